@@ -1,0 +1,149 @@
+"""One frozen settings object, read from ``RAG_…`` variables, ``.env`` and nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
+
+from rag_core.errors import SettingsError
+
+PREFIX = "RAG_"
+BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
+
+
+class Settings(BaseSettings):
+    """Every setting of the product; the field's description is the documentation."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, populate_by_name=True
+    )
+
+    data_dir: Path = Field(Path("data"), description="Folder that holds everything that is stored")
+    database_url: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("database_url", "RAG_DATABASE_URL", "DATABASE_URL"),
+        description="SQLAlchemy URL of the database; default: SQLite in the data folder",
+    )
+    files_url: str | None = Field(
+        None, description="fsspec URL where uploaded files are kept; default: a folder in the data folder"
+    )
+    chroma_host: str | None = Field(
+        None,
+        validation_alias=AliasChoices("chroma_host", "RAG_CHROMA_HOST", "CHROMA_HOST"),
+        description="Host of a Chroma server; default: embedded, in the data folder",
+    )
+    chroma_port: int = Field(8000, ge=1, le=65535, description="Port of the Chroma server")
+
+    embedder: str = Field(
+        BUNDLED_EMBEDDER, min_length=1, description="sentence-transformers name or path of the embedding model"
+    )
+    embedding_batch: int = Field(8, ge=1, le=256, description="Texts a forward pass")
+    embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
+        "auto", description="Arithmetic of the embedder: bf16 where the processor has it, else fp32"
+    )
+    chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens of text a chunk, the embedder's own")
+    chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Share of a chunk repeated in the next")
+
+    candidates: int = Field(100, ge=1, le=1000, description="Chunks that dense and word retrieval fetch each")
+    rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
+    top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
+    threshold: float = Field(
+        0.60, ge=0.0, le=1.0, description="Gate: below this rerank score the answer is \"I don't know\""
+    )
+    max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
+
+    openai_base_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("openai_base_url", "RAG_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
+        description="Base URL of an OpenAI-compatible endpoint",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("openai_api_key", "RAG_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        description="Key of the endpoint",
+    )
+    openai_model: str | None = Field(
+        None, description="Model that writes answers; unset: answers are quoted from the documents"
+    )
+    openai_timeout_s: float = Field(60.0, gt=0, le=3600, description="Seconds to wait for the endpoint")
+    openai_retries: int = Field(2, ge=0, le=10, description="Further tries before the endpoint is given up")
+    openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
+    openai_context_tokens: int = Field(8192, ge=512, le=2_000_000, description="Tokens prompt and answer may take")
+    openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Longest answer in tokens")
+
+    max_file_mb: int = Field(200, ge=1, le=10_000, description="Largest file in megabytes")
+    max_pages: int = Field(20_000, ge=1, le=1_000_000, description="Most pages a document may have")
+    page_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest time on one page before it is given up")
+    worker_memory_mb: int = Field(2048, ge=256, le=1_000_000, description="Memory limit of an extraction worker")
+    ocr: Literal["auto", "on", "off"] = Field(
+        "auto", description="Read pages as pictures: when they hold too little text, always, or never"
+    )
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("openai_base_url", "openai_model", "chroma_host", "files_url", mode="before")
+    @classmethod
+    def _blank_is_unset(cls, value: object) -> object:
+        return None if isinstance(value, str) and not value.strip() else value
+
+    @property
+    def generator_name(self) -> str:
+        """``openai:MODEL`` when an endpoint's model is named, else ``extractive``."""
+        return f"openai:{self.openai_model}" if self.openai_model else "extractive"
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings.
+
+    Parameters
+    ----------
+    **overrides
+        Fields that win over environment and ``.env``; ``None`` values are ignored.
+
+    Raises
+    ------
+    SettingsError
+        A key is unknown or a value is out of range; the message names each key.
+    """
+    _refuse_unknown_variables()
+    given = {key: value for key, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from None
+
+
+def _known_names() -> set[str]:
+    names = set()
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else [PREFIX + name]
+        names |= {str(choice).upper() for choice in choices}
+    return names
+
+
+def _refuse_unknown_variables() -> None:
+    # pydantic-settings forbids unknown keys in .env only where they carry the prefix and never looks
+    # for unknown variables, so a misspelt RAG_TRESHOLD would be ignored in silence.
+    file_keys = DotEnvSettingsSource(Settings, env_file=".env").env_vars
+    keys = {key.upper() for key in (*os.environ, *file_keys)}
+    unknown = sorted(key for key in keys if key.startswith(PREFIX) and key not in _known_names())
+    if unknown:
+        known = ", ".join(sorted(_known_names()))
+        raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it; known are: {known}.")
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False):
+        key = str(problem["loc"][0]) if problem["loc"] else "settings"
+        name = key.upper() if key.upper() in _known_names() else (PREFIX + key).upper()
+        lines.append(f"{name}: {problem['msg']}")
+    return "Wrong setting. " + "; ".join(lines) + ". Correct it in the environment or in .env."

@@ -1,0 +1,410 @@
+"""The values that pass between the parts of the product: plain, frozen, and free of any library.
+
+Vocabulary: a *document* is an uploaded file, in versions; a *chunk* is a stored span of a document;
+a *passage* is a chunk returned for a question, with rank and scores. Every score is
+higher-is-better and named by what made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int32]
+Int8Array = npt.NDArray[np.int8]
+
+REFUSAL = "I don't know: the documents don't say."
+
+
+class PageState(str, Enum):
+    """How the text of a page was obtained."""
+
+    TEXT = "text"
+    OCR = "ocr"
+    MIXED = "mixed"
+    EMPTY = "no text"
+    FAILED = "failed"
+
+
+class DocumentStatus(str, Enum):
+    """What became of a file.
+
+    ``partial`` means that some pages failed or hold no text, which the reason says; ``rejected`` is
+    the file's fault (not a PDF, encrypted, too large, empty); ``failed`` is ours.
+    """
+
+    QUEUED = "queued"
+    INDEXING = "indexing"
+    INDEXED = "indexed"
+    PARTIAL = "partial"
+    DUPLICATE = "duplicate"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class JobState(str, Enum):
+    """Where a piece of background work stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class AnswerState(str, Enum):
+    """Whether the documents answered; not answering is a state, never an error."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+
+
+@dataclass(frozen=True, slots=True)
+class WordBoxes:
+    """Where the words of a page's text stand on the page.
+
+    Attributes
+    ----------
+    starts, ends : IntArray, shape (n,)
+        Character offsets of each word in the page's text, ascending, ``ends`` exclusive.
+    rects : FloatArray, shape (n, 4)
+        ``x0, y0, x1, y1`` as fractions of the displayed page's width and height, from its top-left
+        corner, so that they hold at any zoom and rotation.
+    """
+
+    starts: IntArray
+    ends: IntArray
+    rects: FloatArray
+
+    @classmethod
+    def empty(cls) -> WordBoxes:
+        return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.float32))
+
+    def within(self, start: int, end: int) -> FloatArray:
+        """Rectangles of the words that overlap ``[start, end)``, in text order, shape (m, 4)."""
+        return self.rects[(self.starts < end) & (self.ends > start)]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as extracted: its text, how it was read, and where its words stand.
+
+    ``width`` and ``height`` are in points (1/72 inch) as displayed. ``heading`` is the section the
+    page begins in, or its own heading line; ``confidence`` is the OCR's mean word confidence in
+    0..1 where OCR ran. ``skip`` lists ``(start, end)`` offsets that belong to running headers and
+    footers: kept in the text, left out of chunks.
+    """
+
+    page_index: int
+    page_label: str
+    text: str
+    state: PageState
+    width: float = 0.0
+    height: float = 0.0
+    heading: str = ""
+    reason: str = ""
+    confidence: float | None = None
+    boxes: WordBoxes = field(default_factory=WordBoxes.empty)
+    skip: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """A span of a document before it is stored.
+
+    ``text`` is ``page[start:]`` of the first page up to ``end`` in the last; nearly always both are
+    the same page. ``prefix`` (document name and heading) is embedded and word-indexed, never shown.
+    ``tokens`` counts prefix and text, special tokens included, with the embedder's tokenizer.
+    """
+
+    ordinal: int
+    page_index: int
+    start: int
+    page_index_end: int
+    end: int
+    text: str
+    prefix: str
+    heading: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What one forward pass gives for one text.
+
+    Attributes
+    ----------
+    dense : FloatArray, shape (dimension,)
+        Unit length.
+    tokens : Int8Array, shape (n, token_dimension)
+        Token vectors, each divided by its ``scales`` entry; empty when the embedder has none.
+    scales : FloatArray, shape (n,)
+        Multiply a row of ``tokens`` by it to get a vector of about unit length back.
+    """
+
+    dense: FloatArray
+    tokens: Int8Array
+    scales: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk returned for a question.
+
+    ``scores`` maps ``dense``, ``bm25``, ``rrf`` and ``rerank`` to a value, or ``None`` where that
+    score was not computed. ``start`` and ``end`` are offsets into the text of ``page_index`` and
+    ``page_index_end``.
+    """
+
+    rank: int
+    chunk_id: str
+    document_id: str
+    version_id: str
+    document: str
+    page_index: int
+    page_label: str
+    page_index_end: int
+    start: int
+    end: int
+    text: str
+    heading: str
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The one score that decides whether to answer, and what it was held against."""
+
+    score_name: str
+    score: float
+    threshold: float
+    answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A span of a page that supports a statement of an answer.
+
+    ``quote`` is ``page text[start:end]``; after white-space folding it stands character for
+    character in that page's text. ``marker`` is the number in ``[1]`` in the answer's text.
+    """
+
+    marker: int
+    passage_rank: int
+    document_id: str
+    version_id: str
+    document: str
+    chunk_id: str
+    page_index: int
+    page_label: str
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Passages for a question, best first, with the gate's verdict and where the time went."""
+
+    question: str
+    passages: tuple[Passage, ...]
+    gate: Gate
+    timings_ms: Mapping[str, float]
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer as shown and stored, self-contained: it outlives the documents it cites.
+
+    ``notices`` say in words what was degraded (an endpoint that failed, a document still being
+    indexed). ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
+    reader stopped it half-way.
+    """
+
+    question: str
+    state: AnswerState
+    text: str
+    citations: tuple[Citation, ...]
+    passages: tuple[Passage, ...]
+    gate: Gate
+    generator: str
+    timings_ms: Mapping[str, float]
+    notices: tuple[str, ...] = ()
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An event of `Engine.ask`: a stage began (``done`` false) or ended, in words for the reader."""
+
+    name: str
+    label: str
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """An event of `Engine.ask`: the next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """An event of `Engine.ask`: forget the deltas so far, for the reason given; others follow."""
+
+    reason: str
+
+
+AskEvent = Stage | Delta | Restart | Answer
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A row of the library. ``size`` is in bytes; ``chunks`` counts the active version's."""
+
+    document_id: str
+    version_id: str
+    name: str
+    collection: str
+    status: DocumentStatus
+    reason: str
+    pages: int
+    pages_text: int
+    pages_ocr: int
+    pages_empty: int
+    pages_failed: int
+    chunks: int
+    size: int
+    added_at: datetime
+    embedder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of background work. ``done`` of ``total`` pages or chunks of the current stage.
+
+    ``seconds`` is the time since it started (or took); ``remaining_s`` an estimate, ``None`` until
+    there is ground for one. ``kind`` is ``index`` or ``reindex``.
+    """
+
+    job_id: str
+    kind: str
+    name: str
+    document_id: str | None
+    state: JobState
+    stage: str
+    done: int
+    total: int
+    result: DocumentStatus | None
+    reason: str
+    seconds: float
+    remaining_s: float | None
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteReceipt:
+    """What a delete removed, and what each store still holds of it, counted afterwards."""
+
+    document_id: str
+    document: str
+    chunks_removed: int
+    remaining: Mapping[str, int]
+
+    @property
+    def chunks_remaining(self) -> int:
+        return sum(self.remaining.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """A rendered page with highlights drawn in: PNG bytes, pixel size, and how many words are marked."""
+
+    png: bytes
+    width: int
+    height: int
+    highlighted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. ``answer`` is set on the assistant's turns."""
+
+    message_id: str
+    role: str
+    text: str
+    created_at: datetime
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A stored conversation, without its messages. ``documents`` is its scope; empty means all."""
+
+    conversation_id: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+    pinned: bool
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What an index was built with. Two indexes may be mixed only if all of it is equal."""
+
+    embedder: str
+    weights: str
+    dimension: int
+    token_dimension: int
+    projection: str
+    chunk_tokens: int
+    chunk_overlap: float
+    extractor: str
+    prefix: str
+
+    def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
+        """Fields that differ, as ``name: (self's, other's)``."""
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+@dataclass(frozen=True, slots=True)
+class Warmth:
+    """How far the models are: ``ready``, or ``label`` says what is warming up, or ``error`` why not."""
+
+    ready: bool
+    label: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the whole installation, for Admin and ``status``.
+
+    ``counts`` holds documents, versions, pages, chunks, and the same chunks counted in each store
+    under ``stores``; ``problems`` is empty when healthy, else one plain sentence each.
+    """
+
+    healthy: bool
+    problems: Sequence[str]
+    counts: Mapping[str, int]
+    stores: Mapping[str, int]
+    reachable: Mapping[str, bool]
+    built_with: Fingerprint | None
+    configured: Fingerprint | None
+    disk_bytes: Mapping[str, int]
+    data_dir: str
+    threshold: float
+    generator: str
+    versions: Mapping[str, str]
