@@ -156,6 +156,34 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A question in the embedder's space.
+
+    Attributes
+    ----------
+    text : str
+    dense : FloatArray, shape (dimension,)
+    tokens : FloatArray, shape (n, token_dimension)
+        Unit vectors, special tokens left out.
+    offsets : IntArray, shape (n, 2)
+        Character span of each token in ``text``.
+    """
+
+    text: str
+    dense: FloatArray
+    tokens: FloatArray
+    offsets: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a retriever found, with that retriever's score."""
+
+    chunk_id: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk returned for a question.
 

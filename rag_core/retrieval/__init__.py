@@ -1,0 +1,20 @@
+"""From a question to ranked chunks."""
+
+from rag_core.retrieval.fusion import reciprocal_rank_fusion
+from rag_core.retrieval.gate import decide
+from rag_core.retrieval.late_interaction import LateInteractionReranker, max_sim, token_weights
+from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
+from rag_core.retrieval.protocols import Reranker, Retriever
+
+__all__ = [
+    "LateInteractionReranker",
+    "Pipeline",
+    "Ranking",
+    "Reranker",
+    "Retriever",
+    "Timer",
+    "decide",
+    "max_sim",
+    "reciprocal_rank_fusion",
+    "token_weights",
+]

@@ -1,0 +1,210 @@
+"""Chunks of about equal length, cut at sentence ends, counted in the embedder's own tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+
+from rag_core.errors import SettingsError
+from rag_core.sentences import sentence_spans
+from rag_core.types import ChunkSpan, IntArray, Page
+
+Offsets = Callable[[Sequence[str]], "list[IntArray]"]
+PREFIX_TOKENS = 40
+PREFIX_RULE = "name-heading-1"
+_SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRule:
+    """How long chunks are. All counts are tokens of the embedder.
+
+    Raises
+    ------
+    SettingsError
+        A chunk of ``tokens`` and its prefix would not fit the embedder's ``window``.
+    """
+
+    tokens: int
+    overlap: float
+    window: int
+    special: int
+
+    def __post_init__(self) -> None:
+        longest = self.window - self.special - PREFIX_TOKENS
+        if self.tokens > longest:
+            raise SettingsError(
+                f"RAG_CHUNK_TOKENS is {self.tokens}, but this embedder reads {self.window} tokens, of which "
+                f"{self.special + PREFIX_TOKENS} are kept for the document's name and heading. "
+                f"Set it to {longest} or less."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A sentence, a row, or a part of one, with its length in tokens."""
+
+    start: int
+    end: int
+    tokens: int
+
+
+class Chunker:
+    """Cuts documents into overlapping chunks.
+
+    Parameters
+    ----------
+    rule : ChunkRule
+    offsets : callable
+        For each text, the character offsets ``(start, end)`` of its tokens without special ones,
+        shape (n, 2), as the embedder's tokenizer gives them.
+    """
+
+    def __init__(self, rule: ChunkRule, offsets: Offsets) -> None:
+        self._rule = rule
+        self._offsets = offsets
+
+    def chunk(self, name: str, pages: Sequence[Page]) -> list[ChunkSpan]:
+        """Chunks of a document in reading order.
+
+        A chunk lies on one page, unless its last sentence goes on at the top of the next: then it
+        ends where that sentence does. Text marked ``skip`` (running headers and footers) is left
+        out; every other character that is not white space lies in some chunk.
+        """
+        spans: list[ChunkSpan] = []
+        token_offsets = self._offsets([page.text for page in pages])
+        for position, page in enumerate(pages):
+            following = pages[position + 1] if position + 1 < len(pages) else None
+            prefix, prefix_tokens = self._prefix(name, page.heading)
+            cuts = list(self._cuts(page, token_offsets[position]))
+            for number, (start, end, tokens) in enumerate(cuts):
+                span = ChunkSpan(
+                    ordinal=len(spans),
+                    page_index=page.page_index,
+                    start=start,
+                    page_index_end=page.page_index,
+                    end=end,
+                    text=page.text[start:end],
+                    prefix=prefix,
+                    heading=page.heading,
+                    tokens=tokens + prefix_tokens + self._rule.special,
+                )
+                if number == len(cuts) - 1 and following is not None:
+                    span = self._continued(span, following)
+                spans.append(span)
+        return spans
+
+    def _prefix(self, name: str, heading: str) -> tuple[str, int]:
+        title = " ".join(PurePath(name).stem.replace("_", " ").split())
+        prefix = f"{title} › {heading}" if heading else title
+        offsets = self._offsets([prefix])[0]
+        if len(offsets) > PREFIX_TOKENS:
+            prefix = prefix[: int(offsets[PREFIX_TOKENS - 1][1])]
+        return prefix, min(len(offsets), PREFIX_TOKENS)
+
+    def _cuts(self, page: Page, offsets: IntArray) -> Iterator[tuple[int, int, int]]:
+        """Spans ``(start, end, tokens)`` of one page."""
+        for body_start, body_end in _bodies(page):
+            pieces = list(self._pieces(page.text, body_start, body_end, offsets))
+            yield from _pack(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
+
+    def _pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
+        starts = offsets[:, 0]
+        for first, last in sentence_spans(text[start:end]):
+            begin, stop = start + first, start + last
+            low, high = np.searchsorted(starts, [begin, stop])
+            while high - low > self._rule.tokens:
+                cut = _cut_point(text, offsets, int(low), int(low) + self._rule.tokens)
+                yield _Piece(begin, int(offsets[cut - 1][1]), cut - int(low))
+                low, begin = np.intp(cut), int(offsets[cut][0])
+            yield _Piece(begin, stop, int(high - low))
+
+    def _continued(self, span: ChunkSpan, following: Page) -> ChunkSpan:
+        bodies = _bodies(following)
+        if not bodies or _SENTENCE_END.search(span.text):
+            return span
+        body_start, body_end = bodies[0]
+        body = following.text[body_start:body_end]
+        sentences = sentence_spans(body)
+        if not sentences or not body[sentences[0][0]].islower():
+            return span
+        first, last = sentences[0]
+        rest = body[first:last]
+        tokens = span.tokens + len(self._offsets([rest])[0])
+        if tokens > min(self._rule.tokens + PREFIX_TOKENS + self._rule.special, self._rule.window):
+            return span
+        return ChunkSpan(
+            ordinal=span.ordinal,
+            page_index=span.page_index,
+            start=span.start,
+            page_index_end=following.page_index,
+            end=body_start + last,
+            text=f"{span.text}\n{rest}",
+            prefix=span.prefix,
+            heading=span.heading,
+            tokens=tokens,
+        )
+
+
+def _bodies(page: Page) -> list[tuple[int, int]]:
+    """Spans of the page's text outside running headers and footers."""
+    spans, position = [], 0
+    for start, end in sorted(page.skip):
+        if page.text[position:start].strip():
+            spans.append((position, start))
+        position = max(position, end)
+    if page.text[position:].strip():
+        spans.append((position, len(page.text)))
+    return spans
+
+
+def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:
+    """Index of the token to cut before: the last line or clause end in range, else ``high``.
+
+    A cut falls between words where there are any, so that no chunk begins inside one.
+    """
+    window = range(high, max(low + 1, high - (high - low) // 3), -1)
+    for ends in ("\n", ";,", " "):
+        for token in window:
+            gap = text[int(offsets[token - 1][1]) - 1 : int(offsets[token][0])]
+            if any(character in ends for character in gap):
+                return token
+    return high
+
+
+def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, int]]:
+    """Group pieces into chunks of at most ``budget`` tokens that share about ``overlap``."""
+    total = sum(piece.tokens for piece in pieces)
+    # Chunks of a page are made about equally long: a last one of a few words finds nothing.
+    count = max(1, -(-(total - overlap) // max(1, budget - overlap)))
+    target = min(budget, -(-(total - overlap) // count) + overlap)
+    first = 0
+    while first < len(pieces):
+        last, tokens = first, 0
+        while last < len(pieces) and (last == first or tokens + pieces[last].tokens <= budget):
+            tokens += pieces[last].tokens
+            last += 1
+            if tokens >= target:
+                break
+        yield pieces[first].start, pieces[last - 1].end, tokens
+        if last == len(pieces):
+            return
+        first = _step_back(pieces, first, last, overlap, budget)
+
+
+def _step_back(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
+    """Where the next chunk begins: as many whole pieces back as the overlap allows."""
+    begin, shared = last, 0
+    while begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
+        begin -= 1
+        shared += pieces[begin].tokens
+    if begin == last and overlap and last - 1 > first:
+        # One sentence somewhat longer than the overlap is better shared than none.
+        if pieces[last - 1].tokens <= 1.6 * overlap:
+            begin, shared = last - 1, pieces[last - 1].tokens
+    # The next chunk has to get further than this one did.
+    return begin if shared + pieces[last].tokens <= budget else last

@@ -1,0 +1,131 @@
+"""Dense vectors in Chroma, one collection a generation; the only module that imports chromadb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_core.errors import StoreUnavailable
+from rag_core.types import FloatArray, Hit, Question
+
+# Chroma takes at most a few thousand records in one call; the exact number depends on SQLite.
+WRITE_BATCH = 2000
+
+
+class DenseIndex:
+    """Cosine similarity over the dense vectors of one generation; a retriever named ``dense``.
+
+    Parameters
+    ----------
+    client : chromadb.ClientAPI
+        As `open_chroma` gives it.
+    generation_id : int
+    """
+
+    name = "dense"
+
+    def __init__(self, client: Any, generation_id: int) -> None:
+        self._client = client
+        self._collection_name = collection_name(generation_id)
+        self._collection = self._reach(
+            lambda: client.get_or_create_collection(
+                self._collection_name,
+                embedding_function=None,
+                # Wider than the defaults: recall of the approximate search matters more here than the
+                # millisecond it costs.
+                configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
+            )
+        )
+
+    def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
+        """Add or overwrite vectors, shape (n, dimension), one a chunk, each with its version."""
+        for first in range(0, len(chunk_ids), WRITE_BATCH):
+            run = slice(first, first + WRITE_BATCH)
+            self._reach(
+                lambda run=run: self._collection.upsert(
+                    ids=[str(one) for one in chunk_ids[run]],
+                    embeddings=vectors[run],
+                    metadatas=[{"version": version} for version in versions[run]],
+                )
+            )
+
+    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
+        """The ``k`` chunks nearest to the question, best first, within these versions if given."""
+        if versions is not None and not versions:
+            return []
+        where = None if versions is None else {"version": {"$in": list(versions)}}
+        found = self._reach(
+            lambda: self._collection.query(
+                query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
+            )
+        )
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
+
+    def delete(self, chunk_ids: Sequence[int]) -> None:
+        """Remove these chunks; ids that are not held are passed over."""
+        for first in range(0, len(chunk_ids), WRITE_BATCH):
+            ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
+            self._reach(lambda ids=ids: self._collection.delete(ids=ids))
+
+    def count(self, chunk_ids: Sequence[int] | None = None) -> int:
+        """How many chunks are held, of these or in all."""
+        if chunk_ids is None:
+            return int(self._reach(self._collection.count))
+        return len(self.held(chunk_ids))
+
+    def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
+        """Ids of the chunks that are held, of these or in all."""
+        if chunk_ids is None:
+            found = self._reach(lambda: self._collection.get(include=[])["ids"])
+            return {int(one) for one in found}
+        ids: set[int] = set()
+        for first in range(0, len(chunk_ids), WRITE_BATCH):
+            run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
+            ids |= {int(one) for one in self._reach(lambda run=run: self._collection.get(ids=run, include=[])["ids"])}
+        return ids
+
+    def drop(self) -> None:
+        """Remove the whole generation."""
+        self._reach(lambda: self._client.delete_collection(self._collection_name))
+
+    def _reach(self, call: Any) -> Any:
+        return _in_words(call)
+
+
+def open_chroma(path: Path, host: str | None, port: int) -> Any:
+    """A Chroma client: a server's when ``host`` is given, else one embedded in a folder.
+
+    Raises
+    ------
+    StoreUnavailable
+        The server does not answer or the folder cannot be opened.
+    """
+    import chromadb
+
+    settings = chromadb.Settings(anonymized_telemetry=False)
+    if host is None:
+        return _in_words(lambda: chromadb.PersistentClient(str(path), settings=settings))
+    return _in_words(lambda: chromadb.HttpClient(host, port, settings=settings), f" at {host}:{port}")
+
+
+def collection_name(generation_id: int) -> str:
+    """Chroma's name for a generation."""
+    return f"chunks-{generation_id}"
+
+
+def _in_words(call: Any, where: str = "") -> Any:
+    import httpx
+    from chromadb.errors import ChromaError
+
+    try:
+        return call()
+    # chromadb raises a bare ValueError when it cannot connect to its server.
+    except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
+        raise StoreUnavailable(
+            f"Chroma{where} does not answer ({error}). Check that it runs and CHROMA_HOST and RAG_CHROMA_PORT, or "
+            "remove CHROMA_HOST to use the embedded one. Nothing was lost."
+        ) from error

@@ -1,0 +1,142 @@
+"""Words in SQLite FTS5, in a file of its own beside whatever database holds the truth.
+
+Tokenizer: ``porter unicode61 remove_diacritics 2``, that is, runs of letters and digits, lower case,
+accents off, English stems. A code with marks inside (``10-K``, ``4.2``, ``ISO/IEC``) becomes several
+tokens and is searched as a phrase, so that it is found as it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import MetaData, text
+
+from rag_core.store.database import Database
+from rag_core.types import Hit, Question
+
+# Prefix (document name, heading) and text: a word in a heading says more than one in the body.
+COLUMN_WEIGHTS = (1.0, 1.0)
+MAX_TERMS = 64
+_TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+
+STOPWORDS = frozenset(
+    "a about above after again all also am an and any are as at be because been before being below between both but "
+    "by can could did do does doing down during each few for from further had has have having he her here hers him "
+    "his how i if in into is it its itself just me more most my no nor not now of off on once only or other our ours "
+    "out over own same she should so some such than that the their theirs them then there these they this those "
+    "through to too under until up us very was we were what when where which while who whom whose why will with "
+    "would you your yours s t d ll m re ve".split()
+)
+
+
+def terms(question: str) -> list[str]:
+    """What of a question is looked up, in order and once each: words that are not stop words, codes whole.
+
+    >>> terms("What does the 10-K say of ENOSPC?")
+    ['10-k', 'say', 'enospc', '10', 'k']
+    """
+    whole = [match.group().lower() for match in _TERM.finditer(question)]
+    content = [term for term in whole if term not in STOPWORDS]
+    parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOPWORDS]
+    return list(dict.fromkeys([*(content or whole), *parts]))[:MAX_TERMS]
+
+
+class WordIndex:
+    """BM25 over the words of chunks; a retriever named ``bm25``.
+
+    Entries of every generation lie side by side; a caller names the versions it may see.
+    """
+
+    name = "bm25"
+
+    def __init__(self, path: Path) -> None:
+        self._db = Database(f"sqlite:///{path}", MetaData())
+        with self._db.begin() as connection:
+            connection.execute(
+                text(
+                    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5("
+                    "prefix, body, version UNINDEXED, tokenize = 'porter unicode61 remove_diacritics 2')"
+                )
+            )
+
+    def add(self, chunk_ids: Sequence[int], rows: Sequence[tuple[str, str, str]]) -> None:
+        """Add or overwrite chunks, each as ``(prefix, text, version)``."""
+        values = [
+            {"id": chunk_id, "prefix": prefix, "body": body, "version": version}
+            for chunk_id, (prefix, body, version) in zip(chunk_ids, rows, strict=True)
+        ]
+        if values:
+            with self._db.begin() as connection:
+                connection.execute(
+                    text(
+                        "INSERT OR REPLACE INTO words(rowid, prefix, body, version) "
+                        "VALUES (:id, :prefix, :body, :version)"
+                    ),
+                    values,
+                )
+
+    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
+        """The ``k`` chunks with the highest BM25, best first, within these versions if given."""
+        wanted = terms(question.text)
+        if not wanted or (versions is not None and not versions):
+            return []
+        scope = "" if versions is None else "AND version IN (SELECT value FROM json_each(:versions)) "
+        statement = (
+            f"SELECT rowid, -bm25(words, {COLUMN_WEIGHTS[0]}, {COLUMN_WEIGHTS[1]}) AS score FROM words "  # noqa: S608
+            f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
+        )
+        values = {"match": _match(wanted), "k": k, "versions": json.dumps(list(versions or ()))}
+        with self._db.read() as connection:
+            return [Hit(row.rowid, float(row.score)) for row in connection.execute(text(statement), values)]
+
+    def idf(self, words: Sequence[str]) -> dict[str, float]:
+        """Inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.
+
+        Robertson and Zaragoza (2009) with the numerator's ``n`` left out, so that it never is
+        negative.
+        """
+        found = {}
+        with self._db.read() as connection:
+            total = int(connection.execute(text("SELECT count(*) FROM words")).scalar_one())
+            for word in dict.fromkeys(words):
+                query = text("SELECT count(*) FROM words WHERE words MATCH :match")
+                held = int(connection.execute(query, {"match": _match([word])}).scalar_one())
+                found[word] = max(0.0, math.log((total + 1) / (held + 0.5)))
+        return found
+
+    def delete(self, chunk_ids: Sequence[int]) -> None:
+        """Remove these chunks; ids that are not held are passed over."""
+        with self._db.begin() as connection:
+            connection.execute(
+                text("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(:ids))"),
+                {"ids": json.dumps(list(chunk_ids))},
+            )
+
+    def count(self, chunk_ids: Sequence[int] | None = None) -> int:
+        """How many chunks are held, of these or in all."""
+        if chunk_ids is not None:
+            return len(self.held(chunk_ids))
+        with self._db.read() as connection:
+            return int(connection.execute(text("SELECT count(*) FROM words")).scalar_one())
+
+    def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
+        """Ids of the chunks that are held, of these or in all."""
+        among = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
+        values = {"ids": json.dumps(list(chunk_ids or ()))}
+        with self._db.read() as connection:
+            rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608
+            return {int(row.rowid) for row in rows}
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def _match(wanted: Sequence[str]) -> str:
+    # Each term is an FTS5 string, in which only the quote has a meaning: no operator of the query
+    # language can come in from a question.
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in wanted)

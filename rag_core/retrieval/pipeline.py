@@ -1,0 +1,100 @@
+"""Retrieve by meaning and by words, fuse, rerank: the stages in their order, each timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rag_core.retrieval.fusion import reciprocal_rank_fusion
+from rag_core.retrieval.protocols import Reranker, Retriever
+from rag_core.types import Hit, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What the stages found.
+
+    ``order`` is the final one, best first; ``scores`` maps a score's name to each chunk's value.
+    """
+
+    order: tuple[int, ...]
+    scores: dict[str, dict[int, float]]
+
+
+@dataclass(slots=True)
+class Timer:
+    """Milliseconds a stage took, by name, in the order in which they ran."""
+
+    ms: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.ms[name] = self.ms.get(name, 0.0) + 1000 * (time.perf_counter() - started)
+
+
+class Pipeline:
+    """Retrieval as one configuration.
+
+    Parameters
+    ----------
+    dense, words : Retriever
+    reranker : Reranker
+    candidates : int
+        Chunks that each retriever is asked for.
+    rrf_k : int
+        Constant of the fusion.
+    """
+
+    def __init__(
+        self, dense: Retriever, words: Retriever, reranker: Reranker, *, candidates: int, rrf_k: int
+    ) -> None:
+        self._dense = dense
+        self._words = words
+        self._reranker = reranker
+        self._candidates = candidates
+        self._rrf_k = rrf_k
+
+    def run(
+        self,
+        question: Question,
+        versions: Sequence[str] | None,
+        timer: Timer,
+        on_stage: Callable[[str], None] = lambda name: None,
+    ) -> Ranking:
+        """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
+
+        Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order.
+        """
+        on_stage("dense")
+        with timer.measure("dense"):
+            by_meaning = self._dense.retrieve(question, self._candidates, versions)
+        on_stage("lexical")
+        with timer.measure("lexical"):
+            by_words = self._words.retrieve(question, self._candidates, versions)
+        fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
+        on_stage("rerank")
+        with timer.measure("rerank"):
+            reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
+        scored = {hit.chunk_id for hit in reranked}
+        order = [hit.chunk_id for hit in reranked] + [
+            hit.chunk_id for hit in fused if hit.chunk_id not in scored
+        ]
+        return Ranking(
+            order=tuple(order),
+            scores={
+                self._dense.name: _by_chunk(by_meaning),
+                self._words.name: _by_chunk(by_words),
+                "rrf": _by_chunk(fused),
+                self._reranker.name: _by_chunk(reranked),
+            },
+        )
+
+
+def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:
+    return {hit.chunk_id: hit.score for hit in hits}

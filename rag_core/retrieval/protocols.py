@@ -1,0 +1,51 @@
+"""What a retriever and a reranker are, whatever is behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from rag_core.types import FloatArray, Hit, Int8Array, Question
+
+
+class Retriever(Protocol):
+    """Finds chunks for a question."""
+
+    @property
+    def name(self) -> str:
+        """What its scores are called."""
+        ...
+
+    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
+        """At most ``k`` chunks, best first, each once; only of these versions if any are given.
+
+        An empty list of versions finds nothing; ``None`` searches all that is stored.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Scores chosen chunks against a question."""
+
+    @property
+    def name(self) -> str:
+        """What its scores are called."""
+        ...
+
+    def rerank(self, question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
+        """The chunks that could be scored, best first; equal scores keep the given order."""
+        ...
+
+
+class TokenVectors(Protocol):
+    """Where a late-interaction reranker finds the token vectors of chunks."""
+
+    def __call__(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[Int8Array, FloatArray]]:
+        """Token vectors (n, dimension) int8 and scales (n,) by chunk, those that are stored."""
+        ...
+
+
+class InverseDocumentFrequency(Protocol):
+    """How rare words are in what is searched."""
+
+    def __call__(self, words: Sequence[str]) -> Mapping[str, float]: ...

@@ -1,0 +1,116 @@
+"""How values become bytes and JSON in the database, and back."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from rag_core.types import (
+    Answer,
+    AnswerState,
+    Citation,
+    Embedding,
+    FloatArray,
+    Gate,
+    Page,
+    PageState,
+    Passage,
+    WordBoxes,
+)
+
+
+def text_hash(prefix: str, text: str) -> bytes:
+    """16 bytes that name what was embedded: prefix and text."""
+    return hashlib.blake2b(f"{prefix}\x00{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def pack_boxes(boxes: WordBoxes) -> bytes:
+    """Word boxes as little-endian int32 and float32, deflated."""
+    parts = boxes.starts.astype("<i4"), boxes.ends.astype("<i4"), boxes.rects.astype("<f4")
+    return zlib.compress(b"".join(part.tobytes() for part in parts), 6)
+
+
+def unpack_boxes(data: bytes) -> WordBoxes:
+    raw = zlib.decompress(data)
+    n = len(raw) // 24
+    starts = np.frombuffer(raw, "<i4", n)
+    ends = np.frombuffer(raw, "<i4", n, 4 * n)
+    rects = np.frombuffer(raw, "<f4", 4 * n, 8 * n).reshape(n, 4)
+    return WordBoxes(starts, ends, rects)
+
+
+def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
+    """Columns of an embedding: dense float32, token vectors int8, one float16 scale a token."""
+    return {
+        "dense": embedding.dense.astype("<f4").tobytes(),
+        "scales": embedding.scales.astype("<f2").tobytes(),
+        "tokens": embedding.tokens.tobytes(),
+    }
+
+
+def unpack_dense(data: bytes) -> FloatArray:
+    return np.frombuffer(data, "<f4")
+
+
+def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[np.ndarray[Any, Any], FloatArray]:
+    """Token vectors (n, dimension) int8 and their scales (n,) float32."""
+    scale = np.frombuffer(scales, "<f2").astype(np.float32)
+    return np.frombuffer(tokens, np.int8).reshape(len(scale), -1 if len(scale) else 0), scale
+
+
+def page_to_row(page: Page) -> dict[str, Any]:
+    return {
+        "page_index": page.page_index,
+        "page_label": page.page_label,
+        "text": page.text,
+        "state": page.state.value,
+        "reason": page.reason,
+        "width": page.width,
+        "height": page.height,
+        "heading": page.heading,
+        "confidence": page.confidence,
+        "boxes": pack_boxes(page.boxes),
+        "skip": [list(span) for span in page.skip],
+    }
+
+
+def page_from_row(row: Any, *, with_boxes: bool = True) -> Page:
+    return Page(
+        page_index=row.page_index,
+        page_label=row.page_label,
+        text=row.text,
+        state=PageState(row.state),
+        width=row.width,
+        height=row.height,
+        heading=row.heading,
+        reason=row.reason,
+        confidence=row.confidence,
+        boxes=unpack_boxes(row.boxes) if with_boxes else WordBoxes.empty(),
+        skip=tuple((int(start), int(end)) for start, end in row.skip),
+    )
+
+
+def answer_to_json(answer: Answer) -> dict[str, Any]:
+    """An answer with everything that it shows, so that it outlives its documents."""
+    data = asdict(answer)
+    data["state"] = answer.state.value
+    return data
+
+
+def answer_from_json(data: dict[str, Any]) -> Answer:
+    return Answer(
+        question=data["question"],
+        state=AnswerState(data["state"]),
+        text=data["text"],
+        citations=tuple(Citation(**citation) for citation in data["citations"]),
+        passages=tuple(Passage(**passage) for passage in data["passages"]),
+        gate=Gate(**data["gate"]),
+        generator=data["generator"],
+        timings_ms=data["timings_ms"],
+        notices=tuple(data["notices"]),
+        stopped=data["stopped"],
+    )

@@ -1,0 +1,141 @@
+"""Conversations and preferences: what a reload of the browser must not lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, insert, or_, select, update
+
+from rag_core.errors import UnknownConversation
+from rag_core.store.codec import answer_from_json, answer_to_json
+from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.schema import conversations, messages, preferences
+from rag_core.types import Answer, Conversation, Message
+
+UNTITLED = "New chat"
+TITLE_CHARS = 80
+
+
+class ConversationStore:
+    """Conversations, their messages, and the few preferences set in the pages."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def list(self, query: str = "") -> list[Conversation]:
+        """Conversations whose title or messages hold ``query``: pinned first, then newest."""
+        statement = select(conversations).order_by(
+            conversations.c.pinned.desc(), conversations.c.updated_at.desc()
+        )
+        if query.strip():
+            pattern = "%" + query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            holds = select(messages.c.id).where(
+                messages.c.conversation_id == conversations.c.id, messages.c.text.ilike(pattern, escape="\\")
+            )
+            statement = statement.where(
+                or_(conversations.c.title.ilike(pattern, escape="\\"), holds.exists())
+            )
+        with self._db.read() as connection:
+            return [_conversation(row) for row in connection.execute(statement)]
+
+    def add(self, documents: Sequence[str]) -> Conversation:
+        """Begin an empty conversation over these documents (all, when none is named)."""
+        moment = now()
+        values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment}
+        with self._db.begin() as connection:
+            connection.execute(insert(conversations).values(**values, pinned=False, documents=list(documents)))
+        return self.get(str(values["id"]))
+
+    def get(self, conversation_id: str) -> Conversation:
+        """One conversation; raises `UnknownConversation`."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                select(conversations).where(conversations.c.id == conversation_id)
+            ).first()
+        if row is None:
+            raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
+        return _conversation(row)
+
+    def messages(self, conversation_id: str) -> list[Message]:
+        """Messages in order."""
+        query = select(messages).where(messages.c.conversation_id == conversation_id)
+        with self._db.read() as connection:
+            rows = connection.execute(query.order_by(messages.c.created_at, messages.c.id)).all()
+        return [
+            Message(
+                message_id=row.id,
+                role=row.role,
+                text=row.text,
+                created_at=as_utc(row.created_at),
+                answer=answer_from_json(row.answer) if row.answer else None,
+            )
+            for row in rows
+        ]
+
+    def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
+        """Add a turn; the first question becomes the title."""
+        conversation, moment, message_id = self.get(conversation_id), now(), new_id()
+        changes: dict[str, Any] = {"updated_at": moment}
+        if conversation.title == UNTITLED and role == "user" and text.strip():
+            changes["title"] = " ".join(text.split())[:TITLE_CHARS]
+        with self._db.begin() as connection:
+            connection.execute(
+                insert(messages).values(
+                    id=message_id,
+                    conversation_id=conversation_id,
+                    role=role,
+                    text=text,
+                    created_at=moment,
+                    answer=answer_to_json(answer) if answer else None,
+                )
+            )
+            connection.execute(
+                update(conversations).where(conversations.c.id == conversation_id).values(**changes)
+            )
+        return Message(message_id, role, text, moment, answer)
+
+    def remove_messages(self, message_ids: Sequence[str]) -> None:
+        with self._db.begin() as connection:
+            connection.execute(delete(messages).where(messages.c.id.in_(message_ids)))
+
+    def update(self, conversation_id: str, **values: Any) -> None:
+        """Change title, pinned or documents; raises `UnknownConversation`."""
+        query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
+        with self._db.begin() as connection:
+            changed = connection.execute(query).rowcount
+        if not changed:
+            self.get(conversation_id)
+
+    def delete(self, conversation_id: str) -> None:
+        """Remove a conversation and its messages."""
+        with self._db.begin() as connection:
+            connection.execute(delete(messages).where(messages.c.conversation_id == conversation_id))
+            connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
+
+    def count(self) -> int:
+        with self._db.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(conversations)).scalar_one())
+
+    def preference(self, name: str) -> Any:
+        """A stored preference, or ``None``."""
+        with self._db.read() as connection:
+            return connection.execute(select(preferences.c.value).where(preferences.c.name == name)).scalar()
+
+    def set_preference(self, name: str, value: Any) -> None:
+        """Store a preference; ``None`` removes it."""
+        with self._db.begin() as connection:
+            connection.execute(delete(preferences).where(preferences.c.name == name))
+            if value is not None:
+                connection.execute(insert(preferences).values(name=name, value=value))
+
+
+def _conversation(row: Any) -> Conversation:
+    return Conversation(
+        conversation_id=row.id,
+        title=row.title,
+        created_at=as_utc(row.created_at),
+        updated_at=as_utc(row.updated_at),
+        pinned=bool(row.pinned),
+        documents=tuple(row.documents),
+    )

@@ -1,0 +1,127 @@
+"""The database behind a SQLAlchemy URL: connections, pragmas, and errors in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, MetaData, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+
+from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
+from rag_core.store.schema import metadata
+
+# SQLite refuses statements with more bound values than this on older builds.
+MAX_BOUND = 900
+
+
+def new_id() -> str:
+    """A fresh identifier of 32 hexadecimal digits."""
+    return uuid4().hex
+
+
+def now() -> datetime:
+    """The present moment, in UTC."""
+    return datetime.now(timezone.utc)
+
+
+def as_utc(moment: datetime) -> datetime:
+    """SQLite gives times back without their zone; all that is stored is UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+def batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any]]:
+    """Cut a list into runs of at most ``size``."""
+    for first in range(0, len(values), size):
+        yield values[first : first + size]
+
+
+class Database:
+    """A pool of connections and the schema behind it.
+
+    Parameters
+    ----------
+    url : str
+        SQLAlchemy URL.
+    tables : MetaData, optional
+        What is created where it is missing; the product's schema unless given.
+
+    Raises
+    ------
+    SettingsError
+        The URL cannot be parsed or its driver is not installed.
+    DataFolderUnwritable, StoreUnavailable
+        The database cannot be opened.
+    """
+
+    def __init__(self, url: str, tables: MetaData = metadata) -> None:
+        try:
+            self._shown = make_url(url).render_as_string(hide_password=True)
+            self._engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+        except (ArgumentError, ImportError) as error:
+            raise SettingsError(
+                f"DATABASE_URL cannot be used ({error}). Give a SQLAlchemy URL whose driver is installed."
+            ) from None
+        if self._engine.dialect.name == "sqlite":
+            event.listen(self._engine, "connect", _set_pragmas)
+        with self._errors():
+            tables.create_all(self._engine)
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """One transaction: committed when the block ends, rolled back when it raises."""
+        with self._errors(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading only."""
+        with self._errors(), self._engine.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Give every connection back."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationalError as error:
+            raise _in_words(error, self._shown) from error
+        except SQLAlchemyError as error:
+            raise StoreUnavailable(f"The database {self._shown} refused an operation: {error}") from error
+
+
+def _set_pragmas(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    # WAL lets questions be answered while a document is being written.
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA busy_timeout=30000")
+    cursor.execute("PRAGMA cache_size=-65536")
+    cursor.execute("PRAGMA mmap_size=1073741824")
+    cursor.close()
+
+
+def _in_words(error: OperationalError, shown: str) -> StoreUnavailable | DataFolderUnwritable:
+    reason = str(error.orig)
+    if "readonly" in reason or "unable to open" in reason:
+        return DataFolderUnwritable(
+            f"The database {shown} cannot be written ({reason}). Give the account that runs this write access "
+            "to the folder, or set RAG_DATA_DIR to another one."
+        )
+    if "full" in reason:
+        return DataFolderUnwritable(
+            f"The disk that holds {shown} is full. Nothing was lost; free some space and try again."
+        )
+    if "locked" in reason:
+        return StoreUnavailable(
+            f"The database {shown} is locked by another process. Close the other program and try again."
+        )
+    return StoreUnavailable(f"The database {shown} does not answer ({reason}). Check that it runs, and DATABASE_URL.")

@@ -1,0 +1,122 @@
+"""Uploaded files, kept once by content behind an fsspec URL."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+
+
+def sha256_of(data: bytes) -> str:
+    """Hexadecimal SHA-256 of the content."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def clean_name(name: str) -> str:
+    """A file's name fit to show and store: no folders, no control or direction characters.
+
+    >>> clean_name("../../etc/pass\\x00wd.pdf")
+    'passwd.pdf'
+    """
+    last = re.split(r"[\\/]", unicodedata.normalize("NFC", name))[-1]
+    cleaned = " ".join(_UNSAFE.sub("", last).split())[:200].strip(". ")
+    return cleaned or "unnamed.pdf"
+
+
+class FileStore:
+    """A content-addressed folder; the address of a file is the SHA-256 of its bytes.
+
+    Parameters
+    ----------
+    url : str
+        An fsspec URL or a path.
+    """
+
+    def __init__(self, url: str) -> None:
+        import fsspec
+
+        try:
+            self._fs, self._root = fsspec.core.url_to_fs(url)
+            self._fs.makedirs(self._root, exist_ok=True)
+        except (ImportError, ValueError) as error:
+            raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None
+        except OSError as error:
+            raise _unwritable(error, url) from error
+
+    def put(self, data: bytes) -> str:
+        """Store the content if it is not there yet and return its SHA-256."""
+        digest = sha256_of(data)
+        target = self._path(digest)
+        try:
+            if not self._fs.exists(target):
+                self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
+                # Written beside and moved, so that a crash leaves no half file under a full address.
+                self._fs.pipe_file(target + ".part", data)
+                self._fs.mv(target + ".part", target)
+        except OSError as error:
+            raise _unwritable(error, target) from error
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """The content at an address; raises `StoreUnavailable` when it is missing."""
+        try:
+            return bytes(self._fs.cat_file(self._path(digest)))
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The stored file {digest[:12]}… cannot be read ({error}). Upload the document again."
+            ) from error
+
+    @contextmanager
+    def local(self, digest: str) -> Iterator[Path]:
+        """A path on this machine that holds the content, for as long as the block lasts."""
+        if "file" in self._fs.protocol:
+            path = Path(self._path(digest))
+            if not path.exists():
+                raise StoreUnavailable(f"The stored file {digest[:12]}… is missing. Upload the document again.")
+            yield path
+            return
+        folder = Path(tempfile.mkdtemp(prefix="footnote-"))
+        try:
+            path = folder / f"{digest}.pdf"
+            path.write_bytes(self.get(digest))
+            yield path
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def delete(self, digest: str) -> None:
+        """Remove the content at an address, if it is there."""
+        if self.exists(digest):
+            self._fs.rm_file(self._path(digest))
+
+    def exists(self, digest: str) -> bool:
+        return bool(self._fs.exists(self._path(digest)))
+
+    def digests(self) -> list[str]:
+        """Every address that is held, in no order."""
+        found = self._fs.find(self._root)
+        return [str(path).rsplit("/", 1)[-1] for path in found if not str(path).endswith(".part")]
+
+    def size(self) -> int:
+        """Bytes held."""
+        return int(sum(self._fs.size(path) or 0 for path in self._fs.find(self._root)))
+
+    def _path(self, digest: str) -> str:
+        if not re.fullmatch(r"[0-9a-f]{64}", digest):
+            raise ValueError(f"not a content address: {digest!r}")
+        return f"{self._root}/{digest[:2]}/{digest}"
+
+
+def _unwritable(error: OSError, where: str) -> DataFolderUnwritable:
+    return DataFolderUnwritable(
+        f"A file cannot be written to {where} ({error.strerror or error}). Nothing was lost; free some space or "
+        "give write access, then try again."
+    )

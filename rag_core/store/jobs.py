@@ -1,0 +1,124 @@
+"""The queue of background work, kept in the database so that it outlives the process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from rag_core.errors import UnknownDocument
+from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.schema import jobs
+from rag_core.types import DocumentStatus, Job, JobState
+
+ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
+
+
+class JobStore:
+    """Jobs: added, taken, moved on, ended."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, kind: str, name: str, **values: Any) -> Job:
+        """Queue a job and return it."""
+        row = {"id": new_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
+        with self._db.begin() as connection:
+            connection.execute(insert(jobs).values({"details": {}, **row, **values}))
+        return self.get(str(row["id"]))
+
+    def get(self, job_id: str) -> Job:
+        """One job; raises `UnknownDocument` when it is gone."""
+        with self._db.read() as connection:
+            row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
+        if row is None:
+            raise UnknownDocument("That piece of work is no longer listed; its document was deleted.")
+        return _job(row)
+
+    def list(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
+        """Jobs, newest first; only those queued or running if ``active``."""
+        query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id)
+        if active:
+            query = query.where(jobs.c.state.in_(ACTIVE))
+        if limit is not None:
+            query = query.limit(limit)
+        with self._db.read() as connection:
+            return [_job(row) for row in connection.execute(query)]
+
+    def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
+        """States of these jobs; those that are gone are left out."""
+        query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(job_ids))
+        with self._db.read() as connection:
+            return {row.id: JobState(row.state) for row in connection.execute(query)}
+
+    def queued(self, kind: str) -> list[Job]:
+        """Queued jobs of a kind, oldest first."""
+        query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
+        with self._db.read() as connection:
+            return [_job(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
+
+    def start(self, job_id: str) -> bool:
+        """Take a queued job; false when it was cancelled meanwhile."""
+        values = {"state": JobState.RUNNING.value, "started_at": now()}
+        query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.QUEUED.value)
+        with self._db.begin() as connection:
+            return connection.execute(query.values(**values)).rowcount == 1
+
+    def progress(self, job_id: str, stage: str, done: int, total: int) -> None:
+        with self._db.begin() as connection:
+            connection.execute(
+                update(jobs).where(jobs.c.id == job_id).values(stage=stage, done=done, total=total)
+            )
+
+    def finish(
+        self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
+    ) -> None:
+        """End a job that has not ended yet."""
+        values = {
+            "state": state.value,
+            "result": result.value if result else None,
+            "reason": reason,
+            "finished_at": now(),
+            "details": details,
+        }
+        with self._db.begin() as connection:
+            query = update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE))
+            connection.execute(query.values(**values))
+
+    def requeue_interrupted(self) -> int:
+        """Put what was running when the process ended back in the queue; returns how many."""
+        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
+        query = update(jobs).where(jobs.c.state == JobState.RUNNING.value)
+        with self._db.begin() as connection:
+            return int(connection.execute(query.values(**values)).rowcount)
+
+    def forget_ended(self, keep: int) -> None:
+        """Drop the oldest ended jobs beyond the newest ``keep``."""
+        kept = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
+        with self._db.begin() as connection:
+            connection.execute(
+                delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept.scalar_subquery()))
+            )
+
+
+def _job(row: Any) -> Job:
+    started = as_utc(row.started_at) if row.started_at else None
+    ended = as_utc(row.finished_at) if row.finished_at else now()
+    seconds = (ended - started).total_seconds() if started else 0.0
+    running = row.state == JobState.RUNNING.value and row.done and row.total
+    return Job(
+        job_id=row.id,
+        kind=row.kind,
+        name=row.name,
+        document_id=row.document_id,
+        state=JobState(row.state),
+        stage=row.stage,
+        done=row.done,
+        total=row.total,
+        result=DocumentStatus(row.result) if row.result else None,
+        reason=row.reason,
+        seconds=seconds,
+        remaining_s=seconds * (row.total - row.done) / row.done if running else None,
+        details={**row.details, "version_id": row.version_id},
+    )

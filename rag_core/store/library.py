@@ -1,0 +1,365 @@
+"""Documents, versions, pages, chunks and generations: what is written, published and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+
+from rag_core.errors import UnknownDocument
+from rag_core.store.codec import page_from_row, page_to_row, text_hash
+from rag_core.store.database import Database, as_utc, batches, new_id, now
+from rag_core.store.schema import chunks, documents, generations, jobs, pages, versions
+from rag_core.types import ChunkSpan, DocumentInfo, DocumentStatus, Fingerprint, Page, PageState
+
+SEARCHABLE = ("words", "full")
+
+
+class Library:
+    """Reads and writes of everything about documents. One method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    # generations
+
+    def generations(self, state: str) -> list[tuple[int, Fingerprint]]:
+        """Generations in a state (``building``, ``active`` or ``retired``), oldest first."""
+        query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state == state)
+        with self._db.read() as connection:
+            rows = connection.execute(query.order_by(generations.c.id)).all()
+        return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
+
+    def add_generation(self, fingerprint: Fingerprint, state: str) -> int:
+        values = {"fingerprint": asdict(fingerprint), "state": state, "created_at": now()}
+        with self._db.begin() as connection:
+            return int(connection.execute(insert(generations).values(values)).inserted_primary_key[0])
+
+    def swap_generation(self, generation_id: int) -> None:
+        """Make a generation the active one, with every document that has a finished version in it.
+
+        One transaction: a question sees all of the old index or all of the new.
+        """
+        built = select(versions.c.id).where(
+            versions.c.document_id == documents.c.id,
+            versions.c.generation_id == generation_id,
+            versions.c.state == "full",
+        )
+        with self._db.begin() as connection:
+            connection.execute(
+                update(generations).where(generations.c.state == "active").values(state="retired")
+            )
+            connection.execute(
+                update(generations).where(generations.c.id == generation_id).values(state="active")
+            )
+            connection.execute(
+                update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
+            )
+
+    def drop_generation(self, generation_id: int) -> None:
+        """Forget a generation that no version belongs to any more."""
+        with self._db.begin() as connection:
+            connection.execute(delete(generations).where(generations.c.id == generation_id))
+
+    # documents and versions
+
+    def find_content(self, sha256: str, generation_id: int) -> tuple[str, str] | None:
+        """``(document_id, name)`` of a document that holds this content or is about to."""
+        query = (
+            select(documents.c.id, documents.c.name)
+            .join(versions, versions.c.document_id == documents.c.id)
+            .where(versions.c.sha256 == sha256, versions.c.generation_id == generation_id)
+            .where(versions.c.state != "ended")
+            .where(or_(documents.c.active_version == versions.c.id, versions.c.state == "building"))
+        )
+        with self._db.read() as connection:
+            row = connection.execute(query).first()
+        return (row.id, row.name) if row else None
+
+    def find_name(self, name: str, collection: str) -> str | None:
+        """The document of that name in the collection, if there is one."""
+        query = select(documents.c.id).where(documents.c.name == name, documents.c.collection == collection)
+        with self._db.read() as connection:
+            return connection.execute(query).scalar()
+
+    def add_version(
+        self, name: str, collection: str, sha256: str, size: int, generation_id: int, document_id: str | None
+    ) -> tuple[str, str]:
+        """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids."""
+        version_id, moment = new_id(), now()
+        with self._db.begin() as connection:
+            if document_id is None:
+                document_id = new_id()
+                connection.execute(
+                    insert(documents).values(
+                        id=document_id, name=name, collection=collection, added_at=moment, active_version=None
+                    )
+                )
+            values = dict(id=version_id, document_id=document_id, generation_id=generation_id, sha256=sha256)
+            connection.execute(
+                insert(versions).values(
+                    **values, size=size, state="building", status=DocumentStatus.QUEUED.value, added_at=moment
+                )
+            )
+        return document_id, version_id
+
+    def version(self, version_id: str) -> Any:
+        """The version's row joined with its document's, or ``None``."""
+        query = (
+            select(versions, documents.c.name, documents.c.collection, documents.c.active_version)
+            .join(documents, documents.c.id == versions.c.document_id)
+            .where(versions.c.id == version_id)
+        )
+        with self._db.read() as connection:
+            return connection.execute(query).first()
+
+    def versions_where(self, *conditions: Any) -> list[Any]:
+        """Version rows, joined with their document's name and active version, oldest first."""
+        query = (
+            select(versions, documents.c.name, documents.c.collection, documents.c.active_version)
+            .join(documents, documents.c.id == versions.c.document_id)
+            .where(*conditions)
+            .order_by(versions.c.added_at)
+        )
+        with self._db.read() as connection:
+            return list(connection.execute(query).all())
+
+    def update_version(self, version_id: str, **values: Any) -> None:
+        with self._db.begin() as connection:
+            connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
+
+    def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
+        """Store pages and count their states in the version."""
+        rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
+        states = [page.state for page in extracted]
+        counts = {
+            "pages": len(states),
+            "pages_text": sum(state in (PageState.TEXT, PageState.MIXED) for state in states),
+            "pages_ocr": sum(state in (PageState.OCR, PageState.MIXED) for state in states),
+            "pages_empty": states.count(PageState.EMPTY),
+            "pages_failed": states.count(PageState.FAILED),
+        }
+        with self._db.begin() as connection:
+            connection.execute(delete(pages).where(pages.c.version_id == version_id))
+            if rows:
+                connection.execute(insert(pages), rows)
+            connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
+
+    def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
+        """Store a version's chunks in place of any it had; returns their ids in the given order."""
+        rows = [
+            {**asdict(span), "version_id": version_id, "text_hash": text_hash(span.prefix, span.text)}
+            for span in spans
+        ]
+        with self._db.begin() as connection:
+            connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
+            if rows:
+                connection.execute(insert(chunks), rows)
+            connection.execute(
+                update(versions).where(versions.c.id == version_id).values(chunks=len(rows))
+            )
+            query = select(chunks.c.id).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+            return [int(value) for value in connection.execute(query).scalars()]
+
+    def publish(self, version_id: str, status: DocumentStatus, reason: str, *, active: bool) -> None:
+        """Declare a version complete in every store and, if ``active``, make it the one searched."""
+        with self._db.begin() as connection:
+            done = update(versions).where(versions.c.id == version_id)
+            connection.execute(done.values(state="full", status=status.value, reason=reason))
+            if active:
+                self._activate(connection, version_id)
+
+    def publish_words(self, version_id: str) -> bool:
+        """Let a new document be found by its words while its vectors are being made.
+
+        Returns false, and changes nothing, where an earlier version is still being searched.
+        """
+        with self._db.begin() as connection:
+            query = select(documents.c.active_version).join(versions, versions.c.document_id == documents.c.id)
+            if connection.execute(query.where(versions.c.id == version_id)).scalar() is not None:
+                return False
+            connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
+            self._activate(connection, version_id)
+            return True
+
+    def _activate(self, connection: Connection, version_id: str) -> None:
+        owner = select(versions.c.document_id).where(versions.c.id == version_id).scalar_subquery()
+        connection.execute(
+            update(documents).where(documents.c.id == owner).values(active_version=version_id)
+        )
+
+    def end_version(self, version_id: str, status: DocumentStatus, reason: str) -> None:
+        """Close a version that yields nothing; an earlier one stays searchable."""
+        with self._db.begin() as connection:
+            connection.execute(
+                update(documents).where(documents.c.active_version == version_id).values(active_version=None)
+            )
+            connection.execute(
+                update(versions)
+                .where(versions.c.id == version_id)
+                .values(state="ended", status=status.value, reason=reason)
+            )
+
+    def hide(self, document_id: str) -> None:
+        """Take a document out of every search, in one update."""
+        with self._db.begin() as connection:
+            connection.execute(
+                update(documents).where(documents.c.id == document_id).values(active_version=None)
+            )
+            connection.execute(
+                update(versions).where(versions.c.document_id == document_id).values(state="ended")
+            )
+
+    def remove_version(self, version_id: str) -> int:
+        """Delete a version's pages, chunks and row; returns how many chunks there were."""
+        with self._db.begin() as connection:
+            removed = connection.execute(delete(chunks).where(chunks.c.version_id == version_id)).rowcount
+            connection.execute(delete(pages).where(pages.c.version_id == version_id))
+            connection.execute(delete(versions).where(versions.c.id == version_id))
+        return int(removed)
+
+    def remove_document(self, document_id: str) -> None:
+        """Delete a document's row and its jobs', once its versions are gone."""
+        with self._db.begin() as connection:
+            connection.execute(delete(jobs).where(jobs.c.document_id == document_id))
+            connection.execute(delete(documents).where(documents.c.id == document_id))
+
+    def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
+        """The library, newest first: each document with its active, else its latest, version."""
+        latest = (
+            select(versions.c.id)
+            .where(versions.c.document_id == documents.c.id)
+            .order_by(versions.c.added_at.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        query = (
+            select(documents, versions, generations.c.fingerprint)
+            .join(versions, versions.c.id == func.coalesce(documents.c.active_version, latest))
+            .join(generations, generations.c.id == versions.c.generation_id)
+            .order_by(documents.c.added_at.desc(), documents.c.name)
+        )
+        if document_ids is not None:
+            query = query.where(documents.c.id.in_(document_ids))
+        with self._db.read() as connection:
+            return [_document(row) for row in connection.execute(query).mappings()]
+
+    def document(self, document_id: str) -> DocumentInfo:
+        """One document; raises `UnknownDocument`."""
+        found = self.documents([document_id])
+        if not found:
+            raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
+        return found[0]
+
+    def resolve(self, names: Iterable[str]) -> list[str]:
+        """Document ids for names or ids, in the given order; raises `UnknownDocument`."""
+        wanted = list(dict.fromkeys(names))
+        query = select(documents.c.id, documents.c.name)
+        by_key: dict[str, list[str]] = {}
+        with self._db.read() as connection:
+            for run in batches(wanted, 400):
+                rows = connection.execute(query.where(or_(documents.c.id.in_(run), documents.c.name.in_(run))))
+                for row in rows:
+                    for key in {row.id, row.name}:
+                        by_key.setdefault(key, []).append(row.id)
+        missing = [name for name in wanted if name not in by_key]
+        if missing:
+            raise UnknownDocument(
+                f"No document is named {', '.join(repr(name[:120]) for name in missing[:5])}. "
+                "The list of documents shows the names."
+            )
+        return list(dict.fromkeys(one for name in wanted for one in by_key[name]))
+
+    # pages and chunks
+
+    def pages(self, version_id: str, *, with_boxes: bool = False) -> list[Page]:
+        """A version's pages in order."""
+        query = select(pages).where(pages.c.version_id == version_id).order_by(pages.c.page_index)
+        with self._db.read() as connection:
+            return [page_from_row(row, with_boxes=with_boxes) for row in connection.execute(query)]
+
+    def page(self, version_id: str, page_index: int) -> Page | None:
+        """One page with its word boxes, or ``None``."""
+        query = select(pages).where(pages.c.version_id == version_id, pages.c.page_index == page_index)
+        with self._db.read() as connection:
+            row = connection.execute(query).first()
+        return page_from_row(row) if row else None
+
+    def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[Any]:
+        """A version's chunk rows in order; only those that touch a page, if one is given."""
+        query = select(chunks).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+        if page_index is not None:
+            query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
+        with self._db.read() as connection:
+            return list(connection.execute(query).all())
+
+    def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
+        """Versions that a search may see now, as ``version_id: state``."""
+        query = select(versions.c.id, versions.c.state).join(
+            documents, documents.c.active_version == versions.c.id
+        )
+        if document_ids is not None:
+            query = query.where(documents.c.id.in_(document_ids))
+        with self._db.read() as connection:
+            return {row.id: row.state for row in connection.execute(query)}
+
+    def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, Any]:
+        """Rows of the chunks among these that a search may see now, with document and page label."""
+        query = (
+            select(
+                chunks,
+                documents.c.id.label("document_id"),
+                documents.c.name.label("document"),
+                pages.c.page_label,
+                versions.c.state.label("version_state"),
+            )
+            .join(documents, documents.c.active_version == chunks.c.version_id)
+            .join(versions, versions.c.id == chunks.c.version_id)
+            .join(pages, and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index))
+        )
+        found: dict[int, Any] = {}
+        with self._db.read() as connection:
+            for run in batches(list(chunk_ids)):
+                found |= {row.id: row for row in connection.execute(query.where(chunks.c.id.in_(run)))}
+        return found
+
+    def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
+        """Ids of the chunks of these versions."""
+        found: list[int] = []
+        with self._db.read() as connection:
+            for run in batches(list(version_ids)):
+                query = select(chunks.c.id).where(chunks.c.version_id.in_(run))
+                found += connection.execute(query).scalars()
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """Searchable documents, and the pages and chunks of their active versions."""
+        active = select(
+            func.count(), func.coalesce(func.sum(versions.c.pages), 0), func.coalesce(func.sum(versions.c.chunks), 0)
+        ).join(documents, documents.c.active_version == versions.c.id)
+        with self._db.read() as connection:
+            searchable, page_count, chunk_count = connection.execute(active).one()
+            listed = connection.execute(select(func.count()).select_from(documents)).scalar_one()
+        return {"documents": listed, "searchable": searchable, "pages": page_count, "chunks": chunk_count}
+
+
+def _document(row: Any) -> DocumentInfo:
+    return DocumentInfo(
+        document_id=row[documents.c.id],
+        version_id=row[versions.c.id],
+        name=row[documents.c.name],
+        collection=row[documents.c.collection],
+        status=DocumentStatus(row[versions.c.status]),
+        reason=row[versions.c.reason],
+        pages=row[versions.c.pages],
+        pages_text=row[versions.c.pages_text],
+        pages_ocr=row[versions.c.pages_ocr],
+        pages_empty=row[versions.c.pages_empty],
+        pages_failed=row[versions.c.pages_failed],
+        chunks=row[versions.c.chunks],
+        size=row[versions.c.size],
+        added_at=as_utc(row[documents.c.added_at]),
+        embedder=row[generations.c.fingerprint]["embedder"],
+    )
