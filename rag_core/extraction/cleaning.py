@@ -1,0 +1,65 @@
+"""What characters become: ligatures spelt out, controls dropped, symbol fonts' bullets recognised."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte; these are the ones
+# that carry meaning in reports and forms. Other private use characters are drawings to a reader of text.
+_SYMBOLS = {
+    0xF0A7: "•",
+    0xF0B7: "•",
+    0xF076: "•",
+    0xF0D8: "•",
+    0xF06C: "•",
+    0xF06E: "•",
+    0xF0E0: "→",
+    0xF0A8: "☐",
+    0xF06F: "☐",
+    0xF0FE: "☒",
+    0xF078: "☒",
+    0xF0FC: "✓",
+    0xF02D: "-",
+    0xF020: "",
+}
+
+_DROPPED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069"
+    "\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+_COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
+_SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY)))
+_UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
+
+# Scripts written without spaces: each character is a word of its own, so that a highlight can mark a few of
+# them, and neither a line end nor the blank that PDF producers put between glyphs separates two of them.
+UNSPACED = (
+    "\u2e80-\u2fdf\u3001-\u30ff\u3130-\u318f\u31f0-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
+)
+
+
+def needs_cleaning(text: str) -> bool:
+    """Whether `clean_word` could change any word of ``text``; a quick look before the slow one."""
+    return _SUSPECT.search(text) is not None
+
+
+def clean_word(word: str) -> str:
+    """Spell out ligatures and presentation forms, drop what is not text; may return an empty string."""
+    word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
+    word = _PRIVATE.sub(lambda match: _SYMBOLS.get(ord(match[0]), ""), word)
+    return _DROPPED.sub("", word)
+
+
+def clean_line(text: str) -> str:
+    """Clean a title or label that came from metadata: one line, no controls, no double spaces."""
+    return clean_word(" ".join(text.split()))
+
+
+def unreadable_share(text: str) -> float:
+    """Share of the visible characters that fonts without a Unicode table left as garbage, 0..1."""
+    visible = sum(not char.isspace() for char in text)
+    known = sum(ord(match[0]) in _SYMBOLS for match in _PRIVATE.finditer(text))
+    return (len(_UNREADABLE.findall(text)) - known) / visible if visible else 0.0

@@ -1,0 +1,49 @@
+"""A line of the page: runs side by side, with what paragraph and heading detection ask of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from rag_core.extraction.runs import Run
+
+_NUMBER = re.compile(r"^[($€£¥+\-–—]*\d[\d,.]*[%)]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Line:
+    """Runs of one row, left to right, and the box around them in points."""
+
+    runs: list[Run]
+    box: tuple[float, float, float, float] = field(init=False)
+    size: float = field(init=False)
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        boxes = [run.box for run in self.runs]
+        self.box = (
+            min(box[0] for box in boxes),
+            min(box[1] for box in boxes),
+            max(box[2] for box in boxes),
+            max(box[3] for box in boxes),
+        )
+        # The longest run speaks for the line: a superscript or a bullet says nothing about its size.
+        self.size = max(self.runs, key=lambda run: len(run.words)).size
+        self.text = " ".join(run.text for run in self.runs)
+
+    @property
+    def bold(self) -> bool:
+        return all(run.bold for run in self.runs)
+
+    @property
+    def hyphen(self) -> bool:
+        return self.runs[-1].hyphen
+
+    @property
+    def tabular(self) -> bool:
+        """Whether it reads like a row of figures: at least two, and few words after the first of them."""
+        words = self.text.split()
+        figures = [number for number, word in enumerate(words) if _NUMBER.match(word)]
+        if len(figures) < 2:
+            return False
+        return len(figures) >= 0.5 * (len(words) - figures[0])

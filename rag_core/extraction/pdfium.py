@@ -1,0 +1,202 @@
+"""The one module that imports pypdfium2: characters with their boxes, and pictures of pages.
+
+Pdfium is not thread-safe, and a hostile file may crash it: this runs in a worker process, on one thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pypdfium2
+import pypdfium2.raw as raw
+
+from rag_core.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
+_WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
+_MOST_CHARACTERS = 400_000
+_MOST_PIXELS = 40_000_000
+
+
+class PasswordNeededError(Exception):
+    """The file is encrypted and the password, if any, does not open it."""
+
+
+class UnreadableError(Exception):
+    """Pdfium cannot make sense of the file; the argument is pdfium's word for it."""
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The text layer of a page in the order of its content stream.
+
+    ``codes`` are code points, with CR LF where pdfium saw a line end and 2 where it saw a hyphen that a line
+    end put there. ``boxes`` are fractions of the displayed page, NaN where a character is not drawn.
+    """
+
+    codes: IntArray
+    boxes: FloatArray
+    width: float
+    height: float
+
+
+class PageReader:
+    """One loaded page; use `open_page`."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self._text = page.get_textpage()
+        self.width, self.height = (float(side) for side in page.get_size())
+
+    def close(self) -> None:
+        self._text.close()
+        self._page.close()
+
+    def characters(self) -> Characters:
+        """Every character of the text layer, controls and all."""
+        count = min(self._text.count_chars(), _MOST_CHARACTERS)
+        codes = self._codes(count)
+        boxes = np.empty((count, 4), np.float32)
+        rect, get_box, handle = raw.FS_RECTF(), raw.FPDFText_GetLooseCharBox, self._text.raw
+        reference = ctypes.byref(rect)
+        rows: list[tuple[float, float, float, float]] = []
+        # The loop runs once a character and takes a third of all the time: no attribute look-ups in it.
+        add = rows.append
+        for index in range(count):
+            get_box(handle, index, reference)
+            add((rect.left, rect.bottom, rect.right, rect.top))
+        if rows:
+            boxes[:] = rows
+        return Characters(*_join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
+
+    def _codes(self, count: int) -> IntArray:
+        # One call for the whole page where characters and UTF-16 units agree, as on nearly all pages.
+        buffer = (ctypes.c_ushort * (count + 1))()
+        if raw.FPDFText_GetText(self._text.raw, 0, count, buffer) == count + 1:
+            codes: IntArray = np.frombuffer(bytes(buffer), np.uint16, count).astype(np.int32)
+            codes[codes == 0xFFFE] = 2
+            return codes
+        get_code, handle = raw.FPDFText_GetUnicode, self._text.raw
+        wide = np.array([get_code(handle, index) for index in range(count)], np.int64)
+        return np.where(wide == 0xFFFE, 2, wide).astype(np.int32)
+
+    def _displayed(self, boxes: FloatArray) -> FloatArray:
+        """PDF user space to fractions of the displayed page, whatever its rotation and crop box."""
+        empty = (boxes[:, 2] <= boxes[:, 0]) & (boxes[:, 3] <= boxes[:, 1])
+        origin = np.array(self._device(0, 0))
+        matrix = np.stack([(np.array(self._device(*end)) - origin) / 1000 for end in ((1000, 0), (0, 1000))])
+        first = boxes[:, 0:2].astype(np.float64) @ matrix + origin
+        second = boxes[:, 2:4].astype(np.float64) @ matrix + origin
+        shown = np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=1)
+        shown[empty] = np.nan
+        return shown.astype(np.float32)
+
+    def _device(self, x: float, y: float) -> tuple[float, float]:
+        side = 1_000_000
+        across, down = ctypes.c_int(), ctypes.c_int()
+        raw.FPDF_PageToDevice(
+            self._page.raw, 0, 0, side, side, 0, x, y, ctypes.byref(across), ctypes.byref(down)
+        )
+        return across.value / side, down.value / side
+
+    def is_bold(self, index: int) -> bool:
+        """Whether the font of a character is bold by its weight or by its name."""
+        name, flags = ctypes.create_string_buffer(96), ctypes.c_int()
+        raw.FPDFText_GetFontInfo(self._text.raw, index, name, 96, ctypes.byref(flags))
+        return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
+
+    def image_share(self) -> float:
+        """Share of the page that its largest image covers; 0 for a page that draws nothing at all."""
+        best = 0.0
+        for item in self._page.get_objects(max_depth=2):
+            if item.type == raw.FPDF_PAGEOBJ_IMAGE:
+                left, bottom, right, top = item.get_bounds()
+                best = max(best, abs(right - left) * abs(top - bottom) / max(self.width * self.height, 1.0))
+        return min(best, 1.0)
+
+    def draws(self) -> bool:
+        """Whether the page draws anything."""
+        return int(raw.FPDFPage_CountObjects(self._page.raw)) > 0
+
+    def picture(self, scale: float) -> Image:
+        """The page as displayed, ``scale`` pixels a point, less where that would be a giant."""
+        most = (_MOST_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
+        bitmap = self._page.render(scale=min(scale, most), may_draw_forms=False)
+        try:
+            image: Image = bitmap.to_pil().convert("RGB")
+            return image.copy()
+        finally:
+            bitmap.close()
+
+
+def _join_surrogates(codes: IntArray, boxes: FloatArray) -> tuple[IntArray, FloatArray]:
+    high = (codes[:-1] >= 0xD800) & (codes[:-1] < 0xDC00) & (codes[1:] >= 0xDC00) & (codes[1:] < 0xE000)
+    where = np.flatnonzero(high)
+    if len(where):
+        codes = codes.copy()
+        codes[where] = 0x10000 + ((codes[where] - 0xD800) << 10) + (codes[where + 1] - 0xDC00)
+        codes, boxes = np.delete(codes, where + 1), np.delete(boxes, where + 1, axis=0)
+    # Pdfium gives nonsense for some broken fonts: neither lone halves nor numbers beyond Unicode decode.
+    bad = ((codes >= 0xD800) & (codes < 0xE000)) | (codes < 0) | (codes > 0x10FFFF)
+    return np.where(bad, 0xFFFD, codes).astype(np.int32), boxes
+
+
+class PdfiumDocument:
+    """A file opened by pdfium."""
+
+    def __init__(self, path: Path, password: str | None = None) -> None:
+        try:
+            self._document = pypdfium2.PdfDocument(path, password=password)
+            self.page_count = len(self._document)
+        except pypdfium2.PdfiumError as error:
+            code = getattr(error, "err_code", None)
+            if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+                raise PasswordNeededError(str(error)) from None
+            raise UnreadableError(str(error)) from None
+
+    def close(self) -> None:
+        self._document.close()
+
+    @contextmanager
+    def open_page(self, index: int) -> Iterator[PageReader]:
+        """Load a page, with what was typed into its form fields made part of it."""
+        try:
+            page = self._document[index]
+            if _has_written_annotations(page):
+                raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
+                page.close()
+                page = self._document[index]
+            reader = PageReader(page)
+        except pypdfium2.PdfiumError as error:
+            raise UnreadableError(str(error)) from None
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+
+def _has_written_annotations(page: Any) -> bool:
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), 2000)):
+        annotation = raw.FPDFPage_GetAnnot(page.raw, index)
+        if not annotation:
+            continue
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in (_WIDGET, _FREE_TEXT, _STAMP):
+            return True
+    return False
+
+
+def version() -> str:
+    """Of pypdfium2 and the pdfium in it."""
+    return f"{pypdfium2.PYPDFIUM_INFO}/{pypdfium2.PDFIUM_INFO}"

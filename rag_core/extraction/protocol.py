@@ -1,0 +1,106 @@
+"""What a worker process and its owner say to each other: one JSON object a line, nothing pickled."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_core.types import Page, PageState, WordBoxes
+
+_MOST_ARRAY_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page as a worker read it, before the pages around it are known.
+
+    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings.
+    """
+
+    page: Page
+    headings: tuple[tuple[int, int], ...] = ()
+
+
+def dumps(message: dict[str, Any]) -> bytes:
+    """One line, ASCII only, so that neither a lone surrogate nor a locale can break it."""
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def loads(line: bytes) -> dict[str, Any]:
+    """The reverse of `dumps`.
+
+    Raises
+    ------
+    ValueError
+        The line is not such a message.
+    """
+    message = json.loads(line)
+    if not isinstance(message, dict):
+        raise ValueError("a message is a JSON object")
+    return message
+
+
+def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
+    """Little-endian bytes, deflated, in base64."""
+    little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    data = base64.b64encode(zlib.compress(little.tobytes(), 1)).decode("ascii")
+    return {"dtype": little.dtype.str, "shape": list(array.shape), "data": data}
+
+
+def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
+    """The reverse of `pack_array`; a shape that does not fit its data raises `ValueError`."""
+    unpacker = zlib.decompressobj()
+    data = unpacker.decompress(base64.b64decode(packed["data"]), _MOST_ARRAY_BYTES)
+    flat = np.frombuffer(data, np.dtype(packed["dtype"]))
+    native: npt.NDArray[Any] = flat.reshape(packed["shape"]).astype(flat.dtype.newbyteorder("="))
+    return native
+
+
+def pack_page(read: ReadPage) -> dict[str, Any]:
+    """A page as a JSON object."""
+    page = read.page
+    return {
+        "page_index": page.page_index,
+        "page_label": page.page_label,
+        "text": page.text,
+        "state": page.state.value,
+        "width": page.width,
+        "height": page.height,
+        "heading": page.heading,
+        "reason": page.reason,
+        "confidence": page.confidence,
+        "starts": pack_array(page.boxes.starts),
+        "ends": pack_array(page.boxes.ends),
+        "rects": pack_array(page.boxes.rects),
+        "skip": page.skip,
+        "headings": read.headings,
+    }
+
+
+def unpack_page(packed: dict[str, Any]) -> ReadPage:
+    """The reverse of `pack_page`."""
+    boxes = WordBoxes(*(unpack_array(packed[name]) for name in ("starts", "ends", "rects")))
+    page = Page(
+        page_index=packed["page_index"],
+        page_label=packed["page_label"],
+        text=packed["text"],
+        state=PageState(packed["state"]),
+        width=packed["width"],
+        height=packed["height"],
+        heading=packed["heading"],
+        reason=packed["reason"],
+        confidence=packed["confidence"],
+        boxes=boxes,
+        skip=_pairs(packed["skip"]),
+    )
+    return ReadPage(page, _pairs(packed["headings"]))
+
+
+def _pairs(values: list[list[int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(start), int(end)) for start, end in values)

@@ -1,0 +1,132 @@
+"""Characters of a page's text layer to runs of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from rag_core.extraction.cleaning import UNSPACED, clean_word, needs_cleaning
+from rag_core.extraction.pdfium import Characters
+from rag_core.extraction.runs import Run, turn
+from rag_core.types import FloatArray
+
+_HYPHEN = "\x02"
+_SOFT_HYPHEN = "\u00ad"
+_LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
+_WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_OUTSIDE = 0.02
+
+
+def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[list[Run], str]:
+    """Group characters into words and runs, in the order of the content stream.
+
+    Parameters
+    ----------
+    characters : Characters
+    is_bold : callable
+        Of a character's number; asked once a run, because it is slow.
+
+    Returns
+    -------
+    runs : list of Run
+    direction : {"right", "left", "down", "up"}
+        Where most of the text runs to on the displayed page.
+    """
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    spans, breaks = _word_spans(text)
+    if not spans:
+        return [], "right"
+    rects = _word_rects(characters.boxes, spans)
+    direction = _direction(characters, breaks, spans)
+    turned = turn(rects, direction, characters.width, characters.height)
+    dirty = needs_cleaning(text)
+    runs = []
+    for first, last, hyphen in breaks:
+        # Text that lies outside the page as shown cannot be checked by whoever reads the page.
+        kept = [number for number in range(first, last) if _shown(rects[number])]
+        words = [text[spans[number][0] : spans[number][1]] for number in kept]
+        if dirty:
+            words = [clean_word(word) for word in words]
+            kept = [number for number, word in zip(kept, words, strict=True) if word]
+            words = [word for word in words if word]
+        if words:
+            spaced = [_space_before(text, spans, number) for number in kept]
+            bold = is_bold(spans[kept[0]][0])
+            runs.append(_run(words, spaced, rects[kept], turned[kept], bold, hyphen))
+    return runs, direction
+
+
+def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
+    """Spans of words, and for each line the numbers of its first and past-the-last word."""
+    spans: list[tuple[int, int]] = []
+    lines: list[tuple[int, int, bool]] = []
+    for line in _LINE.finditer(text):
+        first = len(spans)
+        spans.extend(word.span() for word in _WORD.finditer(text, line.start(), line.end()))
+        end = line.end()
+        hyphen = text[end : end + 1] == _HYPHEN or text[end - 1] == _SOFT_HYPHEN
+        if len(spans) > first:
+            lines.append((first, len(spans), hyphen))
+    return spans, lines
+
+
+def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
+    # reduceat over start, end, start, end …: every second result is a word, the others the gaps between. The
+    # extra row keeps an end at the very end of the page in range.
+    bounds = np.array(spans, np.int64).ravel()
+    padded = np.concatenate([boxes, np.full((1, 4), np.nan, np.float32)])
+    low = np.fmin.reduceat(padded[:, :2], bounds, axis=0)[::2]
+    high = np.fmax.reduceat(padded[:, 2:], bounds, axis=0)[::2]
+    return np.concatenate([low, high], axis=1)
+
+
+def _direction(
+    characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]
+) -> str:
+    """Compare the first and last character of each line; the longest distances win."""
+    votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
+    ends = np.array([(spans[first][0], spans[last - 1][1] - 1) for first, last, _ in lines])
+    centres = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
+    moves = (centres[ends[:, 1]] - centres[ends[:, 0]]) * (characters.width, characters.height)
+    for across, down in np.nan_to_num(moves).tolist():
+        if abs(down) > 2 * abs(across):
+            votes["down" if down > 0 else "up"] += abs(down)
+        else:
+            votes["right" if across >= 0 else "left"] += abs(across)
+    best = max(votes, key=lambda name: votes[name])
+    # Right-to-left scripts also run to the left; only letters that stand on their heads are turned.
+    if best == "left" and np.any((characters.codes >= 0x590) & (characters.codes < 0x8FF)):
+        return "right"
+    return best
+
+
+def _shown(rect: FloatArray) -> bool:
+    x0, y0, x1, y1 = (float(value) for value in rect.tolist())
+    if x0 != x0:  # NaN: pdfium knows no place for it, which is no reason to lose it
+        return True
+    across, down = (x0 + x1) / 2, (y0 + y1) / 2
+    return -_OUTSIDE <= across <= 1 + _OUTSIDE and -_OUTSIDE <= down <= 1 + _OUTSIDE
+
+
+def _space_before(text: str, spans: list[tuple[int, int]], number: int) -> bool:
+    if number == 0:
+        return False
+    before, here = spans[number - 1][1], spans[number][0]
+    if before == here:
+        return False
+    return not (_UNSPACED.match(text[before - 1]) and _UNSPACED.match(text[here]))
+
+
+def _run(
+    words: list[str], spaced: list[bool], rects: FloatArray, turned: FloatArray, bold: bool, hyphen: bool
+) -> Run:
+    low, high = np.fmin.reduce(turned[:, :2]).tolist(), np.fmax.reduce(turned[:, 2:]).tolist()
+    box = (low[0], low[1], high[0], high[1])
+    if box[0] != box[0]:
+        box = (0.0, 0.0, 0.0, 0.0)
+    heights = sorted((turned[:, 3] - turned[:, 1]).tolist())
+    size = heights[len(heights) // 2]
+    return Run(words, spaced, rects, box, size if size == size else 0.0, bold, hyphen)

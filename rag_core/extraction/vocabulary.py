@@ -1,0 +1,78 @@
+"""The words of a document read so far: what tells "long-term" from "informa-tion" at a line end."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_MOST = 200_000
+
+# First halves that are compounds far more often than divided words, where the document gives no evidence.
+_COMPOUND = frozenset(
+    {
+        "long",
+        "short",
+        "non",
+        "self",
+        "well",
+        "high",
+        "low",
+        "mid",
+        "year",
+        "end",
+        "full",
+        "half",
+        "part",
+        "cross",
+    }
+    | {
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "ten",
+        "multi",
+        "ex",
+    }
+    | {"all", "on", "off", "anti", "post", "pre", "inter", "market", "fixed", "real", "co", "so", "in"}
+)
+
+
+class Vocabulary:
+    """Words seen in the text of a document."""
+
+    def __init__(self) -> None:
+        self._words: set[str] = set()
+        self._kept = self._closed = 0
+
+    def add(self, text: str) -> None:
+        """Remember the words of a page that has been read."""
+        if len(self._words) < _MOST:
+            self._words.update(_WORD.findall(text.casefold()))
+
+    def keeps_hyphen(self, first: str, second: str) -> bool:
+        """Whether two halves of a word that a line end divides are a compound.
+
+        What the document itself writes inside a line decides; then whether both halves are words of it; then
+        a short list of English prefixes, and what was found at most line ends before: what is typeset from
+        HTML never divides a word, and books do all the time.
+        """
+        first, second = first.casefold(), second.casefold()
+        if f"{first}{second}" in self._words:
+            self._closed += 1
+            return False
+        if f"{first}-{second}" in self._words:
+            self._kept += 1
+            return True
+        if first in self._words and second in self._words and min(len(first), len(second)) > 3:
+            self._kept += 1
+            return True
+        if "-" in second:
+            return True
+        return first in _COMPOUND or self._kept > 2 + 2 * self._closed
