@@ -72,7 +72,7 @@ class Explainer:
         if status < 500 and _CONTEXT.search(f"{code} {said}".replace("_", " ")):
             return GeneratorUnavailable(
                 f"The prompt was too long for {model} (HTTP {status}){quoted}. Lower "
-                f"RAG_OPENAI_CONTEXT_TOKENS, now {self._settings.openai_context_tokens}, to the model's context."
+                f"RAG_OPENAI_CONTEXT_TOKENS (now {self._settings.openai_context_tokens}) to its length."
             )
         return GeneratorUnavailable(
             f"The endpoint at {self._where} could not answer (HTTP {status}){quoted}. "

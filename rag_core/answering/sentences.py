@@ -6,6 +6,7 @@ import re
 
 # A table or a list without full stops is one "sentence" to any splitter; as a quote it would be a page.
 _LONGEST = 400
+_UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
 _LINE = re.compile(r"[^\r\n\f]+")
 
 
@@ -28,8 +29,10 @@ def sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
     """
     from sentencex import get_sentence_boundaries
 
+    # sentencex 1.0 panics at blanks outside ASCII, such as the no-break space; lone surrogates it refuses.
+    plain = _UNSAFE.sub(lambda match: "\n" if match[0] in "\x85\u2028\u2029" else " ", text)
     spans = []
-    for boundary in get_sentence_boundaries(language, text):
+    for boundary in get_sentence_boundaries(language, plain):
         start, end = _trimmed(text, boundary["start_index"], boundary["end_index"])
         if start < end:
             spans += _pieces(text, start, end) if end - start > _LONGEST else [(start, end)]

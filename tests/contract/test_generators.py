@@ -1,0 +1,483 @@
+"""What every generator must do, and what an endpoint's misbehaviour must turn into."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from rag_core.answering.endpoint_errors import Explainer
+from rag_core.answering.generator import Generator, OpenAIGenerator, without_thinking
+from rag_core.answering.prompt import NO_ANSWER
+from rag_core.errors import (
+    GeneratorAuthError,
+    GeneratorError,
+    GeneratorInterrupted,
+    GeneratorRateLimited,
+    GeneratorTimeout,
+    GeneratorUnavailable,
+    SettingsError,
+)
+from rag_core.settings import Settings
+from rag_core.types import Message, Passage
+from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete, model_server
+
+KEY = "sk-do-not-show-4f1c"
+QUESTION = "What was capital expenditure in 2022?"
+
+
+def passage(rank: int = 1, text: str = "Capital expenditure was $1,749 million in 2022.") -> Passage:
+    return Passage(rank, f"c{rank}", "d1", "v1", "3M_2022_10K.pdf", 56, "57", 56, 0, len(text), text, "", {})
+
+
+def settings(url: str, **changes: object) -> Settings:
+    given: dict[str, object] = {
+        "openai_base_url": url,
+        "openai_model": "smollm2",
+        "openai_api_key": KEY,
+        "openai_timeout_s": 0.3,
+        "openai_retries": 0,
+        "openai_answer_tokens": 48,
+        "openai_context_tokens": 1024,
+    }
+    return Settings(_env_file=None, **(given | changes))
+
+
+@pytest.fixture(autouse=True)
+def no_ambient_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_LOG"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.fixture(scope="session")
+def model_url() -> Iterator[str]:
+    with model_server() as url:
+        yield url
+
+
+@pytest.fixture(params=["model", "script"])
+def generator(request: pytest.FixtureRequest) -> Iterator[Generator]:
+    if request.param == "model":
+        url = request.getfixturevalue("model_url")
+        made = OpenAIGenerator(settings(url, openai_timeout_s=120))
+        yield made
+        made.close()
+    else:
+        with ScriptedEndpoint(complete("It was ", "$1,749 million", " [1].")) as endpoint:
+            made = OpenAIGenerator(settings(endpoint.url))
+            yield made
+            made.close()
+
+
+@pytest.fixture
+def play() -> Iterator[Callable[..., tuple[OpenAIGenerator, ScriptedEndpoint]]]:
+    """Starts an endpoint with a script and a generator that asks it."""
+    opened: list[tuple[OpenAIGenerator, ScriptedEndpoint]] = []
+
+    def start(*script: Play, **changes: object) -> tuple[OpenAIGenerator, ScriptedEndpoint]:
+        endpoint = ScriptedEndpoint(*script).__enter__()
+        made = OpenAIGenerator(settings(endpoint.url, **changes), sleep=pauses.append)
+        opened.append((made, endpoint))
+        return made, endpoint
+
+    pauses: list[float] = []
+    start.pauses = pauses
+    yield start
+    for made, endpoint in opened:
+        made.close()
+        endpoint.__exit__()
+
+
+class TestEveryGenerator:
+    def test_yields_pieces_that_join_to_a_text(self, generator: Generator) -> None:
+        pieces = list(generator.generate(QUESTION, [passage()]))
+        assert len(pieces) > 1
+        assert all(isinstance(piece, str) and piece for piece in pieces)
+        assert "".join(pieces).strip()
+
+    def test_has_a_name_with_its_provider(self, generator: Generator) -> None:
+        assert generator.name == "openai:smollm2"
+
+    def test_can_be_closed_early_and_used_again(self, generator: Generator) -> None:
+        stream = generator.generate(QUESTION, [passage()])
+        assert next(stream)
+        stream.close()
+        assert list(stream) == []
+        assert "".join(generator.generate(QUESTION, [passage()]))
+
+    def test_can_be_closed_before_it_began(self, generator: Generator) -> None:
+        generator.generate(QUESTION, [passage()]).close()
+
+    def test_without_passages_it_refuses(self, generator: Generator) -> None:
+        assert "".join(generator.generate(QUESTION, [])) == NO_ANSWER
+
+    def test_takes_history(self, generator: Generator, now: object) -> None:
+        history = [
+            Message("m1", "user", "What was capital expenditure?", now),
+            Message("m2", "assistant", "In which year? [1]", now),
+        ]
+        assert "".join(generator.generate("In 2022", [passage()], history))
+
+    def test_names_its_models(self, model_url: str) -> None:
+        made = OpenAIGenerator(settings(model_url, openai_timeout_s=60))
+        assert made.models() == ["smollm2"]
+        made.close()
+
+
+@pytest.fixture
+def now() -> object:
+    from datetime import datetime, timezone
+
+    return datetime(2025, 1, 1, tzinfo=timezone.utc)
+
+
+def hang_at_once(exchange: Exchange) -> None:
+    exchange.hang()
+
+
+def hang_midway(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("It was ")
+    exchange.hang()
+
+
+def drop_midway(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("It was ")
+    exchange.drop()
+
+
+def drop_at_once(exchange: Exchange) -> None:
+    exchange.drop()
+
+
+def drop_before_text(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.drop()
+
+
+def end_without_reason(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("It was ")
+    exchange.end()
+
+
+def malformed_at_once(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.event("{not json")
+    exchange.end()
+
+
+def malformed_midway(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("It was ")
+    exchange.event("{not json")
+    exchange.end()
+
+
+def not_utf8(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("It was ")
+    exchange.raw(b"data: \xff\xfe\n\n")
+    exchange.end()
+
+
+def odd_shapes(exchange: Exchange) -> None:
+    exchange.start()
+    for data in (5, None, [], {"choices": 7}, {"choices": [None]}, {"choices": [{"delta": "x"}]}, {}):
+        exchange.event(data)
+    exchange.end()
+
+
+def empty_stream(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.end()
+
+
+def done_without_text(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.event("[DONE]")
+    exchange.end()
+
+
+def web_page(exchange: Exchange) -> None:
+    exchange.start("text/html")
+    exchange.raw(b"<html>Please sign in</html>")
+    exchange.end()
+
+
+def error_event_at_once(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.event({"error": {"code": 503, "message": f"Loading model for {KEY}"}})
+    exchange.end()
+
+
+def error_event_midway(exchange: Exchange) -> None:
+    exchange.start()
+    exchange.delta("It was ")
+    exchange.event({"error": {"message": f"out of memory, Bearer {KEY}"}})
+    exchange.end()
+
+
+def status(code: int, error: object = None, **headers: str) -> Play:
+    return lambda exchange: exchange.error(code, {"error": error} if error else None, **headers)
+
+
+ECHO = {"message": f"Incorrect API key provided: {KEY}. Bearer {KEY}", "code": "invalid_api_key"}
+QUOTA = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+TOO_LONG = {"message": "too long", "code": "context_length_exceeded", "param": "messages"}
+
+MISBEHAVIOUR = [
+    ("401", status(401, ECHO), GeneratorAuthError, "OPENAI_API_KEY"),
+    ("403", status(403, ECHO), GeneratorAuthError, "RAG_OPENAI_MODEL=smollm2"),
+    ("429", status(429), GeneratorRateLimited, "RAG_OPENAI_BASE_URL"),
+    ("429 quota", status(429, QUOTA), GeneratorRateLimited, "quota"),
+    ("404", status(404, {"message": "model 'smollm2' not found"}), GeneratorUnavailable, "RAG_OPENAI_MODEL"),
+    ("400", status(400, {"message": f"bad {KEY}"}), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("400 too long", status(400, TOO_LONG), GeneratorUnavailable, "RAG_OPENAI_CONTEXT_TOKENS"),
+    ("307", status(307, location="http://elsewhere.invalid/"), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("500", status(500), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("503", status(503), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("504", status(504), GeneratorTimeout, "RAG_OPENAI_TIMEOUT_S"),
+    ("hang at once", hang_at_once, GeneratorTimeout, "RAG_OPENAI_TIMEOUT_S"),
+    ("hang midway", hang_midway, GeneratorTimeout, "RAG_OPENAI_TIMEOUT_S"),
+    ("drop at once", drop_at_once, GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("drop before text", drop_before_text, GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("drop midway", drop_midway, GeneratorInterrupted, "RAG_OPENAI_BASE_URL"),
+    ("no finish reason", end_without_reason, GeneratorInterrupted, "RAG_OPENAI_BASE_URL"),
+    ("malformed at once", malformed_at_once, GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("malformed midway", malformed_midway, GeneratorInterrupted, "RAG_OPENAI_BASE_URL"),
+    ("not UTF-8", not_utf8, GeneratorInterrupted, "RAG_OPENAI_BASE_URL"),
+    ("odd shapes", odd_shapes, GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("empty stream", empty_stream, GeneratorUnavailable, "RAG_OPENAI_MODEL=smollm2"),
+    ("done without text", done_without_text, GeneratorUnavailable, "RAG_OPENAI_MODEL=smollm2"),
+    ("no text", complete(), GeneratorUnavailable, "RAG_OPENAI_MODEL=smollm2"),
+    ("blank text", complete(" ", "\n"), GeneratorUnavailable, "RAG_OPENAI_MODEL=smollm2"),
+    ("only thought", complete("<think>", finish="length"), GeneratorUnavailable, "RAG_OPENAI_ANSWER_TOKENS"),
+    ("withheld", complete(finish="content_filter"), GeneratorUnavailable, "content filter"),
+    ("withheld midway", complete("It", finish="content_filter"), GeneratorInterrupted, "content filter"),
+    ("a web page", web_page, GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("error event", error_event_at_once, GeneratorUnavailable, "HTTP 503"),
+    ("error event midway", error_event_midway, GeneratorInterrupted, "out of memory"),
+]
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "named"), [case[1:] for case in MISBEHAVIOUR], ids=[case[0] for case in MISBEHAVIOUR]
+)
+def test_misbehaviour_becomes_an_error_that_names_the_setting(
+    play, caplog, script: Play, error: type[GeneratorError], named: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    made, _ = play(script)
+    with pytest.raises(GeneratorError) as caught:
+        list(made.generate(QUESTION, [passage()]))
+    assert type(caught.value) is error
+    assert named in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    shown = "".join(traceback.format_exception(caught.value))
+    logged = "\n".join(record.getMessage() for record in caplog.records)
+    assert KEY not in shown + repr(caught.value) + logged
+    assert "Bearer sk" not in shown + logged
+
+
+def test_what_came_before_a_break_is_kept(play) -> None:
+    made, _ = play(drop_midway)
+    stream = made.generate(QUESTION, [passage()])
+    assert next(stream) == "It was "
+    with pytest.raises(GeneratorInterrupted):
+        next(stream)
+
+
+def test_refused_connection() -> None:
+    with ScriptedEndpoint(complete("x")) as endpoint:
+        url = endpoint.url
+    made = OpenAIGenerator(settings(url))
+    with pytest.raises(GeneratorUnavailable, match=r"RAG_OPENAI_BASE_URL=http://127\.0\.0\.1"):
+        list(made.generate(QUESTION, [passage()]))
+    made.close()
+
+
+@pytest.mark.parametrize("url", ["localhost:11434/v1", "ftp://127.0.0.1/v1", "http://[::1", "http:///v1"])
+def test_an_address_that_is_none(url: str) -> None:
+    with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_BASE_URL"):
+        list(OpenAIGenerator(settings(url)).generate(QUESTION, [passage()]))
+
+
+@pytest.mark.parametrize("key", ["sk-two words", "sk-ünicode", "sk-\nline"])
+def test_a_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
+    made = OpenAIGenerator(settings("http://127.0.0.1:9/v1", openai_api_key=key))
+    with pytest.raises(GeneratorAuthError, match="OPENAI_API_KEY") as caught:
+        list(made.generate(QUESTION, [passage()]))
+    assert key not in str(caught.value)
+
+
+def test_secrets_in_the_address_are_not_shown() -> None:
+    url = "http://me:hunter2@127.0.0.1:9/v1?token=hunter3"
+    assert "hunter" not in str(Explainer(settings(url)).timeout())
+
+
+def test_without_a_key_the_endpoint_is_told_so_and_the_reader_too(play) -> None:
+    made, _ = play(status(401), openai_api_key=None)
+    with pytest.raises(GeneratorAuthError, match="OPENAI_API_KEY is not set"):
+        list(made.generate(QUESTION, [passage()]))
+
+
+def test_without_a_key_a_local_endpoint_answers(play) -> None:
+    made, _ = play(complete("Yes [1]."), openai_api_key=None)
+    assert "".join(made.generate(QUESTION, [passage()])) == "Yes [1]."
+
+
+def test_a_proxy_in_the_environment_is_not_used_for_this_machine(play, monkeypatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    made, _ = play(complete("Yes."))
+    assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+
+
+class TestRetries:
+    def test_a_passing_failure_is_tried_again_with_growing_pauses(self, play) -> None:
+        made, endpoint = play(status(503), status(429), empty_stream, complete("Yes."), openai_retries=3)
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert len(endpoint.requests) == 4
+        assert play.pauses == [0.5, 1.0, 2.0]
+
+    def test_the_endpoint_may_ask_for_a_pause(self, play) -> None:
+        made, _ = play(status(429, retry_after="7"), complete("Yes."), openai_retries=1, openai_timeout_s=10)
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert play.pauses == [7.0]
+
+    def test_but_not_for_a_longer_one_than_the_time_out(self, play) -> None:
+        made, endpoint = play(status(429, retry_after="600"), openai_retries=3)
+        with pytest.raises(GeneratorRateLimited):
+            list(made.generate(QUESTION, [passage()]))
+        assert len(endpoint.requests) == 1
+
+    @pytest.mark.parametrize("script", [status(401), status(404), status(429, QUOTA), hang_at_once])
+    def test_a_lasting_failure_is_not_tried_again(self, play, script: Play) -> None:
+        made, endpoint = play(script, openai_retries=3, openai_timeout_s=0.1)
+        with pytest.raises(GeneratorError):
+            list(made.generate(QUESTION, [passage()]))
+        assert len(endpoint.requests) == 1
+
+    def test_nothing_is_tried_again_once_text_has_come(self, play) -> None:
+        made, endpoint = play(drop_midway, complete("Yes."), openai_retries=3)
+        with pytest.raises(GeneratorInterrupted):
+            list(made.generate(QUESTION, [passage()]))
+        assert len(endpoint.requests) == 1
+
+
+class TestRequest:
+    def test_carries_the_settings_and_the_passages(self, play) -> None:
+        made, endpoint = play(complete("Yes."))
+        list(made.generate(QUESTION, [passage()]))
+        (request,) = endpoint.requests
+        assert (request["model"], request["max_tokens"], request["temperature"]) == ("smollm2", 48, 0.0)
+        assert request["stream"] is True
+        assert [message["role"] for message in request["messages"]] == ["system", "user"]
+        assert "$1,749 million" in request["messages"][1]["content"]
+        assert endpoint.paths == ["/v1/chat/completions"]
+
+    def test_options_that_the_model_does_not_know_are_left_out_from_then_on(self, play) -> None:
+        made, endpoint = play(
+            status(400, {"message": "use max_completion_tokens", "param": "max_tokens"}),
+            status(400, {"message": "only 1", "param": "temperature"}),
+            complete("Yes."),
+        )
+        for _ in range(2):
+            assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert len(endpoint.requests) == 4
+        assert endpoint.requests[-1]["max_completion_tokens"] == 48
+        assert not {"max_tokens", "temperature"} & set(endpoint.requests[-1])
+
+    def test_passages_that_do_not_fit_are_left_out_and_said_so(self, play) -> None:
+        made, endpoint = play(complete("Yes."))
+        stream = made.generate(QUESTION, [passage(1), passage(2, "word " * 3000)])
+        assert "".join(stream) == "Yes."
+        assert "1 of 2 passages did not fit" in stream.notices[0]
+        assert "word word" not in endpoint.requests[0]["messages"][1]["content"]
+
+
+def test_an_answer_at_the_limit_says_so(play) -> None:
+    made, _ = play(complete("It was", finish="length"))
+    stream = made.generate(QUESTION, [passage()])
+    assert "".join(stream) == "It was"
+    assert stream.truncated
+    assert "RAG_OPENAI_ANSWER_TOKENS" in stream.notices[0]
+
+
+def test_characters_split_over_network_chunks_arrive_whole(play) -> None:
+    def play_split(exchange: Exchange) -> None:
+        exchange.start()
+        event = (
+            'data: {"choices": [{"delta": {"content": "Größe 😀 会"}, "finish_reason": "stop"}]}\n\n'.encode()
+        )
+        for position in range(len(event)):
+            exchange.raw(event[position : position + 1])
+        exchange.end()
+
+    made, _ = play(play_split)
+    assert "".join(made.generate(QUESTION, [passage()])) == "Größe 😀 会"
+
+
+def test_closing_hangs_up(play) -> None:
+    def endless(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.until_client_leaves()
+
+    made, endpoint = play(endless)
+    stream = made.generate(QUESTION, [passage()])
+    assert next(stream) == "more "
+    stream.close()
+    assert endpoint.exchanges[0].closed_by_client.wait(5)
+
+
+def test_without_a_model_nothing_is_asked() -> None:
+    made = OpenAIGenerator(settings("http://127.0.0.1:9/v1", openai_model=None))
+    with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL"):
+        made.generate(QUESTION, [passage()])
+
+
+class TestModels:
+    def test_sorted(self, play) -> None:
+        def listing(exchange: Exchange) -> None:
+            exchange.error(
+                200, {"object": "list", "data": [{"id": "b"}, {"id": "a"}]}, content_type="application/json"
+            )
+
+        made, _ = play(listing)
+        assert made.models() == ["a", "b"]
+
+    @pytest.mark.parametrize(
+        ("script", "error"),
+        [
+            (status(401), GeneratorAuthError),
+            (status(500), GeneratorUnavailable),
+            (hang_at_once, GeneratorTimeout),
+            (web_page, GeneratorUnavailable),
+        ],
+    )
+    def test_failures(self, play, script: Play, error: type[GeneratorError]) -> None:
+        made, _ = play(script)
+        with pytest.raises(error) as caught:
+            made.models()
+        assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["<th", "ink>a [1]", "</thi", "nk>", "\n\n", "Yes", " [1]."], "Yes [1]."),
+        (["<think></think>Yes."], "Yes."),
+        (["Yes <think>x</think>"], "Yes <think>x</think>"),
+        (["<", "5 %"], "<5 %"),
+        (["<"], "<"),
+        (["<think>never ends"], ""),
+        ([], ""),
+    ],
+)
+def test_a_block_of_thought_at_the_start_is_left_out(pieces: list[str], expected: str) -> None:
+    assert "".join(without_thinking(piece for piece in pieces)) == expected
