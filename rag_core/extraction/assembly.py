@@ -29,7 +29,7 @@ class Assembler:
 
     def add(self, read: ReadPage) -> Iterator[Page]:
         """Take the next page; gives those that are ready."""
-        self._held.append((read, edges_of(read.page.text)))
+        self._held.append((read, edges_of(read.page.page_index, read.page.text)))
         ahead = 0 if read.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
         while len(self._held) > ahead:
             yield self._release()

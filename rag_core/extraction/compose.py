@@ -41,7 +41,7 @@ def compose(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, l
         for order, run in enumerate(line.runs):
             rects.append(run.rects)
             for index, (word, spaced) in run.pairs():
-                if (spaced and index) or (order and not index):
+                if (spaced and index) or (order and not index and line.spaced(order)):
                     parts.append(" ")
                     offset += 1
                 starts.append(offset)

@@ -249,7 +249,7 @@ class _Reading:
                 "Download it again, or open it in a PDF reader and save it anew."
             )
         raise ExtractionFailed(
-            f"{self._name} could not be opened ({answer['error']}: {answer['detail']}). Save it anew and try again."
+            f"{self._name} could not be opened ({answer['error']}: {answer['detail']}). Save it anew."
         )
 
     def _header(self) -> DocumentHeader:

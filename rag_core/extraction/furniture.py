@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass
 
 _EDGE_LINES = 4
-_LONGEST = 160
+_LONGEST = 120
+_MOST_WORDS = 16
 _DIGITS = re.compile(r"\d+")
+_ROMAN = re.compile(r"[ivxl]{1,7}")
 _PAGE_NUMBER = re.compile(
-    r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
+    r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*"
+    r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
 
 
@@ -17,36 +20,42 @@ _PAGE_NUMBER = re.compile(
 class EdgeLine:
     """A line near the top or bottom of a page: where it stands, what it says, and the shape of that.
 
-    ``shape`` is the text with every number replaced, so that "Page 3 of 9" equals "Page 4 of 9".
+    ``shape`` is the text with every number replaced; ``numbers`` are the numbers.
     """
 
     start: int
     end: int
     literal: str
     shape: str
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
     """The first lines of a page, downwards, and its last lines, upwards."""
 
+    page_index: int
     top: tuple[EdgeLine, ...]
     bottom: tuple[EdgeLine, ...]
 
 
-def edges_of(text: str) -> Edges:
+def edges_of(page_index: int, text: str) -> Edges:
     """The lines of a page in which furniture is looked for."""
     lines = [match for match in re.finditer(r"[^\n]+", text) if match[0].strip()]
     half = (len(lines) + 1) // 2
-    top = tuple(_edge_line(match) for match in lines[: min(_EDGE_LINES, half)])
+    first = lines[: min(_EDGE_LINES, half)]
     last = lines[max(half, len(lines) - _EDGE_LINES) :]
-    return Edges(top, tuple(_edge_line(match) for match in reversed(last)))
+    return Edges(
+        page_index,
+        tuple(_edge_line(match) for match in first),
+        tuple(_edge_line(match) for match in reversed(last)),
+    )
 
 
 def _edge_line(match: re.Match[str]) -> EdgeLine:
     literal = " ".join(match[0].casefold().split())
-    shape = "#" if _PAGE_NUMBER.match(literal) else _DIGITS.sub("#", literal)
-    return EdgeLine(match.start(), match.end(), literal, shape)
+    numbers = tuple(int(number) for number in _DIGITS.findall(literal)[:6] if len(number) < 10)
+    return EdgeLine(match.start(), match.end(), literal, _DIGITS.sub("#", literal), numbers)
 
 
 def running_spans(page: Edges, neighbours: list[Edges]) -> tuple[tuple[int, int], ...]:
@@ -63,31 +72,44 @@ def running_spans(page: Edges, neighbours: list[Edges]) -> tuple[tuple[int, int]
     tuple of (start, end)
         Ascending. Only lines without another line between them and the edge of the page count.
     """
-    spans = _running(page.top, [edges.top for edges in neighbours])
-    spans += _running(page.bottom, [edges.bottom for edges in neighbours])
-    return tuple(sorted(set(spans)))
+    top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
+    bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
+    return tuple(sorted({*_running(page.top, top), *_running(page.bottom, bottom)}))
 
 
-def _running(lines: tuple[EdgeLine, ...], others: list[tuple[EdgeLine, ...]]) -> list[tuple[int, int]]:
-    # Two more pages that say the same, or one where the document is so short that there are no more than two.
-    needed = 2 if len(others) > 2 else 1
+def _running(
+    lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]
+) -> list[tuple[int, int]]:
     spans = []
     for line in lines:
-        if sum(_repeats(line, other) for other in others) < needed:
+        repeats = sum(_repeats(line, other, distance) for distance, other in others)
+        if repeats < _needed(line, len(others)):
             break
         spans.append((line.start, line.end))
     return spans
 
 
-def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...]) -> bool:
-    if len(line.literal) > _LONGEST or not others:
+def _needed(line: EdgeLine, others: int) -> int:
+    # The title of a table that goes on for three pages is no running header; a number that counts the pages
+    # hardly ever is anything else.
+    if others <= 2:
+        return max(others, 1)
+    return 2 if _PAGE_NUMBER.match(line.literal) else min(4, others - 1)
+
+
+def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
+    """Whether a page ``distance`` pages away has the line, with nothing but its page number changed."""
+    if len(line.literal) > _LONGEST or len(line.literal.split()) > _MOST_WORDS:
         return False
-    if line.shape == "#":
-        # A page number changes; a figure that is the same on every page is not one, but is furniture too.
-        return any(other.shape == "#" for other in others[:2])
-    letters = sum(char.isalpha() for char in line.shape)
-    if letters < 3:  # a row of years or figures heads many tables
-        return False
+    if not line.numbers and _PAGE_NUMBER.match(line.literal) and _ROMAN.search(line.literal):
+        return any(_PAGE_NUMBER.match(other.literal) and _ROMAN.search(other.literal) for other in others)
+    if sum(char.isalpha() for char in line.shape) < 3 and not _PAGE_NUMBER.match(line.literal):
+        return False  # a row of years or figures heads many tables
     return any(
-        other.literal == line.literal or (other.shape == line.shape and letters >= 4) for other in others
+        other.shape == line.shape
+        and len(other.numbers) == len(line.numbers)
+        and all(
+            there - here in (0, distance) for here, there in zip(line.numbers, other.numbers, strict=True)
+        )
+        for other in others
     )

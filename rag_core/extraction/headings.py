@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from statistics import median
 
 from rag_core.extraction.lines import Line
 
 LONGEST = 80
+_LONGEST_LINE = 110
 _LARGER = 1.12
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
@@ -40,27 +42,41 @@ def heading_lines(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
         else:
             found.append(spans[number])
         last = number
-    return tuple(found)
+    return tuple((start, end) for start, end in found if end - start <= _LONGEST_LINE)
 
 
 def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
     text = line.text
+    words = text.split()
     letters = _LETTERS.findall(text)
     if not 3 <= len(text) <= 120 or len(letters) < 3 or len(letters) < 0.5 * len(text.replace(" ", "")):
         return False
     if line.tabular or text.endswith((",", ";")) or _LEADERS.search(text) or text[0].islower():
         return False
-    if following is not None and following.tabular and line.size <= _LARGER * body:
+    larger = body > 0 and line.size >= _LARGER * body
+    if following is not None and following.tabular and not larger:
         return False
-    if _NUMBERED.match(text) and len(text) <= LONGEST and not text.endswith("."):
+    if text.endswith(":") and len(words) > 6:
+        return False
+    if len(words) == 1 and len(text) < 8 and not larger and not text.isupper():
+        return False
+    if _NUMBERED.match(text) and len(text) <= LONGEST and not text.endswith(".") and _titled(words):
         return True
     if text.endswith(".") and not text.isupper():
         return False
-    if body and line.size >= _LARGER * body:
-        return True
-    if line.bold and not all_bold:
-        return True
-    return text.isupper() and len(text.split()) >= 2 and len(text) <= LONGEST
+    return (
+        larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
+    )
+
+
+def _titled(words: list[str]) -> bool:
+    """Whether the longer words begin with capitals: "Section 5 of the plan" in a sentence is no heading."""
+    longer = [word for word in words if len(word) > 3 and word[0].isalpha()]
+    return sum(word[0].isupper() for word in longer) >= 0.6 * len(longer) and words[-1] not in (
+        "or",
+        "and",
+        "of",
+    )
 
 
 def _alike(first: Line, second: Line) -> bool:
@@ -92,6 +108,7 @@ class Sections:
         self._pages = [index for index, _ in entries]
         self._titles = [title for _, title in entries]
         self._current = ""
+        self._running: Counter[str] = Counter()
 
     def heading(
         self,
@@ -101,13 +118,36 @@ class Sections:
         skip: tuple[tuple[int, int], ...],
     ) -> str:
         """Heading of a page from the outline, its own first lines, or the page before it."""
-        own = [span for span in headings if not any(start <= span[0] < end for start, end in skip)]
+        own = _without(headings, skip)
         before, self._current = self._current, (_flat(text, own[-1]) if own else self._current)
+        section = self._running_section(text, headings, skip, page_index)
         if self._pages:
             return shorten(self._from_outline(page_index))
-        if own and (not before or own[0][0] <= _top_end(text, skip)):
-            return shorten(_flat(text, own[0]))
-        return shorten(before)
+        if own and (section or not before or own[0][0] <= _top_end(text, skip)):
+            first = _flat(text, own[0])
+            return shorten(_SEPARATOR.join((section, first)) if section else first)
+        return shorten(section or before)
+
+    def _running_section(
+        self,
+        text: str,
+        headings: tuple[tuple[int, int], ...],
+        skip: tuple[tuple[int, int], ...],
+        page_index: int,
+    ) -> str:
+        """A running header that names a section: one that by far not every page has."""
+        found = ""
+        for start, end in skip:
+            line = _flat(text, (start, end))
+            self._running[line] += 1
+            looks = any(first < end and start < last for first, last in headings)
+            if (
+                looks
+                and self._running[line] < 0.4 * (page_index + 1)
+                and line.casefold() != "table of contents"
+            ):
+                found = line
+        return found
 
     def _from_outline(self, page_index: int) -> str:
         first = bisect_left(self._pages, page_index)
@@ -115,6 +155,18 @@ class Sections:
             return self._titles[first]
         last = bisect_right(self._pages, page_index) - 1
         return self._titles[last] if last >= 0 else ""
+
+
+def _without(
+    headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]
+) -> list[tuple[int, int]]:
+    """Headings outside furniture; one that begins in it loses that part."""
+    kept = []
+    for first, last in headings:
+        start = max((end for begin, end in skip if begin <= first < end), default=first)
+        if start < last:
+            kept.append((start, last))
+    return kept
 
 
 def _flat(text: str, span: tuple[int, int]) -> str:

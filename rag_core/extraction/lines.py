@@ -10,6 +10,11 @@ from rag_core.extraction.runs import Run
 _NUMBER = re.compile(r"^[($€£¥+\-–—]*\d[\d,.]*[%)]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
 
+# What stands raised behind a word and belongs to it; a raised figure is a footnote mark, and "2.5" followed
+# by one must not become another number.
+_SUFFIX = re.compile(r"^(?:st|nd|rd|th|®|™|©)$")
+
+
 @dataclass(slots=True)
 class Line:
     """Runs of one row, left to right, and the box around them in points."""
@@ -29,7 +34,15 @@ class Line:
         )
         # The longest run speaks for the line: a superscript or a bullet says nothing about its size.
         self.size = max(self.runs, key=lambda run: len(run.words)).size
-        self.text = " ".join(run.text for run in self.runs)
+        self.text = "".join(
+            (" " if number and self.spaced(number) else "") + run.text for number, run in enumerate(self.runs)
+        )
+
+    def spaced(self, number: int) -> bool:
+        """Whether a space stands before a run of the line."""
+        before, run = self.runs[number - 1], self.runs[number]
+        touches = -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
+        return not (touches and _SUFFIX.match(run.text))
 
     @property
     def bold(self) -> bool:
@@ -41,7 +54,9 @@ class Line:
 
     @property
     def tabular(self) -> bool:
-        """Whether it reads like a row of figures: at least two, and few words after the first of them."""
+        """Whether it reads like a row of a table: many cells, or figures and few words after the first."""
+        if sum(run.cells for run in self.runs) >= 3:
+            return True
         words = self.text.split()
         figures = [number for number, word in enumerate(words) if _NUMBER.match(word)]
         if len(figures) < 2:

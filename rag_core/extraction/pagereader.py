@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_core.extraction.compose import compose
 from rag_core.extraction.headings import heading_lines
-from rag_core.extraction.lines import Line
+from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import separators
 from rag_core.extraction.pdfium import PageReader
 from rag_core.extraction.protocol import ReadPage
@@ -21,7 +21,7 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary) -> Re
 
 
 def finish(runs: list[Run], page_index: int, width: float, height: float, vocabulary: Vocabulary) -> ReadPage:
-    lines = [Line([run]) for run in runs]
+    lines = ordered(runs)
     vocabulary.add("\n".join(line.text for line in lines))
     text, boxes, spans = compose(lines, separators(lines, vocabulary))
     page = Page(

@@ -22,13 +22,16 @@ class Run:
         Whether a space stands before the word; the first is ignored.
     rects : FloatArray, shape (n, 4)
         ``x0, y0, x1, y1`` of each word as fractions of the displayed page.
+    spots : FloatArray, shape (n, 4)
+        The same in points, with x along the line and y down the lines, whatever way the text is turned.
     box : tuple of float
-        ``x0, y0, x1, y1`` of the whole run in points, with x along the line and y down the lines, whatever
-        way the text is turned on the page.
+        ``x0, y0, x1, y1`` of the whole run, like ``spots``.
     size : float
         Height of its characters in points.
     bold : bool
         Whether its font says so.
+    cells : int
+        Number of groups of words with a clear gap between them; more than one in tables.
     hyphen : bool
         Whether it ends in a hyphen, not in ``words``, that the line end put there.
     """
@@ -36,9 +39,11 @@ class Run:
     words: list[str]
     spaced: list[bool]
     rects: FloatArray
+    spots: FloatArray
     box: tuple[float, float, float, float]
     size: float
     bold: bool = False
+    cells: int = 1
     hyphen: bool = False
 
     @property

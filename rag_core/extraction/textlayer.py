@@ -18,6 +18,7 @@ _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _OUTSIDE = 0.02
+_CELL_GAP = 1.3
 
 
 def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[list[Run], str]:
@@ -54,7 +55,8 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
             words = [word for word in words if word]
         if words:
             spaced = [_space_before(text, spans, number) for number in kept]
-            bold = is_bold(spans[kept[0]][0])
+            # Both ends: a paragraph may well begin in bold.
+            bold = is_bold(spans[kept[0]][0]) and is_bold(spans[kept[-1]][1] - 1)
             runs.append(_run(words, spaced, rects[kept], turned[kept], bold, hyphen))
     return runs, direction
 
@@ -129,4 +131,7 @@ def _run(
         box = (0.0, 0.0, 0.0, 0.0)
     heights = sorted((turned[:, 3] - turned[:, 1]).tolist())
     size = heights[len(heights) // 2]
-    return Run(words, spaced, rects, box, size if size == size else 0.0, bold, hyphen)
+    size = size if size == size else 0.0
+    gaps = turned[1:, 0] - turned[:-1, 2]
+    cells = 1 + int(np.count_nonzero(gaps > _CELL_GAP * max(size, 1.0)))
+    return Run(words, spaced, rects, turned, box, size, bold, cells, hyphen)

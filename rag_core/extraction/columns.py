@@ -1,0 +1,172 @@
+"""Whether a stretch of a page is set in columns: an empty strip with prose on both sides of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_core.extraction.cleaning import UNSPACED
+from rag_core.extraction.runs import Run
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_BIN = 3.0
+_FEWEST_ROWS = 6
+_FILL = 0.7
+_CONTINUED = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Two columns, in points: the gutter's place across, and the stretch of the page it divides.
+
+    ``interleaved`` says that the content stream does not already hold one column after the other.
+    """
+
+    gutter: float
+    top: float
+    bottom: float
+    interleaved: bool
+
+
+@dataclass(slots=True)
+class _Row:
+    words: list[tuple[float, float, str]]
+    top: float
+    bottom: float
+
+
+def find_columns(runs: list[Run]) -> Columns | None:
+    """The largest stretch in two columns, if any; more columns come out by looking into each again."""
+    rows = _rows(runs)
+    if len(rows) < _FEWEST_ROWS:
+        return None
+    low = min(row.words[0][0] for row in rows)
+    high = max(word[1] for row in rows for word in row.words)
+    if high - low < 60.0:
+        return None
+    found = _widest_strip(rows, low, high)
+    if found is None:
+        return None
+    gutter, first, last = found
+    band = rows[first : last + 1]
+    if not _prose_on_both_sides(band, gutter, low, high):
+        return None
+    top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
+    return Columns(gutter, top, bottom, _interleaved(runs, gutter, top, bottom))
+
+
+def _rows(runs: list[Run]) -> list[_Row]:
+    """Words by baseline, wherever the content stream has them."""
+    rows: list[_Row] = []
+    for run in sorted(runs, key=lambda item: item.box[3]):
+        words = [
+            (float(spot[0]), float(spot[2]), word)
+            for spot, word in zip(run.spots, run.words, strict=True)
+            if spot[0] == spot[0]
+        ]
+        if not words:
+            continue
+        if rows and run.box[3] - rows[-1].bottom < 0.4 * max(run.size, 1.0):
+            rows[-1].words += words
+            rows[-1].top = min(rows[-1].top, run.box[1])
+        else:
+            rows.append(_Row(words, run.box[1], run.box[3]))
+    for row in rows:
+        row.words.sort()
+    return rows
+
+
+def _widest_strip(rows: list[_Row], low: float, high: float) -> tuple[float, int, int] | None:
+    """Place across, first and last row of the strip that has the most rows with words on both sides."""
+    bins = int((high - low) / _BIN) + 1
+    covered: npt.NDArray[np.bool_] = np.zeros((len(rows), bins), np.bool_)
+    starts, ends = np.full(len(rows), bins), np.zeros(len(rows), np.int64)
+    for number, row in enumerate(rows):
+        for x0, x1, _ in row.words:
+            begin, end = int((x0 - low) / _BIN), int((x1 - low) / _BIN)
+            covered[number, begin : end + 1] = True
+            starts[number], ends[number] = min(starts[number], begin), max(ends[number], end)
+    best: tuple[int, float, int, int] | None = None
+    for place in range(int(0.2 * bins), int(0.8 * bins)):
+        sides = (starts < place) & (ends > place)
+        free = ~covered[:, place] & ~covered[:, min(place + 1, bins - 1)]
+        for first, last in _stretches(free):
+            count = int(sides[first : last + 1].sum())
+            if count >= _FEWEST_ROWS and (best is None or count > best[0]):
+                best = (count, low + (place + 1) * _BIN, first, last)
+    if best is None:
+        return None
+    _, gutter, first, last = best
+    both = [n for n in range(first, last + 1) if rows[n].words[0][0] < gutter < rows[n].words[-1][1]]
+    return gutter, both[0], both[-1]
+
+
+def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], free, [False]]).astype(np.int8)))
+    return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _prose_on_both_sides(band: list[_Row], gutter: float, low: float, high: float) -> bool:
+    left = [[word for word in row.words if word[0] < gutter] for row in band]
+    right = [[word for word in row.words if word[0] >= gutter] for row in band]
+    pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
+    begin = min(words[0][0] for words, _ in pairs)
+    end = max(words[-1][1] for _, words in pairs)
+    return _is_prose([one for one, _ in pairs], gutter - begin) and _is_prose(
+        [two for _, two in pairs], end - gutter
+    )
+
+
+def _is_prose(side: list[list[tuple[float, float, str]]], width: float) -> bool:
+    """Several words a row, mostly letters, that fill the column: neither figures nor labels."""
+    fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
+    text = "".join(word for words in side for _, _, word in words)
+    letters = sum(char.isalpha() for char in text)
+    if letters < 0.8 * len(text) or median(fills) < _FILL:
+        return False
+    if _UNSPACED.search(text):
+        return median(map(len, side)) >= 8
+    # Lines of prose go on from one to the next; cells of a table begin with capitals.
+    continued = sum(words[0][2][0].islower() for words in side)
+    caseless = text.upper() == text.lower()
+    return median(map(len, side)) >= 3 and (caseless or continued >= _CONTINUED * len(side))
+
+
+def _interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
+    inside = [run for run in runs if run.box[3] > top and run.box[1] < bottom]
+    crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
+    sides = [run.box[0] >= gutter for run in inside]
+    turns = sum(one != two for one, two in pairwise(sides))
+    return crossing > 2 or turns > max(4, len(inside) // 5)
+
+
+def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
+    """The words of a run whose middle lies left of ``x``, and the others."""
+    middles = (run.spots[:, 0] + run.spots[:, 2]) / 2
+    left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
+    right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]
+    return _part(run, left, hyphen=run.hyphen and not right), _part(run, right, hyphen=run.hyphen)
+
+
+def _part(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
+    if not numbers:
+        return None
+    if len(numbers) == len(run.words):
+        return run
+    spots = run.spots[numbers]
+    low, high = np.fmin.reduce(spots[:, :2]).tolist(), np.fmax.reduce(spots[:, 2:]).tolist()
+    return replace(
+        run,
+        words=[run.words[number] for number in numbers],
+        spaced=[run.spaced[number] for number in numbers],
+        rects=run.rects[numbers],
+        spots=spots,
+        box=(low[0], low[1], high[0], high[1]) if low[0] == low[0] else run.box,
+        cells=1,
+        hyphen=hyphen,
+    )

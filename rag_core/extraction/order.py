@@ -1,0 +1,78 @@
+"""Reading order: runs in the order of the content stream to lines in the order a person reads them.
+
+Producers nearly always write text in reading order, columns included, so that order is kept unless the page
+itself contradicts it: lines that run on across the gap between two columns, columns written row by row, or
+text that jumps back up the page where there are no columns (footnote marks, late headers, tables written
+column by column).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rag_core.extraction.columns import Columns, find_columns, split_run
+from rag_core.extraction.lines import Line
+from rag_core.extraction.rows import in_rows, place_strays, separate_strays
+from rag_core.extraction.runs import Run
+
+_JUMP = 2.5
+_MOST_RUNS = 4000
+
+
+def ordered(runs: list[Run]) -> list[Line]:
+    """Lines in reading order; every word of ``runs`` is in one of them."""
+    if len(runs) < 2 or len(runs) > _MOST_RUNS:
+        return [Line([run]) for run in runs]
+    columns = find_columns(runs)
+    if columns is not None and columns.interleaved:
+        return _in_columns(runs, columns)
+    main, strays = separate_strays(runs)
+    lines = _as_written(main)
+    if columns is None and _jumps_back(main):
+        rows = in_rows(main)
+        if _holds_figures(rows):
+            lines = rows
+    return place_strays(lines, strays)
+
+
+def _in_columns(runs: list[Run], columns: Columns) -> list[Line]:
+    """What is above the columns, the left one, the right one, what is below; each put in order itself."""
+    above = [run for run in runs if run.box[3] <= columns.top]
+    below = [run for run in runs if run.box[1] >= columns.bottom and run.box[3] > columns.top]
+    left: list[Run] = []
+    right: list[Run] = []
+    for run in runs:
+        if run.box[3] > columns.top and run.box[1] < columns.bottom:
+            first, second = split_run(run, columns.gutter)
+            left += [first] if first else []
+            right += [second] if second else []
+    parts = (sorted(part, key=lambda run: run.box[1]) for part in (above, left, right, below))
+    return [line for part in parts for line in (ordered(part) if part else [])]
+
+
+def _as_written(runs: list[Run]) -> list[Line]:
+    """Content order; neighbours on one baseline, such as cells of a table, share a line."""
+    lines: list[list[Run]] = []
+    for run in runs:
+        if lines and _continues(lines[-1][-1], run):
+            lines[-1].append(run)
+        else:
+            lines.append([run])
+    return [Line(line) for line in lines]
+
+
+def _continues(before: Run, run: Run) -> bool:
+    if before.hyphen or run.box[0] < before.box[2] - 1.0:
+        return False
+    return abs(run.box[3] - before.box[3]) < 0.25 * max(min(run.size, before.size), 1.0)
+
+
+def _jumps_back(runs: list[Run]) -> bool:
+    return any(run.box[3] < before.box[1] - _JUMP * max(run.size, 4.0) for before, run in pairwise(runs))
+
+
+def _holds_figures(rows: list[Line]) -> bool:
+    """Whether rows bring figures to their labels, rather than run texts together that stand side by side."""
+    shared = [run for row in rows if len(row.runs) > 1 for run in row.runs]
+    figures = sum(not any(len(word) > 2 and word.isalpha() for word in run.words) for run in shared)
+    return figures >= 0.4 * len(shared) and len(shared) > 3

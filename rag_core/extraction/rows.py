@@ -1,0 +1,124 @@
+"""Rows by where runs stand, and the place of runs that the content stream has far from their row."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from rag_core.extraction.columns import split_run
+from rag_core.extraction.lines import Line
+from rag_core.extraction.runs import Run
+
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_JUMP = 1.5
+_SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
+
+
+def in_rows(runs: list[Run]) -> list[Line]:
+    """Lines by where the runs stand: rows from the top, each from where its script begins."""
+    rows: list[list[Run]] = []
+    for run in sorted(runs, key=lambda item: (_middle(item), item.box[0])):
+        # Rows start one below the other, so only the last few can still take a run.
+        row = next((row for row in rows[-4:] if _fits(row, run)), None)
+        if row is None:
+            rows.append([run])
+        else:
+            row.append(run)
+    rows.sort(key=lambda row: _middle(max(row, key=lambda run: run.size)))
+    return [_line(row) for row in rows]
+
+
+def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
+    """Split off short runs to which the content stream jumps back up the page without going on from there.
+
+    Producers write footnote marks, page numbers and running headers so, after all the rest.
+    """
+    main: list[Run] = []
+    strays: list[Run] = []
+    index = 0
+    while index < len(runs):
+        run = runs[index]
+        if not main or not _above(run, main[-1]):
+            main.append(run)
+            index += 1
+            continue
+        end = index
+        while end < len(runs) and _is_short(runs[end]) and _above(runs[end], main[-1]):
+            end += 1
+        if end > index and (end == len(runs) or not _above(runs[end], main[-1])):
+            strays += runs[index:end]
+            index = end
+        else:  # a new column or cell begins
+            main.append(run)
+            index += 1
+    top = min((run.box[1] for run in main), default=0.0)
+    while len(main) > 1 and main[-1].box[3] <= top + 0.1 + (main[-1].box[3] - main[-1].box[1]):
+        if not _above(main[-1], main[-2]):
+            break
+        strays.append(main.pop())  # a running header, however long, that was written last
+    return main, strays
+
+
+def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
+    """Put each run into the line beside or within which it stands, or between lines by its height."""
+    placed = list(lines)
+    for run in strays:
+        best, most = -1, 0.0
+        for number, line in enumerate(placed):
+            shared = min(line.box[3], run.box[3]) - max(line.box[1], run.box[1])
+            near = line.box[0] - 3 * line.size < run.box[2] and run.box[0] < line.box[2] + 3 * line.size
+            if near and shared >= max(most, 0.5 * (run.box[3] - run.box[1])) and _fits(line.runs, run):
+                best, most = number, shared
+        if best >= 0:
+            placed[best] = _line([*placed[best].runs, run])
+            continue
+        below = (
+            number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > _middle(run)
+        )
+        placed.insert(next(below, len(placed)), Line([run]))
+    return placed
+
+
+def _middle(run: Run) -> float:
+    return (run.box[1] + run.box[3]) / 2
+
+
+def _above(run: Run, last: Run) -> bool:
+    return run.box[3] < last.box[1] - _JUMP * max(run.size, 4.0)
+
+
+def _is_short(run: Run) -> bool:
+    return len(run.words) <= _SHORT_WORDS and sum(map(len, run.words)) <= _SHORT_CHARACTERS
+
+
+def _fits(row: list[Run], run: Run) -> bool:
+    tall = max(row, key=lambda item: item.size)
+    shared = min(tall.box[3], run.box[3]) - max(tall.box[1], run.box[1])
+    height = min(tall.box[3] - tall.box[1], run.box[3] - run.box[1])
+    if shared < 0.5 * height or height <= 0:
+        return False
+    for other in row:
+        across = min(other.box[2], run.box[2]) - max(other.box[0], run.box[0])
+        narrow = min(other.box[2] - other.box[0], run.box[2] - run.box[0])
+        similar = min(other.size, run.size) > 0.8 * max(other.size, run.size)
+        if across > 0.5 * narrow and (similar or across > 3 * run.size):
+            return False
+    return True
+
+
+def _line(row: list[Run]) -> Line:
+    letters = "".join(run.text for run in row)
+    if len(_RIGHT_TO_LEFT.findall(letters)) > 0.5 * len(letters):
+        return Line(sorted(row, key=lambda run: -run.box[2]))
+    placed: list[Run] = []
+    for run in sorted(row, key=lambda item: -item.size):
+        # A footnote mark belongs between two words of the run it stands over.
+        for index, other in enumerate(placed):
+            if other.box[0] < run.box[0] < other.box[2] and len(other.words) > 1:
+                first, second = split_run(other, (run.box[0] + run.box[2]) / 2)
+                placed[index : index + 1] = [part for part in (first, second) if part]
+                break
+        placed.append(run)
+    placed.sort(key=lambda run: run.box[0])
+    # Only a hyphen at the very end of the row is one at a line end.
+    return Line([replace(run, hyphen=False) if run is not placed[-1] else run for run in placed])
