@@ -122,14 +122,7 @@ def _word_ends(text: str) -> list[int]:
 
 
 def _shortened(passage: Passage, length: int) -> Passage:
-    removed = len(passage.text) - length
-    if passage.page_index == passage.page_index_end:
-        return replace(passage, text=passage.text[:length], end=passage.start + length)
-    if removed < passage.end:
-        return replace(passage, text=passage.text[:length], end=passage.end - removed)
-    return replace(
-        passage,
-        text=passage.text[:length],
-        page_index_end=passage.page_index,
-        end=passage.start + length,
-    )
+    text = passage.text[:length]
+    if length <= len(passage.first_page_text):
+        return replace(passage, text=text, page_index_end=passage.page_index, end=passage.start + length)
+    return replace(passage, text=text, end=passage.end - (len(passage.text) - length))

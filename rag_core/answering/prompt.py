@@ -85,11 +85,9 @@ def neutralise(text: str) -> str:
     """Text without anything that could pass for markup, a control token or a hidden character.
 
     Invisible format characters (zero-width, bidirectional overrides, tags) and control characters
-    go, save line breaks and tabs; a bracket that could open a tag becomes a plain angle quote.
+    go, save those that are white space; a bracket that could open a tag becomes a plain angle quote.
     """
-    visible = "".join(
-        char for char in text if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co")
-    )
+    visible = "".join(map(_visible, text))
     return _TEMPLATE_TOKEN.sub(r"(\1)", _OPENING.sub("\u2039", visible))
 
 
@@ -100,6 +98,12 @@ def is_refusal(text: str) -> bool:
     and the final period make no difference; any further sentence does.
     """
     return _folded(text) == _folded(NO_ANSWER)
+
+
+def _visible(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"):
+        return char
+    return " " if char.isspace() else ""
 
 
 def _folded(text: str) -> str:

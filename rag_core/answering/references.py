@@ -69,21 +69,6 @@ def resolve(text: str, passages: Sequence[Passage]) -> tuple[str, tuple[Citation
         text = _rewritten(text, [(start, end, "") for start, end in unsupported])
 
 
-def first_page_length(passage: Passage) -> int:
-    """How many characters of a passage's text stand on its first page.
-
-    A passage over two pages is the first page's tail, a line feed, and ``end`` characters of the
-    next page; the text is not that when the passage was cut, and then its first line is all that is
-    sure to stand there.
-    """
-    if passage.page_index == passage.page_index_end:
-        return len(passage.text)
-    length = len(passage.text) - passage.end - 1
-    if length >= 0 and passage.text[length] == "\n":
-        return length
-    return len(passage.text.partition("\n")[0])
-
-
 def _normalised(text: str, ranks: Sequence[int]) -> str:
     while True:
         edits = [
@@ -162,7 +147,8 @@ def _statements(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _sentences_of(passage: Passage) -> list[_Evidence]:
-    part = passage.text[: first_page_length(passage)]
+    # A citation has one page, and offsets count from ``start`` on the first only.
+    part = passage.first_page_text
     return [_Evidence(start, end, _weights(part[start:end])) for start, end in sentences(part)]
 
 

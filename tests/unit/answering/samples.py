@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from rag_core.types import Message, Passage
+from rag_core.types import PAGE_BREAK, Message, Passage
 
 
 def passage(rank: int = 1, text: str = "Net sales were $34.2 billion.", **changes: object) -> Passage:
@@ -28,7 +28,7 @@ def passage(rank: int = 1, text: str = "Net sales were $34.2 billion.", **change
 
 
 def over_two_pages(first: str, second: str, rank: int = 1) -> Passage:
-    return passage(rank, f"{first}\n{second}", page_index_end=4, end=len(second))
+    return passage(rank, f"{first}{PAGE_BREAK}{second}", page_index_end=4, end=len(second))
 
 
 def message(role: str, text: str) -> Message:

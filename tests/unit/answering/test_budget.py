@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from rag_core.answering.budget import count_tokens, fit
 from rag_core.answering.prompt import build_messages
 from rag_core.errors import GeneratorError
+from rag_core.types import PAGE_BREAK
 from tests.unit.answering.samples import message, over_two_pages, passage
 
 LONG = " ".join(f"Sentence number {n} speaks of net sales." for n in range(400))
@@ -55,7 +56,7 @@ def test_a_cut_passage_over_two_pages_ends_where_its_text_does() -> None:
     ends_on_second = over_two_pages("Head.", LONG)
     (first,), _, _ = fit([ends_on_second], "?", [], context_tokens=900, answer_tokens=100)
     assert first.page_index_end == 4
-    assert LONG[: first.end] == first.text.partition("\n")[2]
+    assert LONG[: first.end] == first.text.partition(PAGE_BREAK)[2]
 
 
 def test_the_newest_turns_are_kept_and_take_a_quarter_at_most() -> None:

@@ -67,6 +67,10 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert neutralise(text) == text
 
 
+def test_a_page_break_parts_words() -> None:
+    assert "goes on" in passage_block(passage(1, "goes\fon"))
+
+
 def test_numbers_in_brackets_of_a_document_are_not_taken_for_markers() -> None:
     assert "as shown (3), (4, 5)" in passage_block(passage(1, "as shown [3], [4, 5]"))
 

@@ -22,17 +22,6 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
     ]
 
 
-def test_a_table_is_cut_at_its_lines() -> None:
-    text = "\n".join(f"Item {n}   {n * 1000}   {n * 900}" for n in range(100))
-    found = pieces(text)
-    assert len(found) > 3
-    assert all(len(piece) <= 400 and piece.startswith("Item") for piece in found)
-
-
-def test_a_long_line_stays_whole() -> None:
-    assert pieces("word " * 200) == [("word " * 200).strip()]
-
-
 @pytest.mark.parametrize("blank", ["\xa0", "\u2003", "\u2028", "\x85", "\u3000"])
 def test_blanks_outside_ascii_are_blanks(blank: str) -> None:
     assert pieces(f"See{blank}Note{blank}5.{blank}Sales fell.") == [f"See{blank}Note{blank}5.", "Sales fell."]
