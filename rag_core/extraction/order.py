@@ -19,13 +19,22 @@ _JUMP = 2.5
 _MOST_RUNS = 4000
 
 
-def ordered(runs: list[Run]) -> list[Line]:
-    """Lines in reading order; every word of ``runs`` is in one of them."""
+def ordered(runs: list[Run], *, written: bool = True) -> list[Line]:
+    """Lines in reading order; every word of ``runs`` is in one of them.
+
+    Parameters
+    ----------
+    runs : list of Run
+    written : bool
+        Whether their order is that of a content stream and so means something.
+    """
     if len(runs) < 2 or len(runs) > _MOST_RUNS:
         return [Line([run]) for run in runs]
     columns = find_columns(runs)
-    if columns is not None and columns.interleaved:
-        return _in_columns(runs, columns)
+    if columns is not None and (columns.interleaved or not written):
+        return _in_columns(runs, columns, written)
+    if not written:
+        return in_rows(runs)
     main, strays = separate_strays(runs)
     lines = _as_written(main)
     if columns is None and _jumps_back(main):
@@ -35,7 +44,7 @@ def ordered(runs: list[Run]) -> list[Line]:
     return place_strays(lines, strays)
 
 
-def _in_columns(runs: list[Run], columns: Columns) -> list[Line]:
+def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
     """What is above the columns, the left one, the right one, what is below; each put in order itself."""
     above = [run for run in runs if run.box[3] <= columns.top]
     below = [run for run in runs if run.box[1] >= columns.bottom and run.box[3] > columns.top]
@@ -47,7 +56,7 @@ def _in_columns(runs: list[Run], columns: Columns) -> list[Line]:
             left += [first] if first else []
             right += [second] if second else []
     parts = (sorted(part, key=lambda run: run.box[1]) for part in (above, left, right, below))
-    return [line for part in parts for line in (ordered(part) if part else [])]
+    return [line for part in parts for line in (ordered(part, written=written) if part else [])]
 
 
 def _as_written(runs: list[Run]) -> list[Line]:

@@ -2,35 +2,124 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.extraction.cleaning import unreadable_share
 from rag_core.extraction.compose import compose
 from rag_core.extraction.headings import heading_lines
 from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import separators
-from rag_core.extraction.pdfium import PageReader
+from rag_core.extraction.pdfium import Characters, PageReader
 from rag_core.extraction.protocol import ReadPage
 from rag_core.extraction.runs import Run
 from rag_core.extraction.textlayer import runs_of
 from rag_core.extraction.vocabulary import Vocabulary
-from rag_core.types import Page, PageState
+from rag_core.types import FloatArray, Page, PageState
+
+_GARBAGE = 0.3
+_IMAGE_SHARE = 0.3
+_FULL_PAGE_CHARACTERS = 300
 
 
-def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary) -> ReadPage:
-    """Read a page; ``page_label`` and ``heading`` are left to whoever knows the document."""
-    runs, _ = runs_of(reader.characters(), reader.is_bold)
-    return finish(runs, page_index, reader.width, reader.height, vocabulary)
+@dataclass(slots=True)
+class _Found:
+    runs: list[Run]
+    state: PageState
+    confidence: float | None = None
+    reason: str = ""
+    written: bool = True
 
 
-def finish(runs: list[Run], page_index: int, width: float, height: float, vocabulary: Vocabulary) -> ReadPage:
-    lines = ordered(runs)
+def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: str = "off") -> ReadPage:
+    """Read a page; ``page_label`` and the final ``heading`` are left to whoever knows the document.
+
+    Parameters
+    ----------
+    reader : PageReader
+    page_index : int
+    vocabulary : Vocabulary
+        Of the document so far; the words of this page are added.
+    ocr : {"auto", "on", "off"}
+    """
+    found = _find(reader, ocr)
+    lines = ordered(found.runs, written=found.written)
     vocabulary.add("\n".join(line.text for line in lines))
     text, boxes, spans = compose(lines, separators(lines, vocabulary))
+    state = found.state if text.strip() else PageState.EMPTY
     page = Page(
-        page_index,
-        "",
-        text,
-        PageState.TEXT if text.strip() else PageState.EMPTY,
-        width,
-        height,
+        page_index=page_index,
+        page_label="",
+        text=text,
+        state=state,
+        width=reader.width,
+        height=reader.height,
+        reason=found.reason,
+        confidence=found.confidence,
         boxes=boxes,
     )
     return ReadPage(page, heading_lines(lines, spans))
+
+
+def _find(reader: PageReader, ocr: str) -> _Found:
+    characters = reader.characters()
+    runs, _ = runs_of(characters, reader.is_bold)
+    garbage = _is_garbage(characters)
+    layer = _Found(runs, PageState.TEXT)
+    if garbage:
+        layer.reason = "the fonts of this page do not say which letters they draw; its text may be wrong"
+    if ocr == "off" or not (ocr == "on" or garbage or _lacks_text(reader, runs)):
+        return layer
+    return _recognised(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
+
+
+def _is_garbage(characters: Characters) -> bool:
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    return unreadable_share(text.replace("\x02", "")) > _GARBAGE
+
+
+def _lacks_text(reader: PageReader, runs: list[Run]) -> bool:
+    """Less text than its pictures could hold; without any text, whatever is drawn may be letters."""
+    count = sum(len(word) for run in runs for word in run.words)
+    if count == 0:
+        return reader.draws()
+    if count >= _FULL_PAGE_CHARACTERS:
+        return False
+    share = reader.image_share()
+    return share >= _IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
+
+
+def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
+    from rag_core.extraction.ocr import OcrMissingError, read_picture, scale_for
+
+    try:
+        image = reader.picture(scale_for(reader.width, reader.height))
+        runs, confidences = read_picture(image, reader.width, reader.height)
+    except OcrMissingError:
+        layer.reason = "text recognition is not installed; add the package rapidocr"
+        return layer
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - three libraries deep; the text layer is worth having anyway
+        layer.reason = f"text recognition failed ({type(error).__name__}: {error})"[:300]
+        if not layer.runs:
+            layer.state = PageState.FAILED
+        return layer
+    if keep:
+        runs = [run for run in runs if not _covered(run.rects, layer.runs)]
+    if not runs:
+        return layer
+    confidence = round(float(np.mean(confidences)), 4)
+    if keep:
+        return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason, written=False)
+    return _Found(runs, PageState.OCR, confidence, "", written=False)
+
+
+def _covered(rects: FloatArray, runs: list[Run]) -> bool:
+    """Whether the text layer already has what was recognised there: most word centres lie in its words."""
+    known = np.concatenate([run.rects for run in runs])
+    across = (rects[:, 0] + rects[:, 2])[:, None] / 2
+    down = (rects[:, 1] + rects[:, 3])[:, None] / 2
+    inside = (known[:, 0] <= across) & (across <= known[:, 2]) & (known[:, 1] <= down) & (down <= known[:, 3])
+    return bool(inside.any(axis=1).mean() > 0.5)

@@ -10,7 +10,7 @@ from rag_core.extraction.lines import Line
 from rag_core.extraction.runs import Run
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_JUMP = 1.5
+_JUMP, _FAR = 1.5, 6.0
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
 
 
@@ -45,7 +45,7 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
         end = index
         while end < len(runs) and _is_short(runs[end]) and _above(runs[end], main[-1]):
             end += 1
-        if end > index and (end == len(runs) or not _above(runs[end], main[-1])):
+        if end > index and (end == len(runs) or _leaps(runs[index:end], main[-1], runs[end])):
             strays += runs[index:end]
             index = end
         else:  # a new column or cell begins
@@ -85,6 +85,14 @@ def _middle(run: Run) -> float:
 
 def _above(run: Run, last: Run) -> bool:
     return run.box[3] < last.box[1] - _JUMP * max(run.size, 4.0)
+
+
+def _leaps(group: list[Run], last: Run, following: Run) -> bool:
+    """Whether runs amid the text are marks or far up, and not the next cell of a table's head."""
+    if _above(following, last):
+        return False
+    far = all(run.box[3] < last.box[1] - _FAR * max(run.size, 4.0) for run in group)
+    return far or all(run.size < 0.85 * last.size for run in group)
 
 
 def _is_short(run: Run) -> bool:

@@ -113,7 +113,7 @@ class Service:
         from rag_core.extraction.pagereader import read_page
 
         with self._document.open_page(request["index"]) as reader:
-            return protocol.pack_page(read_page(reader, request["index"], self._vocabulary))
+            return protocol.pack_page(read_page(reader, request["index"], self._vocabulary, self._ocr))
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._document is not None:
