@@ -1,0 +1,112 @@
+"""The user guide as a PDF, so that a first visitor has a document to ask about."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+from rag_core.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GUIDE_NAME = "Footnote user guide.pdf"
+GUIDE_QUESTIONS: tuple[str, str, str] = (
+    "How can I check an answer against its source?",
+    "When does Footnote say that it does not know?",
+    "Do my documents leave my machine?",
+)
+_SOURCE = Path(__file__).with_name("guide.md")
+_DEFAULTS = ("max_file_mb", "max_pages", "top_k")
+
+
+def guide_text() -> str:
+    """The guide in Markdown (headings, paragraphs, inline code), with the settings' defaults filled in."""
+    values = {name: f"{Settings.model_fields[name].default:,}" for name in _DEFAULTS}
+    values["threshold"] = f"{Settings.model_fields['threshold'].default:.2f}"
+    return _SOURCE.read_text(encoding="utf-8").format_map(values)
+
+
+def guide_pdf() -> bytes:
+    """Typeset the guide: A4, an outline entry for each heading, page labels, text that can be selected.
+
+    The same bytes each time, so that adding the guide twice is recognised as a duplicate.
+    """
+    from reportlab.lib.pagesizes import A4  # type: ignore[import-untyped]
+    from reportlab.lib.units import mm  # type: ignore[import-untyped]
+
+    target = BytesIO()
+    document = _template()(
+        target,
+        pagesize=A4,
+        leftMargin=25 * mm,
+        rightMargin=25 * mm,
+        topMargin=20 * mm,
+        bottomMargin=22 * mm,
+        title="Footnote user guide",
+        author="Footnote",
+        subject="How to add documents, ask questions and check answers",
+        lang="en",
+        invariant=1,
+    )
+    document.build(list(_flowables()), onFirstPage=_furnish, onLaterPages=_furnish)
+    return target.getvalue()
+
+
+def _flowables() -> Iterator[Any]:
+    from reportlab.platypus import Paragraph  # type: ignore[import-untyped]
+
+    styles = _styles()
+    for block in re.split(r"\n{2,}", guide_text().strip()):
+        marks, text = re.fullmatch(r"(#*)\s*(.*)", " ".join(block.split())).groups()  # type: ignore[union-attr]
+        yield Paragraph(_inline(text), styles[len(marks)])
+
+
+def _inline(text: str) -> str:
+    text = re.sub(r'"([^"]+)"', "\u201c\\1\u201d", text).replace("'", "\u2019")
+    return re.sub(r"`([^`]+)`", r'<font face="Courier">\1</font>', escape(text))
+
+
+def _styles() -> dict[int, Any]:
+    """Paragraph styles by the number of ``#`` before a block."""
+    from reportlab.lib.colors import HexColor  # type: ignore[import-untyped]
+    from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
+
+    body = ParagraphStyle("body", fontName="Helvetica", fontSize=10.5, leading=15, spaceAfter=7)
+    ink = HexColor("#1f3a4d")
+    heading = {"parent": body, "fontName": "Helvetica-Bold", "textColor": ink, "keepWithNext": True}
+    return {
+        0: body,
+        1: ParagraphStyle("title", fontSize=24, leading=30, spaceAfter=14, **heading),
+        2: ParagraphStyle("heading", fontSize=13.5, leading=18, spaceBefore=11, spaceAfter=5, **heading),
+    }
+
+
+def _template() -> type[Any]:
+    from reportlab.platypus import SimpleDocTemplate
+
+    class Template(SimpleDocTemplate):  # type: ignore[misc]
+        """Adds an outline entry for each heading as it is placed."""
+
+        def afterFlowable(self, flowable: Any) -> None:  # noqa: N802 - reportlab's name
+            style = getattr(flowable, "style", None)
+            level = {"title": 0, "heading": 1}.get(getattr(style, "name", ""))
+            if level is not None:
+                title = flowable.getPlainText()
+                self.canv.bookmarkPage(title)
+                self.canv.addOutlineEntry(title, title, level=level)
+
+    return Template
+
+
+def _furnish(canvas: Any, document: Any) -> None:
+    canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
+    canvas.setFont("Helvetica", 8.5)
+    canvas.setFillGray(0.4)
+    # 6 points are the frame's padding, by which the text stands further in than the margin.
+    right = document.pagesize[0] - document.rightMargin - 6
+    canvas.drawString(document.leftMargin + 6, 36, "Footnote user guide")
+    canvas.drawRightString(right, 36, str(document.page))
