@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from rag_core.extraction.extractor import DocumentHeader, Extractor, probe
+from rag_core.extraction.rendering import PageRenderer, render_page
+from rag_core.extraction.version import VERSION
 
-__all__ = ["DocumentHeader", "Extractor", "probe"]
+__all__ = ["VERSION", "DocumentHeader", "Extractor", "PageRenderer", "probe", "render_page"]

@@ -80,6 +80,8 @@ def read_picture(image: Image, width: float, height: float) -> tuple[list[Run], 
         names = [word.strip() for word, _, _ in kept]
         runs.append(_run(names, _spaces(text, names), rects, width, height))
         confidences += [float(confidence) for _, confidence, _ in kept]
+    if runs:
+        _settle_sizes(runs)
     return runs, confidences
 
 
@@ -102,6 +104,13 @@ def _run(words: list[str], spaced: list[bool], rects: FloatArray, width: float, 
     hyphen = len(words[-1]) > 1 and words[-1].endswith("-") and words[-1][-2].isalpha()
     if hyphen:
         words = [*words[:-1], words[-1][:-1]]
-    return Run(
-        words, spaced, rects, spots, (low[0], low[1], high[0], high[1]), size, cells=cells, hyphen=hyphen
-    )
+    box = (low[0], low[1], high[0], high[1])
+    return Run(words, spaced, rects, spots, box, size, cells=cells, hyphen=hyphen)
+
+
+def _settle_sizes(runs: list[Run]) -> None:
+    """Recognised boxes differ by a few pixels from line to line, which must not look like headings."""
+    usual = float(np.median([run.size for run in runs for _ in run.words]))
+    for run in runs:
+        if 0.72 * usual < run.size < 1.35 * usual:
+            run.size = usual

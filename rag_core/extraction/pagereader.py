@@ -19,6 +19,7 @@ from rag_core.extraction.vocabulary import Vocabulary
 from rag_core.types import FloatArray, Page, PageState
 
 _GARBAGE = 0.3
+_FEWEST_RECOGNISED = 3
 _IMAGE_SHARE = 0.3
 _FULL_PAGE_CHARACTERS = 300
 
@@ -108,8 +109,8 @@ def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
         return layer
     if keep:
         runs = [run for run in runs if not _covered(run.rects, layer.runs)]
-    if not runs:
-        return layer
+    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNISED:
+        return layer  # specks and ornaments
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
         return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason, written=False)

@@ -115,6 +115,17 @@ class Service:
         with self._document.open_page(request["index"]) as reader:
             return protocol.pack_page(read_page(reader, request["index"], self._vocabulary, self._ocr))
 
+    def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
+        import base64
+
+        from rag_core.extraction.picture import highlighted_png
+
+        with self._document.open_page(request["index"]) as reader:
+            image = reader.picture(request["scale"])
+        png, count = highlighted_png(image, protocol.unpack_array(request["rects"]))
+        encoded = base64.b64encode(png).decode("ascii")
+        return {"png": encoded, "width": image.width, "height": image.height, "highlighted": count}
+
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._document is not None:
             self._document.close()
