@@ -1,0 +1,17 @@
+"""Footnote: ask your PDFs, and see the page that each sentence comes from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+st.set_page_config(page_title="Footnote", page_icon=":material/format_quote:", layout="centered")
+
+PAGES = [
+    st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", url_path="chat", default=True),
+    st.Page(
+        "pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"
+    ),
+    st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
+]
+
+st.navigation(PAGES).run()

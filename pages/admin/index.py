@@ -1,0 +1,94 @@
+"""What the index was built with, and building it anew."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared.jobs import remember
+from pages.shared.library import searchable
+from pages.shared.problems import told
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.types import Fingerprint, Status
+
+_WORDS = {
+    "embedder": "Embedder",
+    "weights": "Weights (SHA-256)",
+    "dimension": "Dimensions",
+    "token_dimension": "Dimensions of token vectors",
+    "projection": "Projection of token vectors",
+    "chunk_tokens": "Tokens a chunk",
+    "chunk_overlap": "Overlap of chunks",
+    "extractor": "Text read with",
+    "prefix": "Put before each chunk",
+}
+_ALL = ""
+
+
+def index(engine: Engine, status: Status) -> None:
+    """Compare index and settings; offer a re-index."""
+    st.subheader("Index", anchor=False)
+    with told():
+        differing = engine.mismatch()
+        if differing:
+            names = ", ".join(_WORDS.get(name, name).lower() for name in differing)
+            st.warning(
+                plain(f"The settings differ from what the index was built with: {names}. ")
+                + "Until a re-index the old index goes on answering.",
+                icon=":material/sync_problem:",
+            )
+        _compare(status.built_with, status.configured, set(differing))
+        _rebuild(engine, urgent=bool(differing))
+
+
+def _compare(built: Fingerprint | None, configured: Fingerprint | None, differing: set[str]) -> None:
+    if built is None and configured is None:
+        st.caption("Nothing is indexed yet.")
+        return
+    rows = []
+    for field in dataclasses.fields(Fingerprint):
+        values = [_short(getattr(one, field.name)) if one else "–" for one in (built, configured)]
+        rows.append(
+            (_WORDS.get(field.name, field.name), *values, "differs" if field.name in differing else "")
+        )
+    st.dataframe(
+        pd.DataFrame(rows, columns=["", "Index", "Settings", "Difference"]),
+        hide_index=True,
+        key="fingerprint",
+        alt="What the index was built with, beside the settings",
+    )
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return f"{text[:12]}…" if len(text) == 64 else text
+
+
+def _rebuild(engine: Engine, *, urgent: bool) -> None:
+    names = {one.document_id: one.name for one in searchable(engine.documents())}
+    if not names:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        wanted = st.selectbox(
+            "Re-index",
+            [_ALL, *names],
+            format_func=lambda one: plain(names[one]) if one else f"All documents ({len(names):,})",
+            key="reindex_choice",
+        )
+        st.button(
+            "Re-index",
+            icon=":material/sync:",
+            key="reindex",
+            type="primary" if urgent else "secondary",
+            on_click=_start,
+            args=[engine, wanted],
+        )
+    st.caption("A new index is built beside the present one, which answers until the new one is complete.")
+
+
+def _start(engine: Engine, wanted: str) -> None:
+    with told():
+        remember([engine.reindex([wanted] if wanted else None)])

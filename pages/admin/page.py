@@ -1,0 +1,27 @@
+"""Admin: whether all is well, what the index was built with, and the gate."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.admin.gate import gate
+from pages.admin.health import health, installation, stores
+from pages.admin.index import index
+from pages.shared.backend import arrive, backend
+from pages.shared.jobs import job_panel
+from pages.shared.warmth import warmth
+
+st.set_page_config(layout="wide")
+
+arrive("admin")
+back = backend()
+st.title("Admin", anchor=False)
+warmth(back.engine)
+with st.spinner("Looking at every store"):
+    status = back.engine.status()
+health(status)
+job_panel(back.engine)
+index(back.engine, status)
+stores(status)
+gate(back.engine)
+installation(status)

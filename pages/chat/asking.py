@@ -1,0 +1,122 @@
+"""Asking: the input, and the answer while it is being written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
+
+from pages.chat.current import current
+from pages.chat.history import message_body
+from pages.chat.questions import ask
+from pages.shared import keys
+from pages.shared.answers import Progress, Run
+from pages.shared.backend import Backend
+from pages.shared.jobs import submit
+from pages.shared.problems import told
+from pages.shared.text import plain
+from rag_core.types import Answer
+
+
+def prompt(back: Backend, documents: Sequence[str]) -> None:
+    """The input for questions and PDFs, always at hand, also while models warm up."""
+    settings = back.engine.settings
+
+    def submitted() -> None:
+        given = st.session_state[keys.ASK]
+        if not given:
+            return
+        with told():
+            jobs = submit(back.engine, [(one.name, one.getvalue()) for one in given.files])
+            added = [job.document_id for job in jobs if job.document_id]
+            # Files dropped into a conversation over some documents are meant to be part of it.
+            scope = [*documents, *(one for one in added if one not in documents)] if documents else []
+            if scope != list(documents) and current():
+                back.engine.set_scope(str(current()), scope)
+                st.session_state.pop(f"{keys.SCOPE}_{current()}", None)
+            if given.text.strip():
+                ask(back, given.text.strip(), scope, [job.job_id for job in jobs])
+
+    st.chat_input(
+        "Ask your documents, or drop PDFs here",
+        key=keys.ASK,
+        accept_file="multiple",
+        file_type="pdf",
+        max_upload_size=settings.max_file_mb,
+        max_chars=settings.max_question_chars,
+        submit_mode="stop",
+        on_submit=submitted,
+    )
+
+
+def watch(back: Backend, run: Run) -> None:
+    """Draw the page anew once a stopped answer is stored: the stopped run can no longer do it."""
+    st.session_state[keys.FOLLOWING] = True
+
+    @st.fragment(run_every=1.0)
+    def stopped() -> None:
+        if st.session_state.get(keys.FOLLOWING) and run.progress.done:
+            st.session_state.pop(keys.FOLLOWING)
+            st.rerun()
+
+    stopped()
+
+
+def answer_under_way(back: Backend, run: Run, shown: dict[str, Answer]) -> None:
+    """Follow an answer until it is there, then show it in the same place."""
+    with st.chat_message("assistant", avatar=":material/format_quote:"):
+        place = st.empty()
+        try:
+            with place.container():
+                _follow(back, run)
+        except StopException:
+            # The stop button ends this script run; a click elsewhere ends it otherwise, and then
+            # the next run goes on following.
+            run.stop()
+            raise
+        st.session_state.pop(keys.FOLLOWING, None)
+        _, messages = back.engine.conversation(run.conversation_id)
+        with place.container():
+            if run.problem:
+                st.error(plain(run.problem), icon=":material/error:")
+            if messages and messages[-1].role == "assistant" and messages[-1].message_id not in shown:
+                message_body(back, messages[-1], last=True)
+
+
+def _follow(back: Backend, run: Run) -> None:
+    status = st.status(_doing(back, run.progress), type="compact")
+    note, body = st.empty(), st.empty()
+    steps: dict[str, tuple[st.delta_generator.DeltaGenerator, str]] = {}
+    seen = Progress()
+    for progress in run.follow():
+        # Touching the session is where Streamlit looks whether this run was stopped, also while
+        # nothing arrives.
+        st.session_state.get(keys.FOLLOWING)
+        if progress.stages != seen.stages:
+            status.update(label=plain(_doing(back, progress)))
+            _show_steps(status, steps, progress)
+        if progress.restarted != seen.restarted:
+            note.caption(plain(progress.restarted))
+        if progress.text != seen.text:
+            body.text(progress.text)
+        seen = progress
+
+
+def _doing(back: Backend, progress: Progress) -> str:
+    if progress.stages:
+        return progress.stages[-1].label
+    state = back.engine.warmth()
+    return "Searching" if state.ready else f"Warming up: {state.label}"
+
+
+def _show_steps(status: st.delta_generator.DeltaGenerator, steps: dict, progress: Progress) -> None:
+    for stage in progress.stages:
+        icon = ":material/check:" if stage.done else ":material/more_horiz:"
+        line = f"{icon} {plain(stage.label)}"
+        if stage.name not in steps:
+            steps[stage.name] = (status.empty(), "")
+        place, written = steps[stage.name]
+        if written != line:
+            place.caption(line)
+            steps[stage.name] = (place, line)

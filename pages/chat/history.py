@@ -1,0 +1,137 @@
+"""The conversation so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.chat.current import current
+from pages.chat.questions import ask_again, try_again
+from pages.shared import keys
+from pages.shared.backend import Backend
+from pages.shared.blocks import quoted, written
+from pages.shared.evidence import source_names
+from pages.shared.passages import passage_list
+from pages.shared.richtext import richtext
+from pages.shared.source import open_source
+from pages.shared.text import count, duration, plain, score
+from rag_core.types import Answer, AnswerState, Message
+
+SHOWN = 20
+_STEPS = {
+    "embed": "Read the question",
+    "dense": "Searched by meaning",
+    "lexical": "Searched by words",
+    "bm25": "Searched by words",
+    "rrf": "Merged both",
+    "rerank": "Compared passages",
+    "gate": "Decided whether to answer",
+    "generate": "Wrote the answer",
+    "read": "Wrote the answer",
+}
+
+
+def history(back: Backend, messages: Sequence[Message], *, answering: bool) -> dict[str, Answer]:
+    """Show the messages; returns the answers among them by message."""
+    hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
+    if hidden:
+        st.button(
+            f"Show {count(hidden, 'earlier message')}",
+            type="tertiary",
+            on_click=lambda: st.session_state.update({keys.EARLIER: True}),
+        )
+    for message in messages[hidden:]:
+        last = message is messages[-1]
+        if message.role == "user":
+            with st.chat_message("user", avatar=":material/person:"):
+                st.text(message.text)
+        else:
+            with st.chat_message("assistant", avatar=":material/format_quote:"):
+                message_body(back, message, last=last)
+    if messages and messages[-1].role == "user" and not answering:
+        _unanswered(back, messages)
+    return {one.message_id: one.answer for one in messages if one.answer}
+
+
+def message_body(back: Backend, message: Message, *, last: bool) -> None:
+    """An answer with all that belongs to it."""
+    answer = message.answer
+    if answer is None:
+        st.text(message.text)
+        return
+    _work_done(answer)
+    _text(message, answer)
+    for notice in answer.notices:
+        st.warning(plain(notice), icon=":material/info:")
+    if answer.state is AnswerState.ABSTAINED:
+        _refusal(answer)
+    passage_list(
+        answer,
+        key=f"passage_{message.message_id}",
+        on_open=lambda rank: open_source(message.message_id, rank),
+    )
+    if last:
+        st.button(
+            "Ask again",
+            icon=":material/refresh:",
+            type="tertiary",
+            key=f"again_{message.message_id}",
+            on_click=ask_again,
+            args=[back, answer.question],
+        )
+
+
+def _work_done(answer: Answer) -> None:
+    timings = answer.timings_ms
+    total = timings.get("total", sum(timings.values())) / 1000
+    documents = len({passage.document_id for passage in answer.passages})
+    label = f"Read {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
+    with st.expander(f"{label}, {duration(total)}", type="compact"):
+        lines = [
+            f"{_STEPS.get(name, name)}: {duration(spent / 1000) if spent >= 100 else f'{spent:.0f} ms'}"
+            for name, spent in timings.items()
+            if name != "total"
+        ]
+        written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
+        st.text("\n".join([*lines, f"Answer: {written_by}"]))
+
+
+def _text(message: Message, answer: Answer) -> None:
+    sources = source_names(answer)
+    # Only a language model writes Markdown; quoted sentences are shown as they stand.
+    to_blocks = quoted if answer.generator == "extractive" else written
+    listed = "\n".join(f"[{one.rank}] {sources[one.rank]}" for one in answer.passages if one.rank in sources)
+    richtext(
+        to_blocks(answer.text, sources),
+        key=f"answer_{message.message_id}",
+        sources={number: name for number, name in sources.items() if f"[{number}]" in answer.text},
+        on_cite=lambda marker: open_source(message.message_id, marker),
+        copy="" if answer.state is AnswerState.ABSTAINED else f"{answer.text}\n\n{listed}",
+    )
+    if answer.stopped:
+        st.caption(":material/stop_circle: Stopped before the end. What was written until then is kept.")
+    if answer.generator != "extractive":
+        st.caption(f"Written by {plain(answer.generator)}")
+
+
+def _refusal(answer: Answer) -> None:
+    if answer.passages:
+        name = answer.gate.score_name
+        best = score(name, answer.gate.score)
+        st.markdown(f"**Closest passages** (best {best}, needs {score(name, answer.gate.threshold)})")
+    st.caption(
+        "Put the question in the documents' own words, choose other documents above, or add the document "
+        "that holds the answer."
+    )
+
+
+def _unanswered(back: Backend, messages: Sequence[Message]) -> None:
+    problem = back.answers.problem(current() or "")
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+    else:
+        st.info("This question has no answer yet.", icon=":material/info:")
+    st.button(
+        "Try again", icon=":material/refresh:", key="try_again", on_click=try_again, args=[back, messages]
+    )

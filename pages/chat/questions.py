@@ -1,0 +1,42 @@
+"""Putting a question into a conversation, for the first time or again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.chat.current import choose, current
+from pages.shared import keys
+from pages.shared.backend import Backend
+from rag_core.types import Message
+
+
+def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequence[str] = ()) -> None:
+    """Put a question into the open conversation, or a new one, and start the answer."""
+    identity = current()
+    if identity is None:
+        identity = back.engine.new_conversation(documents).conversation_id
+        choose(identity)
+        st.session_state.pop(f"{keys.SCOPE}_new", None)
+    _, history = back.engine.conversation(identity)
+    back.engine.append(identity, "user", question)
+    back.answers.start(identity, question, documents, history, job_ids)
+
+
+def ask_again(back: Backend, question: str) -> None:
+    """Put an answered question once more, under the first answer."""
+    ask(back, question, _stored_scope(back, str(current())))
+
+
+def try_again(back: Backend, messages: Sequence[Message]) -> None:
+    """Answer the last question, which has no answer."""
+    identity = str(current())
+    back.answers.start(identity, messages[-1].text, _stored_scope(back, identity), messages[:-1])
+
+
+def _stored_scope(back: Backend, identity: str) -> list[str]:
+    """The documents that a conversation is limited to, without those deleted since."""
+    conversation, _ = back.engine.conversation(identity)
+    known = {one.document_id for one in back.engine.documents()}
+    return [one for one in conversation.documents if one in known]

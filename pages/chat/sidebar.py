@@ -1,0 +1,101 @@
+"""The list of conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.chat.current import choose, current
+from pages.shared import keys
+from pages.shared.problems import told
+from pages.shared.text import is_today, plain
+from rag_core.engine import Engine
+from rag_core.types import Conversation
+
+SHOWN = 40
+_THIS_PAGE = "pages/chat/page.py"
+RENAME, PIN, UNPIN, DELETE = "Rename", "Pin", "Unpin", "Delete"
+_ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
+
+
+def sidebar(engine: Engine, conversation: Conversation | None) -> None:
+    """New chat, search, and the conversations: pinned first, then by day."""
+    with st.sidebar:
+        st.button(
+            "New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=choose, args=[None]
+        )
+        query = st.text_input(
+            "Search conversations",
+            placeholder="Search conversations",
+            label_visibility="collapsed",
+            icon=":material/search:",
+            key="conversation_search",
+        )
+        found = engine.conversations(query)
+        if query and not found:
+            st.caption("No conversation holds these words.")
+        _group(engine, "Pinned", [one for one in found if one.pinned])
+        loose = [one for one in found if not one.pinned][:SHOWN]
+        _group(engine, "Today", [one for one in loose if is_today(one.updated_at)])
+        _group(engine, "Earlier", [one for one in loose if not is_today(one.updated_at)])
+        if len(found) > SHOWN:
+            st.caption("Search to find older ones.")
+
+
+def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> None:
+    if conversations:
+        st.caption(name)
+    with st.container(gap=None):
+        for one in conversations:
+            _row(engine, one)
+
+
+def _row(engine: Engine, one: Conversation) -> None:
+    identity = one.conversation_id
+    with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
+        label = plain(one.title)
+        st.page_link(
+            _THIS_PAGE,
+            label=f"**{label}**" if identity == current() else label,
+            icon=":material/keep:" if one.pinned else "",
+            query_params={keys.CONVERSATION_PARAM: identity},
+            width="stretch",
+        )
+        menu = st.menu_button(
+            "",
+            [RENAME, UNPIN if one.pinned else PIN, DELETE],
+            icon=":material/more_vert:",
+            key=f"menu_{identity}",
+            type="tertiary",
+            format_func=lambda action: f":material/{_ICONS[action]}: {action}",
+        )
+    if menu == RENAME:
+        _rename(engine, one)
+    elif menu == DELETE:
+        _delete(engine, one)
+    elif menu:
+        with told():
+            engine.pin(identity, not one.pinned)
+        st.rerun()
+
+
+@st.dialog("Rename conversation", icon=":material/edit:")
+def _rename(engine: Engine, one: Conversation) -> None:
+    with st.form("rename", border=False):
+        title = st.text_input("Title", one.title, max_chars=200)
+        if st.form_submit_button("Rename", type="primary") and title.strip():
+            with told():
+                engine.rename(one.conversation_id, title.strip())
+                st.rerun()
+
+
+@st.dialog("Delete conversation", icon=":material/delete:")
+def _delete(engine: Engine, one: Conversation) -> None:
+    st.text(f"“{one.title}” and its answers will be removed. Documents stay.")
+    if st.button("Delete", type="primary", key="confirm_delete_conversation"):
+        with told():
+            engine.delete_conversation(one.conversation_id)
+        if one.conversation_id == current():
+            choose(None)
+        st.rerun()

@@ -1,0 +1,62 @@
+"""What a conversation that has not begun says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.chat.questions import ask
+from pages.shared.backend import Backend
+from pages.shared.jobs import remember
+from pages.shared.problems import told
+from pages.shared.text import count, plain
+from rag_core.types import DocumentInfo
+
+
+def welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
+    """Say what this is and what to do first."""
+    st.title("Ask your documents", anchor=False)
+    if not documents:
+        _empty(back)
+        return
+    pages = sum(one.pages for one in documents)
+    st.markdown(
+        f"{count(len(documents), 'document')}, {count(pages, 'page')}. Each sentence of an answer shows the "
+        "page it comes from; what the documents do not say is not answered."
+    )
+    if len(documents) == 1 and "guide" in documents[0].name.lower():
+        _examples(back)
+
+
+def _empty(back: Backend) -> None:
+    st.markdown("Footnote answers from your PDFs and shows the page that each sentence comes from.")
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown(":material/upload_file: Drop PDFs on the field below", text_alignment="center")
+        st.caption("They stay on this computer.", text_alignment="center")
+        st.button(
+            "Try it with the guide",
+            icon=":material/menu_book:",
+            type="primary",
+            key="add_guide",
+            on_click=_add_guide,
+            args=[back],
+            disabled=bool(back.engine.jobs(active=True)),
+        )
+
+
+def _add_guide(back: Backend) -> None:
+    with told():
+        remember([back.engine.add_guide()])
+
+
+def _examples(back: Backend) -> None:
+    st.caption("For example")
+    for number, question in enumerate(back.engine.GUIDE_QUESTIONS):
+        st.button(
+            plain(question),
+            key=f"example_{number}",
+            icon=":material/chat:",
+            on_click=ask,
+            args=[back, question, []],
+        )

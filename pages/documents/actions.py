@@ -1,0 +1,106 @@
+"""What can be done with the selected documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.jobs import remember
+from pages.shared.problems import told
+from pages.shared.text import count, plain
+from rag_core.engine import Engine
+from rag_core.types import DeleteReceipt, DocumentInfo, DocumentStatus
+
+_RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)
+_LISTED = 10
+
+
+def actions(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    """Buttons for the selected documents."""
+    if not chosen:
+        return
+    ids = [one.document_id for one in chosen]
+    with st.container(horizontal=True, gap="small"):
+        if st.button(f"Delete {len(chosen)}", icon=":material/delete:", key="delete_selected"):
+            st.session_state[keys.DIALOG_OPEN] = True
+            _confirm(engine, chosen)
+        indexed = [one.document_id for one in chosen if one.chunks]
+        st.button(
+            "Re-index",
+            icon=":material/sync:",
+            key="reindex_selected",
+            on_click=_reindex,
+            args=[engine, indexed],
+            disabled=not indexed,
+        )
+        if again := [one.document_id for one in chosen if one.status in _RETRY]:
+            st.button(
+                "Try again",
+                icon=":material/refresh:",
+                key="retry_selected",
+                on_click=_retry,
+                args=[engine, again],
+            )
+        if len(chosen) == 1:
+            st.download_button(
+                "Download",
+                data=lambda: engine.original(ids[0]),
+                file_name=chosen[0].name,
+                mime="application/pdf",
+                icon=":material/download:",
+                key="download_selected",
+                on_click="ignore",
+            )
+
+
+def receipts() -> None:
+    """Show what the last delete removed, until the reader closes it."""
+    shown: list[DeleteReceipt] = st.session_state.get(keys.RECEIPTS, [])
+    if not shown:
+        return
+    left = sum(one.chunks_remaining for one in shown)
+    removed = sum(one.chunks_removed for one in shown)
+    title = f"Deleted {count(len(shown), 'document')}: {count(removed, 'chunk')} removed, {left} remaining"
+    with st.container(border=True):
+        st.markdown(f"{':material/check:' if not left else ':material/error:'} {title}")
+        for one in shown[:_LISTED]:
+            stores = ", ".join(f"{name} {number}" for name, number in one.remaining.items())
+            st.caption(f"{plain(one.document)}: {one.chunks_removed:,} removed; remaining: {plain(stores)}")
+        if len(shown) > _LISTED:
+            st.caption(f"and {len(shown) - _LISTED} more")
+        st.button("Close", key="close_receipt", type="tertiary", on_click=shown.clear)
+
+
+@st.dialog(
+    "Delete documents",
+    icon=":material/delete:",
+    on_dismiss=lambda: st.session_state.pop(keys.DIALOG_OPEN, None),
+)
+def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    names = [one.name for one in chosen[:_LISTED]]
+    st.text("\n".join(names))
+    if len(chosen) > _LISTED:
+        st.caption(f"and {len(chosen) - _LISTED} more")
+    st.caption(
+        "Pages, chunks and the uploaded file are removed. Answers given before keep the text they quoted."
+    )
+    if st.button(f"Delete {count(len(chosen), 'document')}", type="primary", key="confirm_delete"):
+        with told():
+            with st.spinner("Deleting"):
+                st.session_state[keys.RECEIPTS] = engine.delete([one.document_id for one in chosen])
+            st.session_state.pop(keys.DIALOG_OPEN, None)
+            st.session_state.pop(keys.SELECTED, None)
+            st.rerun()
+
+
+def _reindex(engine: Engine, ids: Sequence[str]) -> None:
+    with told():
+        remember([engine.reindex(ids)])
+
+
+def _retry(engine: Engine, ids: Sequence[str]) -> None:
+    for one in ids:
+        with told():
+            remember([engine.retry(one)])

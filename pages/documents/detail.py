@@ -1,0 +1,83 @@
+"""One document: its pages and its chunks."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.documents.table import WORDS
+from pages.shared.blocks import marked
+from pages.shared.problems import told
+from pages.shared.richtext import richtext
+from pages.shared.text import count, plain
+from rag_core.engine import Engine
+from rag_core.types import DocumentInfo, PageState
+
+CHUNKS_SHOWN = 20
+
+
+def detail(engine: Engine, document: DocumentInfo) -> None:
+    """Show what was read from a document, and what went wrong with it."""
+    st.subheader(plain(document.name), anchor=False)
+    parts = [WORDS[document.status], count(document.pages, "page"), count(document.chunks, "chunk")]
+    for number, what in (
+        (document.pages_ocr, "read as pictures"),
+        (document.pages_empty, "without text"),
+        (document.pages_failed, "failed"),
+    ):
+        if number:
+            parts.append(f"{number:,} {what}")
+    st.caption(" · ".join(parts))
+    if document.reason:
+        st.warning(plain(document.reason), icon=":material/info:")
+    pages, chunks = st.tabs(["Pages", "Chunks"])
+    with pages, told():
+        _pages(engine, document)
+    with chunks, told():
+        _chunks(engine, document)
+
+
+def _pages(engine: Engine, document: DocumentInfo) -> None:
+    pages = engine.pages(document.document_id)
+    if not pages:
+        st.caption("No page was read.")
+        return
+    problems = sum(one.state in (PageState.FAILED, PageState.EMPTY) for one in pages)
+    if problems:
+        st.caption(f"{count(problems, 'page')} without text or failed: see the note.")
+    st.dataframe(
+        pd.DataFrame(
+            [
+                (one.page_index + 1, one.page_label, one.state.value, one.heading, len(one.text), one.reason)
+                for one in pages
+            ],
+            columns=["Page", "Label", "Read as", "Heading", "Characters", "Note"],
+        ),
+        hide_index=True,
+        key="document_pages",
+        alt=f"Pages of {document.name}",
+        column_config={
+            "Page": st.column_config.NumberColumn(format="localized", width="small"),
+            "Label": st.column_config.TextColumn(width="small"),
+            "Read as": st.column_config.TextColumn(width="small"),
+            "Heading": st.column_config.TextColumn(width="large"),
+            "Characters": st.column_config.NumberColumn(format="localized", width="small"),
+        },
+    )
+
+
+def _chunks(engine: Engine, document: DocumentInfo) -> None:
+    chunks = engine.chunks(document.document_id)
+    if not chunks:
+        st.caption("There are no chunks.")
+        return
+    rounds = -(-len(chunks) // CHUNKS_SHOWN)
+    turn = 1
+    if rounds > 1:
+        turn = st.pagination(rounds, key=f"chunks_{document.document_id}")
+    for chunk in chunks[(turn - 1) * CHUNKS_SHOWN : turn * CHUNKS_SHOWN]:
+        heading = f" · {plain(chunk.heading)}" if chunk.heading else ""
+        st.caption(
+            f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens"
+        )
+        richtext(marked(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True)

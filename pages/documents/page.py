@@ -1,0 +1,34 @@
+"""Documents: add, watch, search, delete and re-index what can be asked."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.documents.actions import actions, receipts
+from pages.documents.detail import detail
+from pages.documents.table import table
+from pages.documents.uploads import uploads
+from pages.shared.backend import arrive, backend
+from pages.shared.jobs import job_panel
+from pages.shared.warmth import warmth
+
+st.set_page_config(layout="wide")
+
+arrive("documents")
+back = backend()
+st.title("Documents", anchor=False)
+warmth(back.engine)
+uploads(back.engine)
+job_panel(back.engine)
+receipts()
+documents = back.engine.documents()
+if not documents:
+    st.info(
+        "The library is empty. Drop PDFs on the field above; you can ask them as soon as they are indexed.",
+        icon=":material/info:",
+    )
+    st.stop()
+chosen = table(documents)
+actions(back.engine, chosen)
+if len(chosen) == 1:
+    detail(back.engine, chosen[0])

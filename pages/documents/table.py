@@ -1,0 +1,93 @@
+"""The library as a table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.text import count
+from rag_core.types import DocumentInfo, DocumentStatus
+
+WORDS = {
+    DocumentStatus.QUEUED: "Waiting",
+    DocumentStatus.INDEXING: "Indexing",
+    DocumentStatus.INDEXED: "Ready",
+    DocumentStatus.PARTIAL: "Ready, in part",
+    DocumentStatus.DUPLICATE: "Duplicate",
+    DocumentStatus.REJECTED: "Not accepted",
+    DocumentStatus.FAILED: "Failed",
+    DocumentStatus.CANCELLED: "Cancelled",
+}
+_COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size", "Added", "Note")
+
+
+def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
+    """Show the documents that match the search; returns the selected ones."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = st.text_input(
+            "Search documents",
+            placeholder="Search by name, status or note",
+            icon=":material/search:",
+            label_visibility="collapsed",
+            key="document_search",
+        )
+    shown = [one for one in documents if _matches(one, query)]
+    st.caption(_summary(documents, shown))
+    if not shown:
+        return []
+    # Streamlit remembers rows by number. When the rows change, a new key makes a new table, and what
+    # was selected is selected again by its id, so that no selection slips to another document.
+    identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
+    before = st.session_state.get(keys.SELECTED, [])
+    event = st.dataframe(
+        _frame(shown),
+        key=f"documents_{identity.hexdigest()}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        selection_default={
+            "selection": {"rows": [row for row, one in enumerate(shown) if one.document_id in before]}
+        },
+        hide_index=True,
+        column_config=_configuration(),
+        height=min(38 + 35 * len(shown), 460),
+        alt="Documents in the library",
+    )
+    chosen = [shown[row] for row in event.selection.rows if row < len(shown)]
+    st.session_state[keys.SELECTED] = [one.document_id for one in chosen]
+    return chosen
+
+
+def _matches(document: DocumentInfo, query: str) -> bool:
+    text = f"{document.name} {WORDS[document.status]} {document.reason}".casefold()
+    return all(word in text for word in query.casefold().split())
+
+
+def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> str:
+    of = f"{len(shown):,} of " if len(shown) != len(documents) else ""
+    return f"{of}{count(len(documents), 'document')}. Tick rows to open, delete or re-index them."
+
+
+def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
+    rows = [
+        (one.name, WORDS[one.status], one.pages, one.chunks, one.size, one.added_at, one.reason)
+        for one in documents
+    ]
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+def _configuration() -> dict[str, object]:
+    return {
+        "Name": st.column_config.TextColumn(width="medium", pinned=True),
+        "Status": st.column_config.TextColumn(width="small"),
+        "Pages": st.column_config.NumberColumn(format="localized", width="small"),
+        "Chunks": st.column_config.NumberColumn(format="localized", width="small"),
+        "Size": st.column_config.NumberColumn(format="bytes", width="small"),
+        "Added": st.column_config.DatetimeColumn(
+            format="localized", timezone=st.context.timezone, width="medium"
+        ),
+        "Note": st.column_config.TextColumn(width="large"),
+    }

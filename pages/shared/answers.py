@@ -1,0 +1,201 @@
+"""Answers being written, each in a thread of its own.
+
+A script run of a page ends with every click and every reload; an answer must not. So the work runs
+here, whatever page is shown only follows it, and what came is stored by the thread that made it:
+a finished answer, or as much as there was when the reader stopped it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from pages.shared.jobwords import job_label
+from pages.shared.problems import explain
+from rag_core.engine import Engine
+from rag_core.errors import RagError
+from rag_core.types import Answer, AnswerState, Delta, Message, Restart, Stage
+
+WAITING = "index"
+NOTHING_WRITTEN = "Stopped before there was an answer."
+_POLL_S = 0.2
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a page shows of an answer under way."""
+
+    stages: tuple[Stage, ...] = ()
+    text: str = ""
+    restarted: str = ""
+    done: bool = False
+
+
+@dataclass
+class Run:
+    """One answer under way. ``problem`` says why there is none, in words."""
+
+    conversation_id: str
+    question: str
+    documents: Sequence[str]
+    history: Sequence[Message]
+    job_ids: frozenset[str] = frozenset()
+    progress: Progress = Progress()
+    problem: str = ""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def stop(self) -> None:
+        """Ask the work to end; what there is will be kept."""
+        self.stopping.set()
+
+    def show(self, **changes: object) -> None:
+        with self.changed:
+            self.progress = replace(self.progress, **changes)  # type: ignore[arg-type]
+            self.changed.notify_all()
+
+    def follow(self, every: float = 0.1) -> Iterator[Progress]:
+        """What there is, again after each change and at the latest after ``every`` seconds."""
+        while True:
+            seen = self.progress
+            yield seen
+            if seen.done:
+                return
+            with self.changed:
+                if self.progress is seen:
+                    self.changed.wait(every)
+
+
+class Answers:
+    """The answers under way, at most one a conversation."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._runs: dict[str, Run] = {}
+        self._threads: dict[str, threading.Thread] = {}
+        self._lock = threading.Lock()
+
+    def start(
+        self,
+        conversation_id: str,
+        question: str,
+        documents: Sequence[str],
+        history: Sequence[Message],
+        job_ids: Sequence[str] = (),
+    ) -> Run:
+        """Answer a question that the conversation already holds, once the given jobs have ended."""
+        with self._lock:
+            under_way = self._runs.get(conversation_id)
+            if under_way and not under_way.progress.done:
+                return under_way
+            run = Run(conversation_id, question, documents, history, frozenset(job_ids))
+            self._runs[conversation_id] = run
+            thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
+            self._threads[conversation_id] = thread
+            thread.start()
+            return run
+
+    def running(self, conversation_id: str) -> Run | None:
+        """The answer under way in this conversation."""
+        run = self._runs.get(conversation_id)
+        return run if run and not run.progress.done else None
+
+    def problem(self, conversation_id: str) -> str:
+        """Why the last question of this conversation has no answer; empty when it is not known."""
+        run = self._runs.get(conversation_id)
+        return run.problem if run else ""
+
+    def close(self) -> None:
+        """Stop all work and wait until it has stored what it had."""
+        with self._lock:
+            runs, threads = list(self._runs.values()), list(self._threads.values())
+        for run in runs:
+            run.stop()
+        for thread in threads:
+            thread.join(timeout=10)
+
+    def _work(self, run: Run) -> None:
+        answer = None
+        try:
+            if self._wait_for_jobs(run):
+                answer = self._ask(run)
+        except RagError as error:
+            run.problem = explain(error)
+        except Exception as error:  # noqa: BLE001 - a thread has nobody above it to tell
+            run.problem = explain(error)
+        try:
+            self._store(run, answer)
+        except Exception as error:  # noqa: BLE001
+            run.problem = explain(error)
+        finally:
+            run.show(done=True)
+
+    def _ask(self, run: Run) -> Answer | None:
+        events = self._engine.ask(run.question, documents=run.documents or None, history=run.history)
+        with closing(events):  # type: ignore[type-var]
+            for event in events:
+                if isinstance(event, Answer):
+                    return event
+                if isinstance(event, Stage):
+                    run.show(stages=_with(run.progress.stages, event))
+                elif isinstance(event, Delta):
+                    run.show(text=run.progress.text + event.text)
+                elif isinstance(event, Restart):
+                    run.show(text="", restarted=event.reason)
+                if run.stopping.is_set():
+                    return None
+        return None
+
+    def _store(self, run: Run, answer: Answer | None) -> None:
+        if answer is not None:
+            self._engine.append(run.conversation_id, "assistant", answer.text, answer)
+        elif run.stopping.is_set() or run.progress.text:
+            text = run.progress.text.rstrip()
+            partial = self._partial(run, text) if text else None
+            self._engine.append(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
+
+    def _partial(self, run: Run, text: str) -> Answer | None:
+        """The text so far as an answer, with the passages it was written from.
+
+        They are found again, which costs a fraction of a second and gives the same ones, for
+        `Engine.ask` tells them only at its end.
+        """
+        try:
+            found = self._engine.search(run.question, documents=run.documents or None)
+        except RagError:
+            return None
+        return Answer(
+            question=run.question,
+            state=AnswerState.ANSWERED,
+            text=text,
+            citations=(),
+            passages=found.passages,
+            gate=found.gate,
+            generator=self._engine.settings.generator_name,
+            timings_ms=found.timings_ms,
+            notices=(*found.notices, *((run.problem,) if run.problem else ())),
+            stopped=True,
+        )
+
+    def _wait_for_jobs(self, run: Run) -> bool:
+        """Wait for files that came with the question; false when the reader stopped that."""
+        while not run.stopping.is_set():
+            waiting = [job for job in self._engine.jobs(active=True) if job.job_id in run.job_ids]
+            if not waiting:
+                if run.job_ids:
+                    run.show(stages=_with(run.progress.stages, Stage(WAITING, "Files indexed", done=True)))
+                return True
+            stage = Stage(WAITING, job_label(waiting[0]))
+            run.show(stages=_with(run.progress.stages, stage))
+            time.sleep(_POLL_S)
+        return False
+
+
+def _with(stages: tuple[Stage, ...], stage: Stage) -> tuple[Stage, ...]:
+    """The stages with one that has begun or changed, each name once."""
+    if any(one.name == stage.name for one in stages):
+        return tuple(stage if one.name == stage.name else one for one in stages)
+    return (*stages, stage)

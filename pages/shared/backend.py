@@ -1,0 +1,52 @@
+"""The one engine that all sessions share, and the answers being written with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.answers import Answers
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.errors import RagError
+from rag_core.settings import load_settings
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What the pages work with; it holds nothing that belongs to one reader's session."""
+
+    engine: Engine
+    answers: Answers
+
+    def close(self) -> None:
+        self.answers.close()
+        self.engine.close()
+
+
+@st.cache_resource(show_spinner=False, on_release=Backend.close)
+def _open() -> Backend:
+    engine = Engine(load_settings())
+    engine.warm_up()
+    return Backend(engine, Answers(engine))
+
+
+def backend() -> Backend:
+    """The shared backend; a page that cannot have it says why and ends."""
+    try:
+        return _open()
+    except RagError as error:
+        st.error(plain(str(error)), title="Footnote cannot start", icon=":material/error:")
+        st.button("Try again", icon=":material/refresh:")
+        st.stop()
+
+
+def arrive(page: str) -> bool:
+    """Note that a page is drawn; true when the reader has just come from another one."""
+    # Drawing a whole page closes what dialog was open.
+    st.session_state.pop(keys.DIALOG_OPEN, None)
+    came_from = st.session_state.get(keys.PAGE)
+    st.session_state[keys.PAGE] = page
+    return came_from not in (None, page)

@@ -1,0 +1,121 @@
+"""Text as a tree of our own nodes, for the browser to build with ``textContent`` alone.
+
+Nothing in a document or in a model's answer can become markup: the tree has no node for HTML, for
+a link or for an image, so such text stays the characters it is.
+
+A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
+children under ``c``. Inlines: ``text b i s code mark br cite``, text under ``s``, number under ``n``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
+
+Node = dict[str, Any]
+
+_MARKER = re.compile(r"\[(\d{1,6})\]")
+_BLOCKS = {
+    "paragraph": "p",
+    "heading": "h",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "blockquote": "quote",
+    "table": "table",
+    "tr": "row",
+    "strong": "b",
+    "em": "i",
+    "s": "s",
+}
+# Rules that would load something or take the reader away, and rules that would swallow characters:
+# LaTeX is full of backslashes, reports of "&" and of lines that look like rules.
+_LOADING = ["link", "image", "autolink", "reference", "html_block", "html_inline"]
+_SWALLOWING = ["escape", "entity", "code", "lheading"]
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable(["table", "strikethrough"])
+    .disable([*_LOADING, *_SWALLOWING])
+)
+
+
+def quoted(text: str, markers: Collection[int]) -> list[Node]:
+    """Text as written, paragraph by paragraph, with ``[n]`` made citations."""
+    paragraphs = [part.strip("\n") for part in re.split(r"\n\s*\n", text)]
+    return [{"t": "p", "c": _cited(part, markers)} for part in paragraphs if part.strip()]
+
+
+def written(text: str, markers: Collection[int]) -> list[Node]:
+    """Markdown as a language model writes it, with ``[n]`` made citations."""
+    tokens: Sequence[Token] = _MARKDOWN.parse(text)
+    return _convert(SyntaxTreeNode(tokens).children, markers)
+
+
+def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
+    """Text as written, with the given ``(start, end)`` spans marked; overlaps are merged."""
+    nodes: list[Node] = []
+    position = 0
+    for start, end in sorted(spans):
+        start, end = max(start, position), min(end, len(text))
+        if start >= end:
+            continue
+        if start > position:
+            nodes.append(_text(text[position:start]))
+        nodes.append({"t": "mark", "s": text[start:end]})
+        position = end
+    if position < len(text):
+        nodes.append(_text(text[position:]))
+    return [{"t": "p", "c": nodes}]
+
+
+def _convert(nodes: Iterable[SyntaxTreeNode], markers: Collection[int]) -> list[Node]:
+    return [made for node in nodes for made in _node(node, markers)]
+
+
+def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
+    kind = node.type
+    if kind == "text":
+        return _cited(node.content, markers)
+    if kind in ("softbreak", "hardbreak"):
+        return [_text(" ")] if kind == "softbreak" else [{"t": "br"}]
+    if kind == "code_inline":
+        return [{"t": "code", "s": node.content}]
+    if kind == "fence":
+        return [{"t": "pre", "s": node.content.rstrip("\n")}]
+    if kind == "hr":
+        return [{"t": "hr"}]
+    if kind in ("inline", "thead", "tbody"):
+        return _convert(node.children, markers)
+    children = _convert(node.children, markers)
+    if kind in ("th", "td"):
+        return [{"t": kind, "c": children}]
+    if kind == "ordered_list":
+        return [{"t": "ol", "n": int(node.attrs.get("start", 1)), "c": children}]
+    if kind in _BLOCKS:
+        return [{"t": _BLOCKS[kind], "c": children}]
+    # A kind we do not know keeps its text and loses its form.
+    return children or ([_text(node.content)] if node.content else [])
+
+
+def _cited(text: str, markers: Collection[int]) -> list[Node]:
+    nodes: list[Node] = []
+    position = 0
+    for found in _MARKER.finditer(text):
+        if int(found[1]) not in markers:
+            continue
+        if found.start() > position:
+            nodes.append(_text(text[position : found.start()]))
+        nodes.append({"t": "cite", "n": int(found[1])})
+        position = found.end()
+    if position < len(text):
+        nodes.append(_text(text[position:]))
+    return nodes
+
+
+def _text(text: str) -> Node:
+    return {"t": "text", "s": text}

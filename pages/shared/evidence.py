@@ -1,0 +1,76 @@
+"""What an answer rests on: its passages with their scores, as rows and as highlights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.shared.blocks import Node
+from pages.shared.text import ordered, score
+from rag_core.types import Answer, Citation, Gate, Passage
+
+# Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
+_BOUNDED = ("rerank", "dense")
+
+
+def source_names(answer: Answer) -> dict[int, str]:
+    """``report.pdf, page 57`` for each number that may stand in the answer as ``[n]``."""
+    names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
+    cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
+    return names | cited
+
+
+def citations_of(answer: Answer, passage: Passage) -> list[Citation]:
+    """The citations that quote a passage."""
+    return [one for one in answer.citations if one.chunk_id == passage.chunk_id]
+
+
+def passage_for(answer: Answer, marker: int) -> Passage | None:
+    """The passage that ``[marker]`` stands for."""
+    chunks = [one.chunk_id for one in answer.citations if one.marker == marker]
+    for passage in answer.passages:
+        if passage.chunk_id in chunks or (not chunks and passage.rank == marker):
+            return passage
+    return None
+
+
+def highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
+    """Offsets to mark on a page: the quotes there, or the whole passage where none was cited."""
+    cited = citations_of(answer, passage)
+    if cited:
+        return [(one.start, one.end) for one in cited if one.page_index == page_index]
+    if page_index == passage.page_index:
+        return [(passage.start, passage.start + len(passage.first_page_text))]
+    if page_index == passage.page_index_end:
+        return [(0, passage.end)]
+    return []
+
+
+def quotes_within(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
+    """The quotes as offsets into the passage's own text."""
+    return [
+        (one.start - passage.start, one.end - passage.start)
+        for one in citations_of(answer, passage)
+        if one.page_index == passage.page_index and one.start >= passage.start
+    ]
+
+
+def score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
+    """The scores of a passage, each against a scale of its own, which is told beside it."""
+    rows = []
+    for name, value in ordered(passage.scores):
+        best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)
+        scale = 1.0 if name in _BOUNDED else best
+        decides = name == gate.score_name
+        note = f"threshold {gate.threshold:.2f}" if decides else "of 1"
+        if name not in _BOUNDED:
+            note = f"best here {score(name, best)}"
+        rows.append(
+            {
+                "name": name,
+                "text": score(name, value),
+                "share": min(1.0, max(0.0, value / scale)) if scale > 0 else 0.0,
+                "tick": min(1.0, max(0.0, gate.threshold)) if decides else None,
+                "note": note,
+            }
+        )
+    return {"t": "scores", "rows": rows}

@@ -1,0 +1,85 @@
+"""Background jobs as they go on, on whatever page the reader is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.jobwords import job_label, job_outcome, job_share
+from pages.shared.problems import told
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.types import Job, JobState
+
+ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+_SHOWN = 8
+_SHOWN_OUTCOMES = 3
+
+
+def submit(engine: Engine, files: Sequence[tuple[str, bytes]]) -> list[Job]:
+    """Hand files to the engine and remember their jobs, so that their outcome is told here."""
+    jobs: list[Job] = []
+    for name, data in files:
+        with told():
+            jobs.append(engine.submit(name, data))
+    remember(jobs)
+    return jobs
+
+
+def remember(jobs: Sequence[Job]) -> None:
+    """Tell the outcome of these jobs in this session until the reader dismisses it."""
+    recent = st.session_state.setdefault(keys.RECENT_JOBS, [])
+    recent.extend(job.job_id for job in jobs)
+
+
+def job_panel(engine: Engine) -> None:
+    """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
+    active = {job.job_id for job in engine.jobs(active=True)}
+
+    @st.fragment(run_every=1.0 if active else None)
+    def panel() -> None:
+        running = engine.jobs(active=True)
+        for job in reversed(running[-_SHOWN:]):
+            _bar(engine, job)
+        if len(running) > _SHOWN:
+            st.caption(f"{len(running) - _SHOWN} more are waiting.")
+        _outcomes(engine)
+        # Tables, counts and pickers outside this fragment changed with a job that ended. A full run
+        # would close an open dialog, so that waits until the reader has closed it.
+        if active - {job.job_id for job in running} and not st.session_state.get(keys.DIALOG_OPEN):
+            st.rerun()
+
+    panel()
+
+
+def _bar(engine: Engine, job: Job) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        st.progress(job_share(job), text=plain(job_label(job)))
+        st.button(
+            "",
+            icon=":material/close:",
+            help=f"Cancel {plain(job.name)}",
+            key=f"cancel_{job.job_id}",
+            on_click=engine.cancel,
+            args=[job.job_id],
+            type="tertiary",
+        )
+
+
+def _outcomes(engine: Engine) -> None:
+    recent = st.session_state.get(keys.RECENT_JOBS, [])
+    if not recent:
+        return
+    ended = [job for job in engine.jobs() if job.job_id in recent and job.state not in ACTIVE]
+    results = [job_outcome(job) for job in reversed(ended)]
+    good = [words for fine, words in results if fine]
+    if len(good) > _SHOWN_OUTCOMES:
+        good = [f"{len(good)} documents are ready."]
+    for words in good:
+        st.success(plain(words), icon=":material/check:")
+    for words in (words for fine, words in results if not fine):
+        st.warning(plain(words), icon=":material/error:")
+    if ended:
+        st.button("Clear messages", key="clear_outcomes", type="tertiary", on_click=recent.clear)

@@ -1,0 +1,28 @@
+"""Every name under which the pages keep something in the session or in the address, in one place.
+
+Only what may be lost is kept there: a reload empties the session, so conversations, scope, jobs
+and settings live in the engine and the address names the conversation.
+"""
+
+from __future__ import annotations
+
+# The address.
+CONVERSATION_PARAM = "c"
+DOCUMENT_PARAM = "d"
+
+# The session.
+PAGE = "page"
+CONVERSATION = "conversation"
+SCOPE = "scope"
+SOURCE = "source"
+SOURCE_PAGE = "source_page"
+SOURCE_ZOOM = "source_zoom"
+DIALOG_OPEN = "dialog_open"
+RECENT_JOBS = "recent_jobs"
+UPLOADER = "uploader"
+UPLOADER_ROUND = "uploader_round"
+SELECTED = "selected_documents"
+RECEIPTS = "delete_receipts"
+FOLLOWING = "following"
+EARLIER = "show_earlier"
+ASK = "ask"

@@ -1,0 +1,46 @@
+"""The passages of an answer, one expander each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared.blocks import marked
+from pages.shared.evidence import citations_of, quotes_within, score_bars
+from pages.shared.richtext import richtext
+from pages.shared.text import plain, score
+from rag_core.types import Answer, AnswerState, Passage
+
+
+def passage_list(answer: Answer, *, key: str, on_open: Callable[[int], None]) -> None:
+    """List the passages, best first; ``on_open`` is called with the rank of the one to open."""
+    for passage in answer.passages:
+        with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
+            richtext(
+                [
+                    score_bars(passage, answer.passages, answer.gate),
+                    *marked(passage.text, quotes_within(answer, passage)),
+                ],
+                key=f"{key}_{passage.rank}_text",
+                small=True,
+            )
+            st.button(
+                "Open source",
+                icon=":material/description:",
+                key=f"{key}_{passage.rank}_open",
+                on_click=on_open,
+                args=[passage.rank],
+            )
+
+
+def _label(answer: Answer, passage: Passage) -> str:
+    name = answer.gate.score_name
+    parts = [
+        f"{plain(f'[{passage.rank}]')} {plain(passage.document)}",
+        f"p. {plain(passage.page_label)}",
+        f"{name} {score(name, passage.scores.get(name))}",
+    ]
+    if answer.state is AnswerState.ANSWERED and not answer.stopped:
+        parts.append("cited" if citations_of(answer, passage) else "not cited")
+    return " · ".join(parts)

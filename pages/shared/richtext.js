@@ -1,0 +1,89 @@
+// Builds the tree of pages/shared/blocks.py. Text enters the page through textContent alone, and
+// only the elements named here can come into being.
+const TAGS = { p: "p", ul: "ul", ol: "ol", li: "li", b: "strong", i: "em", s: "s", row: "tr", th: "th",
+  td: "td", hr: "hr", br: "br", code: "code", mark: "mark", pre: "pre" };
+
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function build(node, context) {
+  if (node.t === "text") return document.createTextNode(node.s);
+  if (node.t === "cite") return cite(node.n, context);
+  if (node.t === "scores") return scores(node.rows);
+  if (node.t === "table") {
+    const frame = element("div", "table");
+    frame.tabIndex = 0;
+    const table = frame.appendChild(element("table"));
+    for (const row of node.c) table.append(build(row, context));
+    return frame;
+  }
+  const tag = TAGS[node.t];
+  const made = element(tag || "div", tag ? "" : node.t, node.s);
+  if (node.t === "ol" && Number.isInteger(node.n)) made.start = node.n;
+  for (const child of node.c || []) made.append(build(child, context));
+  return made;
+}
+
+function cite(number, { sources, open }) {
+  const source = sources[number];
+  const button = element("button", "cite", String(number));
+  button.type = "button";
+  button.title = source;
+  button.setAttribute("aria-label", `Source ${number}: ${source}`);
+  button.onclick = () => open(number);
+  return button;
+}
+
+function scores(rows) {
+  const grid = element("div", "scores");
+  for (const row of rows) {
+    const track = element("div", "track");
+    track.setAttribute("role", "img");
+    track.setAttribute("aria-label", `${row.name} ${row.text}${row.note ? ", " + row.note : ""}`);
+    const fill = track.appendChild(element("div", "fill"));
+    fill.style.width = `${100 * row.share}%`;
+    if (row.tick !== null) track.appendChild(element("div", "tick")).style.left = `calc(${100 * row.tick}% - 1px)`;
+    grid.append(element("span", "name", row.name), track, element("span", "value", row.text),
+      element("span", "note", row.note));
+  }
+  return grid;
+}
+
+function copyButton(text) {
+  const button = element("button", "copy", "Copy answer");
+  button.type = "button";
+  button.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "The browser did not allow copying";
+    }
+    setTimeout(() => { button.textContent = "Copy answer"; }, 2000);
+  };
+  return button;
+}
+
+export default function (component) {
+  const { parentElement, data, setTriggerValue } = component;
+  const drawn = JSON.stringify(data);
+  const old = parentElement.querySelector(".root");
+  const open = (number) => setTriggerValue("cite", number);
+  // A rerun calls this again with the same data: rebuilding would take the focus off a button.
+  if (old && old.drawn === drawn) {
+    old.context.open = open;
+    return;
+  }
+  const root = element("div", data.small ? "root small" : "root");
+  root.drawn = drawn;
+  root.context = { sources: data.sources || {}, open };
+  const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
+  for (const node of data.blocks) root.append(build(node, context));
+  if (data.copy) root.append(copyButton(data.copy));
+  if (old) old.replaceWith(root);
+  else parentElement.append(root);
+}

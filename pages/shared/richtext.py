@@ -1,0 +1,54 @@
+"""The component that shows foreign text: answers with citations to click, passages, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared.blocks import Node
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "footnote_richtext",
+    html="",
+    css=(_HERE / "richtext.css").read_text(encoding="utf-8"),
+    js=(_HERE / "richtext.js").read_text(encoding="utf-8"),
+)
+
+
+def richtext(
+    blocks: Sequence[Node],
+    *,
+    key: str,
+    sources: Mapping[int, str] | None = None,
+    on_cite: Callable[[int], None] | None = None,
+    copy: str = "",
+    small: bool = False,
+) -> None:
+    """Show blocks of `pages.shared.blocks`.
+
+    Parameters
+    ----------
+    blocks : sequence of nodes
+    key : str
+        Unique on the page.
+    sources : mapping
+        What ``[n]`` stands for, by n: the tooltip and the accessible name of its button.
+    on_cite : callable
+        Called with n when the reader clicks ``[n]``.
+    copy : str
+        Offer a button that copies this.
+    small : bool
+        In the size of captions.
+    """
+
+    def clicked() -> None:
+        state = st.session_state.get(key)
+        number = state.get("cite") if state else None
+        if on_cite and isinstance(number, int):
+            on_cite(number)
+
+    data = {"blocks": list(blocks), "sources": dict(sources or {}), "copy": copy, "small": small}
+    _COMPONENT(key=key, data=data, on_cite_change=clicked)

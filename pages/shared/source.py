@@ -1,0 +1,157 @@
+"""The source drawer: the page a statement comes from, with the quoted words marked."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.blocks import marked
+from pages.shared.evidence import citations_of, highlights, passage_for, quotes_within, score_bars
+from pages.shared.pageview import pageview
+from pages.shared.richtext import richtext
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.errors import DocumentError, RagError
+from rag_core.types import Answer, DocumentInfo, Passage
+
+ZOOMS = (1.0, 1.5, 2.0, 3.0)
+# Pixels a point at zoom 1: sharp in a drawer of 720 pixels, and small enough to send at once.
+_WIDTH = 720
+_SCALE = 1.5
+_LARGEST_SCALE = 3.0
+_GONE = "This document is no longer in the library. Below is the text as it was stored with the answer."
+
+
+def open_source(message_id: str, marker: int) -> None:
+    """Have the drawer opened for ``[marker]`` of a message, in the run that follows."""
+    st.session_state[keys.SOURCE] = (message_id, marker)
+    st.session_state.pop(keys.SOURCE_PAGE, None)
+    st.session_state.pop(keys.SOURCE_ZOOM, None)
+
+
+def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
+    """Open the drawer if a click asked for it; ``answers`` are the shown ones by message."""
+    message_id, marker = st.session_state.pop(keys.SOURCE, ("", 0))
+    answer = answers.get(message_id)
+    passage = passage_for(answer, marker) if answer else None
+    if answer is None or passage is None:
+        return
+    title = f"Source {passage.rank} of {len(answer.passages)}"
+    st.session_state[keys.DIALOG_OPEN] = True
+    drawer = st.dialog(
+        title, width=_WIDTH, position="right", icon=":material/format_quote:", on_dismiss=_closed
+    )
+    drawer(_drawer)(engine, answer, passage)
+
+
+def _closed() -> None:
+    st.session_state.pop(keys.DIALOG_OPEN, None)
+
+
+def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
+    st.markdown(f"**{plain(passage.document)}** · p. {plain(passage.page_label)}")
+    if passage.heading:
+        st.caption(plain(passage.heading))
+    document = None
+    try:
+        document = engine.document(passage.document_id)
+        _page(engine, document, answer, passage)
+    except DocumentError as error:
+        st.info(_GONE if document is None else plain(str(error)), icon=":material/info:")
+    except RagError as error:
+        st.warning(plain(str(error)), icon=":material/error:")
+    richtext(
+        [
+            *marked(passage.text, quotes_within(answer, passage)),
+            score_bars(passage, answer.passages, answer.gate),
+        ],
+        key="source_text",
+        small=True,
+    )
+    _take_away(engine, document, answer, passage)
+
+
+def _page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
+    cited = [one.page_index for one in citations_of(answer, passage)] or [passage.page_index]
+    page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
+    zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
+    # Rendered before the controls are drawn, so that a page that cannot be shown leaves none behind.
+    image = engine.render_page(
+        passage.document_id,
+        page,
+        version_id=passage.version_id,
+        highlights=highlights(answer, passage, page),
+        scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
+    )
+    _controls(page, max(document.pages, page + 1), zoom)
+    pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
+    if document.version_id != passage.version_id:
+        st.caption("The document was replaced since; this is the page as it is now, without marks.")
+    elif not image.highlighted and page in cited:
+        st.caption("The words of this page could not be located, so none are marked.")
+
+
+def _controls(page: int, pages: int, zoom: int) -> None:
+    def turn(step: int) -> None:
+        st.session_state[keys.SOURCE_PAGE] = page + step
+
+    def enlarge(step: int) -> None:
+        st.session_state[keys.SOURCE_ZOOM] = zoom + step
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.button(
+            "",
+            icon=":material/chevron_left:",
+            help="Previous page",
+            key="source_back",
+            on_click=turn,
+            args=[-1],
+            disabled=page == 0,
+        )
+        st.markdown(f"{page + 1:,} of {pages:,}", width="content")
+        st.button(
+            "",
+            icon=":material/chevron_right:",
+            help="Next page",
+            key="source_next",
+            on_click=turn,
+            args=[1],
+            disabled=page + 1 >= pages,
+        )
+        st.space("small")
+        st.button(
+            "",
+            icon=":material/zoom_out:",
+            help="Smaller",
+            key="source_smaller",
+            on_click=enlarge,
+            args=[-1],
+            disabled=zoom == 0,
+        )
+        st.markdown(f"{ZOOMS[zoom]:.0%}", width="content")
+        st.button(
+            "",
+            icon=":material/zoom_in:",
+            help="Larger",
+            key="source_larger",
+            on_click=enlarge,
+            args=[1],
+            disabled=zoom + 1 == len(ZOOMS),
+        )
+
+
+def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:
+    quotes = [one.quote for one in citations_of(answer, passage)] or [passage.first_page_text]
+    st.caption("Quote, to copy")
+    st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
+    if document is not None:
+        st.download_button(
+            "Download PDF",
+            # Read only when it is clicked.
+            data=lambda: engine.original(passage.document_id),
+            file_name=document.name,
+            mime="application/pdf",
+            icon=":material/download:",
+            key="source_download",
+            on_click="ignore",
+        )

@@ -1,0 +1,82 @@
+"""Numbers, times and foreign text, made fit to show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import streamlit as st
+
+# Invisible, and not a place to break a line.
+_JOINER = "\u2060"
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
+_LINKS = re.compile(r"(?i)(www)(?=\.)|([:@])(?=\S)")
+
+SCORE_ORDER = ("rerank", "dense", "bm25", "rrf")
+
+
+def plain(text: str) -> str:
+    """Text that a Markdown label shows letter for letter, on one line.
+
+    Backslashes stop Markdown itself. Streamlit and its parser then look through the finished text
+    for ``:emoji:``, ``:material/icon:``, bare addresses and arrows, which no backslash stops: an
+    invisible character between their parts does.
+    """
+    line = " ".join(text.split())
+    line = _ARROWS.sub(rf"\1{_JOINER}\2", line)
+    line = _LINKS.sub(lambda found: found[0] + _JOINER, line)
+    return _PUNCTUATION.sub(r"\\\1", line)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """``1 page``, ``2 pages``, ``18,400 chunks``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def score(name: str, value: float | None) -> str:
+    """A score to two decimals; three for ``rrf``, which never exceeds a few hundredths."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if name == "rrf" else f"{value:.2f}"
+
+
+def ordered(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
+    """The scores that were computed, the deciding one first."""
+    known = [name for name in SCORE_ORDER if name in scores]
+    names = known + [name for name in scores if name not in SCORE_ORDER]
+    return [(name, value) for name in names if (value := scores[name]) is not None]
+
+
+def size(amount: float) -> str:
+    """Bytes as ``812 B``, ``1.4 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """``0.2 s``, ``45 s``, ``3 min``, ``2 h``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def reader_zone() -> tzinfo:
+    """The time zone of the reader's browser; UTC where it tells none."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return timezone.utc
+
+
+def is_today(moment: datetime) -> bool:
+    """Whether a moment lies on the reader's present day."""
+    zone = reader_zone()
+    return moment.astimezone(zone).date() == datetime.now(zone).date()
