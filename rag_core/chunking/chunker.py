@@ -11,7 +11,7 @@ import numpy as np
 
 from rag_core.errors import SettingsError
 from rag_core.sentences import sentence_spans
-from rag_core.types import ChunkSpan, IntArray, Page
+from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
@@ -143,7 +143,7 @@ class Chunker:
             start=span.start,
             page_index_end=following.page_index,
             end=body_start + last,
-            text=f"{span.text}\n{rest}",
+            text=f"{span.text}{PAGE_BREAK}{rest}",
             prefix=span.prefix,
             heading=span.heading,
             tokens=tokens,

@@ -16,6 +16,7 @@ from rag_core.types import (
     Embedding,
     FloatArray,
     Gate,
+    Int8Array,
     Page,
     PageState,
     Passage,
@@ -56,7 +57,7 @@ def unpack_dense(data: bytes) -> FloatArray:
     return np.frombuffer(data, "<f4")
 
 
-def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[np.ndarray[Any, Any], FloatArray]:
+def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[Int8Array, FloatArray]:
     """Token vectors (n, dimension) int8 and their scales (n,) float32."""
     scale = np.frombuffer(scales, "<f2").astype(np.float32)
     return np.frombuffer(tokens, np.int8).reshape(len(scale), -1 if len(scale) else 0), scale

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 
 from rag_core.errors import UnknownDocument
-from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.database import Database, as_utc, batches, new_id, now
 from rag_core.store.schema import jobs
 from rag_core.types import DocumentStatus, Job, JobState
 
@@ -48,9 +48,12 @@ class JobStore:
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
         """States of these jobs; those that are gone are left out."""
-        query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(job_ids))
+        found: dict[str, JobState] = {}
         with self._db.read() as connection:
-            return {row.id: JobState(row.state) for row in connection.execute(query)}
+            for run in batches([*job_ids]):
+                query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(run))
+                found |= {row.id: JobState(row.state) for row in connection.execute(query)}
+        return found
 
     def queued(self, kind: str) -> list[Job]:
         """Queued jobs of a kind, oldest first."""

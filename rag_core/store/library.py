@@ -57,6 +57,13 @@ class Library:
             connection.execute(
                 update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
             )
+            # What could not be built anew stays listed, with its file and its reason, to be retried.
+            held = select(versions.c.id).where(versions.c.generation_id == generation_id)
+            connection.execute(
+                update(documents)
+                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(held))
+                .values(active_version=None)
+            )
 
     def drop_generation(self, generation_id: int) -> None:
         """Forget a generation that no version belongs to any more."""
@@ -65,13 +72,12 @@ class Library:
 
     # documents and versions
 
-    def find_content(self, sha256: str, generation_id: int) -> tuple[str, str] | None:
+    def find_content(self, sha256: str) -> tuple[str, str] | None:
         """``(document_id, name)`` of a document that holds this content or is about to."""
         query = (
             select(documents.c.id, documents.c.name)
             .join(versions, versions.c.document_id == documents.c.id)
-            .where(versions.c.sha256 == sha256, versions.c.generation_id == generation_id)
-            .where(versions.c.state != "ended")
+            .where(versions.c.sha256 == sha256)
             .where(or_(documents.c.active_version == versions.c.id, versions.c.state == "building"))
         )
         with self._db.read() as connection:
@@ -85,7 +91,14 @@ class Library:
             return connection.execute(query).scalar()
 
     def add_version(
-        self, name: str, collection: str, sha256: str, size: int, generation_id: int, document_id: str | None
+        self,
+        name: str,
+        collection: str,
+        sha256: str,
+        size: int,
+        *,
+        document_id: str | None = None,
+        generation_id: int | None = None,
     ) -> tuple[str, str]:
         """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids."""
         version_id, moment = new_id(), now()
@@ -202,6 +215,18 @@ class Library:
                 .values(state="ended", status=status.value, reason=reason)
             )
 
+    def restart_version(self, version_id: str) -> None:
+        """Take a half-indexed version out of every search and let it begin again."""
+        with self._db.begin() as connection:
+            connection.execute(
+                update(documents).where(documents.c.active_version == version_id).values(active_version=None)
+            )
+            connection.execute(
+                update(versions)
+                .where(versions.c.id == version_id)
+                .values(state="building", status=DocumentStatus.QUEUED.value)
+            )
+
     def hide(self, document_id: str) -> None:
         """Take a document out of every search, in one update."""
         with self._db.begin() as connection:
@@ -209,16 +234,19 @@ class Library:
                 update(documents).where(documents.c.id == document_id).values(active_version=None)
             )
             connection.execute(
-                update(versions).where(versions.c.document_id == document_id).values(state="ended")
+                update(versions).where(versions.c.document_id == document_id).values(state="removing")
             )
 
-    def remove_version(self, version_id: str) -> int:
-        """Delete a version's pages, chunks and row; returns how many chunks there were."""
+    def clear_version(self, version_id: str) -> None:
+        """Delete a version's pages and chunks."""
         with self._db.begin() as connection:
-            removed = connection.execute(delete(chunks).where(chunks.c.version_id == version_id)).rowcount
+            connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
             connection.execute(delete(pages).where(pages.c.version_id == version_id))
+
+    def remove_version(self, version_id: str) -> None:
+        """Delete a version that has been cleared."""
+        with self._db.begin() as connection:
             connection.execute(delete(versions).where(versions.c.id == version_id))
-        return int(removed)
 
     def remove_document(self, document_id: str) -> None:
         """Delete a document's row and its jobs', once its versions are gone."""
@@ -228,17 +256,20 @@ class Library:
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
         """The library, newest first: each document with its active, else its latest, version."""
+        any_version = versions.alias()
         latest = (
-            select(versions.c.id)
-            .where(versions.c.document_id == documents.c.id)
-            .order_by(versions.c.added_at.desc())
+            select(any_version.c.id)
+            .where(any_version.c.document_id == documents.c.id)
+            .order_by(any_version.c.added_at.desc())
             .limit(1)
             .scalar_subquery()
         )
         query = (
             select(documents, versions, generations.c.fingerprint)
+            .select_from(documents)
             .join(versions, versions.c.id == func.coalesce(documents.c.active_version, latest))
-            .join(generations, generations.c.id == versions.c.generation_id)
+            .outerjoin(generations, generations.c.id == versions.c.generation_id)
+            .where(versions.c.state != "removing")
             .order_by(documents.c.added_at.desc(), documents.c.name)
         )
         if document_ids is not None:
@@ -297,13 +328,26 @@ class Library:
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
         """Versions that a search may see now, as ``version_id: state``."""
-        query = select(versions.c.id, versions.c.state).join(
-            documents, documents.c.active_version == versions.c.id
+        query = (
+            select(versions.c.id, versions.c.state)
+            .select_from(versions)
+            .join(documents, documents.c.active_version == versions.c.id)
         )
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
         with self._db.read() as connection:
             return {row.id: row.state for row in connection.execute(query)}
+
+    def hidden_versions(self) -> bool:
+        """Whether the stores hold anything that a search may not see now."""
+        query = (
+            select(versions.c.id)
+            .join(documents, documents.c.id == versions.c.document_id)
+            .where(versions.c.state != "ended")
+            .where(or_(documents.c.active_version.is_(None), documents.c.active_version != versions.c.id))
+        )
+        with self._db.read() as connection:
+            return connection.execute(query.limit(1)).first() is not None
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, Any]:
         """Rows of the chunks among these that a search may see now, with document and page label."""
@@ -334,6 +378,11 @@ class Library:
                 found += connection.execute(query).scalars()
         return found
 
+    def chunk_ids_all(self) -> list[int]:
+        """Ids of every chunk that is stored."""
+        with self._db.read() as connection:
+            return list(connection.execute(select(chunks.c.id)).scalars())
+
     def counts(self) -> dict[str, int]:
         """Searchable documents, and the pages and chunks of their active versions."""
         active = select(
@@ -361,5 +410,5 @@ def _document(row: Any) -> DocumentInfo:
         chunks=row[versions.c.chunks],
         size=row[versions.c.size],
         added_at=as_utc(row[documents.c.added_at]),
-        embedder=row[generations.c.fingerprint]["embedder"],
+        embedder=(row[generations.c.fingerprint] or {}).get("embedder", ""),
     )

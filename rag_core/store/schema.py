@@ -53,10 +53,11 @@ versions = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("document_id", String(32), ForeignKey("documents.id"), nullable=False, index=True),
-    Column("generation_id", Integer, ForeignKey("generations.id"), nullable=False, index=True),
+    # Unset while the version waits: which generation it joins is decided when work on it begins.
+    Column("generation_id", Integer, ForeignKey("generations.id"), index=True),
     Column("sha256", String(64), nullable=False, index=True),
     Column("size", Integer, nullable=False),
-    Column("state", String(16), nullable=False, index=True),  # building, words, full, ended
+    Column("state", String(16), nullable=False, index=True),  # building, words, full, ended, removing
     Column("status", String(16), nullable=False),
     Column("reason", Text, nullable=False, default=""),
     Column("pages", Integer, nullable=False, default=0),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import numpy as np
 from sqlalchemy import delete, func, insert, select, update
 
 from rag_core.store.codec import pack_embedding, unpack_dense, unpack_tokens
 from rag_core.store.database import Database, batches
 from rag_core.store.schema import chunks, embeddings
-from rag_core.types import Embedding, FloatArray
+from rag_core.types import Embedding, FloatArray, Int8Array
 
 
 class VectorStore:
@@ -58,13 +56,15 @@ class VectorStore:
                 found |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
         return found
 
-    def tokens(self, embedding_ids: Sequence[int]) -> dict[int, tuple[np.ndarray[Any, Any], FloatArray]]:
-        """Token vectors (n, dimension) int8 and scales (n,) by embedding id."""
-        found: dict[int, tuple[np.ndarray[Any, Any], FloatArray]] = {}
+    def tokens(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Int8Array, FloatArray]]:
+        """Token vectors (n, dimension) and scales (n,) by chunk id, of those chunks that have any."""
+        found: dict[int, tuple[Int8Array, FloatArray]] = {}
+        query = select(chunks.c.id, embeddings.c.tokens, embeddings.c.scales).join(
+            embeddings, embeddings.c.id == chunks.c.embedding_id
+        )
         with self._db.read() as connection:
-            for run in batches(list(embedding_ids)):
-                query = select(embeddings.c.id, embeddings.c.tokens, embeddings.c.scales)
-                for row in connection.execute(query.where(embeddings.c.id.in_(run))):
+            for run in batches(list(chunk_ids)):
+                for row in connection.execute(query.where(chunks.c.id.in_(run))):
                     found[row.id] = unpack_tokens(row.tokens, row.scales)
         return found
 
@@ -80,13 +80,35 @@ class VectorStore:
                 removed += int(connection.execute(query).rowcount)
         return removed
 
-    def count(self, embedding_ids: Sequence[int] | None = None) -> int:
-        """How many embeddings are held, of these or in all."""
+    def used_by(self, version_ids: Sequence[str]) -> list[int]:
+        """Embeddings that chunks of these versions use."""
+        found: list[int] = []
         with self._db.read() as connection:
-            if embedding_ids is None:
-                return int(connection.execute(select(func.count()).select_from(embeddings)).scalar_one())
-            total = 0
+            for run in batches(list(version_ids)):
+                query = select(chunks.c.embedding_id).where(
+                    chunks.c.version_id.in_(run), chunks.c.embedding_id.is_not(None)
+                )
+                found += connection.execute(query.distinct()).scalars()
+        return found
+
+    def all_linked(self, version_id: str) -> bool:
+        """Whether every chunk of a version has its embedding."""
+        query = select(chunks.c.id).outerjoin(embeddings, embeddings.c.id == chunks.c.embedding_id)
+        lacking = query.where(chunks.c.version_id == version_id, embeddings.c.id.is_(None)).limit(1)
+        with self._db.read() as connection:
+            return connection.execute(lacking).first() is None
+
+    def count(self) -> int:
+        """How many embeddings are held."""
+        with self._db.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(embeddings)).scalar_one())
+
+    def count_unused(self, embedding_ids: Sequence[int]) -> int:
+        """How many of these are held although no chunk uses them."""
+        unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
+        total = 0
+        with self._db.read() as connection:
             for run in batches(list(embedding_ids)):
-                query = select(func.count()).select_from(embeddings).where(embeddings.c.id.in_(run))
+                query = select(func.count()).select_from(embeddings).where(embeddings.c.id.in_(run), unused)
                 total += int(connection.execute(query).scalar_one())
-            return total
+        return total

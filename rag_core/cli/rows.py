@@ -1,0 +1,120 @@
+"""Values as the JSON objects of the command line's contract."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rag_core.types import (
+    Answer,
+    Citation,
+    DeleteReceipt,
+    DocumentInfo,
+    DocumentStatus,
+    Job,
+    Passage,
+    SearchResult,
+    Status,
+)
+
+
+def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
+    """The line of one file of ``add``."""
+    counts = ("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed")
+    return {
+        "file": shown,
+        "document_id": job.document_id,
+        "status": (job.result or DocumentStatus.FAILED).value,
+        **{name: getattr(document, name) if document else 0 for name in counts},
+        "reason": job.reason,
+        "seconds": round(job.seconds, 3),
+    }
+
+
+def refused(shown: str, reason: str) -> dict[str, Any]:
+    """The line of a file that could not even be read."""
+    zeros = dict.fromkeys(("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed"), 0)
+    return {
+        "file": shown,
+        "document_id": None,
+        "status": DocumentStatus.REJECTED.value,
+        **zeros,
+        "reason": reason,
+        "seconds": 0.0,
+    }
+
+
+def listed(document: DocumentInfo) -> dict[str, Any]:
+    """The line of one document of ``list``."""
+    return {
+        "document_id": document.document_id,
+        "document": document.name,
+        "collection": document.collection,
+        "pages": document.pages,
+        "chunks": document.chunks,
+        "size": document.size,
+        "status": document.status.value,
+        "reason": document.reason,
+        "added_at": document.added_at.isoformat(),
+        "embedder": document.embedder,
+    }
+
+
+def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
+    """The line of one document of ``delete``."""
+    return {
+        "document_id": receipt.document_id,
+        "document": receipt.document,
+        "chunks_removed": receipt.chunks_removed,
+        "chunks_remaining": receipt.chunks_remaining,
+        "remaining": dict(receipt.remaining),
+    }
+
+
+def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str, Any]:
+    """The line of one question of ``search``."""
+    return {
+        "id": question_id,
+        "question": result.question,
+        "passages": [_passage(passage) for passage in result.passages],
+        "gate": asdict(result.gate),
+        "timings_ms": {name: round(value, 3) for name, value in result.timings_ms.items()},
+        "notices": list(result.notices),
+    }
+
+
+def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
+    """The line of one question of ``ask``."""
+    return {
+        **searched(answer, question_id),
+        "state": answer.state.value,
+        "text": answer.text,
+        "citations": [_citation(citation) for citation in answer.citations],
+        "generator": answer.generator,
+    }
+
+
+def status(found: Status) -> dict[str, Any]:
+    """The object of ``status``."""
+    return asdict(found)
+
+
+def _passage(passage: Passage) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "rank": passage.rank,
+        "document": passage.document,
+        "document_id": passage.document_id,
+        "page_index": passage.page_index,
+        "page_label": passage.page_label,
+        "chunk_id": passage.chunk_id,
+        "text": passage.text,
+        "scores": dict(passage.scores),
+    }
+    if passage.page_index_end != passage.page_index:
+        row["page_index_end"] = passage.page_index_end
+    return row
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    names = ("marker", "passage_rank", "document", "page_index", "page_label", "quote")
+    return {name: getattr(citation, name) for name in names}

@@ -1,0 +1,73 @@
+"""What ``add`` is given: PDFs, folders and zip archives, one file at a time."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to index: how it is shown, its name, and its bytes, or why it has none."""
+
+    shown: str
+    name: str
+    data: bytes
+    problem: str = ""
+
+
+def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
+    """Files behind paths, in order of their names.
+
+    A folder gives the PDFs and archives below it; an archive gives its PDFs, under their last name
+    alone, whatever folders its entries claim.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    max_bytes : int
+        Entries of archives that say or turn out to be larger are not unpacked.
+    """
+    for path in paths:
+        if path.is_dir():
+            found = sorted(file for file in path.rglob("*") if file.suffix.lower() in (".pdf", ".zip"))
+            yield from sources([file for file in found if file.is_file()], max_bytes)
+        elif path.suffix.lower() == ".zip":
+            yield from _unpacked(path, max_bytes)
+        else:
+            try:
+                yield Source(str(path), path.name, path.read_bytes())
+            except OSError as error:
+                yield Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
+
+
+def _unpacked(path: Path, max_bytes: int) -> Iterator[Source]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for entry in sorted(archive.infolist(), key=lambda one: one.filename):
+                if not entry.is_dir():
+                    yield _entry(path, archive, entry, max_bytes)
+    except (zipfile.BadZipFile, OSError) as error:
+        yield Source(str(path), path.name, b"", f"{path.name} is not a zip archive that can be read ({error}).")
+
+
+def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int) -> Source:
+    name = PurePosixPath(entry.filename.replace("\\", "/")).name
+    shown = f"{path}/{entry.filename}"
+    if name.lower().endswith(".zip"):
+        return Source(shown, name, b"", f"{name} is an archive within {path.name}. Unpack it and add its files.")
+    if not name.lower().endswith(".pdf"):
+        return Source(shown, name, b"", f"{name} is not a PDF, whatever it holds. Only PDFs are read.")
+    limit = f"{max_bytes / 1e6:.0f} MB"
+    too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
+    if entry.file_size > max_bytes:
+        return Source(shown, name, b"", too_large)
+    try:
+        with archive.open(entry) as stream:
+            # The size an entry claims need not be its real one.
+            data = stream.read(max_bytes + 1)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+        return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
+    return Source(shown, name, b"", too_large) if len(data) > max_bytes else Source(shown, name, data)

@@ -1,0 +1,434 @@
+"""The one way in: web pages and command line call this and nothing below it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rag_core import guide
+from rag_core.errors import RagError, UnknownDocument
+from rag_core.extraction import render_page
+from rag_core.services.asking import Asking
+from rag_core.services.condition import condition
+from rag_core.services.generations import Generations
+from rag_core.services.indexing import Indexer, SameName
+from rag_core.services.models import Models
+from rag_core.services.removal import Removal
+from rag_core.services.stores import Stores
+from rag_core.services.upkeep import mark_clean, sweep
+from rag_core.settings import Settings
+from rag_core.store.schema import versions
+from rag_core.types import (
+    Answer,
+    AskEvent,
+    ChunkSpan,
+    Conversation,
+    DeleteReceipt,
+    DocumentInfo,
+    Job,
+    JobState,
+    Message,
+    Page,
+    PageImage,
+    SearchResult,
+    Status,
+    Warmth,
+)
+
+log = logging.getLogger(__name__)
+DEFAULT_COLLECTION = "default"
+
+
+class Engine:
+    """Documents in, cited answers out. Methods may be called from many threads.
+
+    Opening it loads no model: that happens in the background (`warm_up`) or when first needed. Work
+    that an earlier process left unfinished goes on.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Raises
+    ------
+    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
+    """
+
+    GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stores = Stores(settings)
+        self._models = Models(settings)
+        self._generations = Generations(settings, self._stores, self._models)
+        self._removal = Removal(self._stores)
+        self._asking = Asking(
+            settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k
+        )
+        self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
+        self._warming: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._closed = False
+        try:
+            sweep(self._stores, self._removal)
+            self._indexer.start()
+        except BaseException:
+            self._stores.close()
+            raise
+
+    def close(self) -> None:
+        """Stop in order. Jobs that run are put back and go on at the next start."""
+        if self._closed:
+            return
+        self._closed = True
+        self._indexer.stop()
+        if self._warming:
+            self._warming.join()
+        mark_clean(self._stores)
+        self._stores.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # models
+
+    def warm_up(self) -> None:
+        """Load models and open Chroma in the background, once."""
+        with self._starting:
+            if self._warming is None:
+                self._warming = threading.Thread(target=self._warm, name="warm-up", daemon=True)
+                self._warming.start()
+
+    def warmth(self) -> Warmth:
+        """How far the models are."""
+        return self._models.warmth
+
+    def _warm(self) -> None:
+        try:
+            generation = self._generations.active()
+            self._stores.dense(generation.generation_id).count()
+            generation.embedder.embed_question("warm up")
+        except RagError as error:
+            # Shown by `warmth` and `status`; each question that needs the model says it again.
+            log.warning("warm-up: %s", error)
+
+    # documents
+
+    def submit(
+        self,
+        name: str,
+        data: bytes,
+        *,
+        collection: str = DEFAULT_COLLECTION,
+        on_same_name: SameName = "replace",
+        password: str | None = None,
+    ) -> Job:
+        """Store a file and queue its indexing; returns at once.
+
+        What is wrong with a file is told by the job's ``result`` and ``reason`` and by the document's
+        row, never raised. Content that is in the library already is a ``duplicate`` and not stored.
+
+        Parameters
+        ----------
+        name : str
+            Shown to people; folders and control characters are dropped.
+        data : bytes
+        collection : str
+        on_same_name : {"replace", "keep"}
+            What becomes of a document of that name with other content: it is searched until the new
+            one is complete and then removed, or kept beside a numbered newcomer.
+        password : str, optional
+            Of an encrypted PDF; kept in memory until the file has been read, never stored.
+        """
+        return self._indexer.submit(name, data, collection, on_same_name, password)
+
+    def add(self, name: str, data: bytes, **options: Any) -> Job:
+        """`submit`, and wait until the file is indexed or refused."""
+        return self.wait([self.submit(name, data, **options).job_id])[0]
+
+    def add_guide(self) -> Job:
+        """Queue the user guide that comes along."""
+        return self.submit(guide.GUIDE_NAME, guide.guide_pdf())
+
+    def as_ended(
+        self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None
+    ) -> Iterator[Job]:
+        """These jobs, each as soon as it has ended.
+
+        ``on_progress`` hears of each job that runs, a few times a second, and once when it ends.
+        """
+        left = set(job_ids)
+        while left:
+            for job_id, state in self._stores.jobs.states(sorted(left)).items():
+                if state is JobState.QUEUED or (state is JobState.RUNNING and on_progress is None):
+                    continue
+                job = self._stores.jobs.get(job_id)
+                if on_progress is not None:
+                    on_progress(job)
+                if job.state not in (JobState.QUEUED, JobState.RUNNING):
+                    left.remove(job_id)
+                    yield job
+            if left:
+                self._indexer.wait_for_change(0.2)
+
+    def wait(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> list[Job]:
+        """Wait until these jobs have ended; they are returned in the given order. See `as_ended`."""
+        ended = {job.job_id: job for job in self.as_ended(job_ids, on_progress)}
+        return [ended[one] for one in job_ids]
+
+    def jobs(self, active: bool = False, limit: int = 50) -> list[Job]:
+        """Work that is queued, running or ended, newest first; only what has not ended if ``active``."""
+        return self._stores.jobs.list(active=active, limit=limit)
+
+    def cancel(self, job_id: str) -> None:
+        """Stop a job soon; what it had made is removed, an earlier version stays."""
+        self._indexer.cancel(job_id)
+
+    def retry(self, document_id: str, *, password: str | None = None) -> Job:
+        """Index a document's file once more; raises `UnknownDocument`."""
+        document = self.document(document_id)
+        data = self.original(document_id)
+        return self.submit(
+            document.name, data, collection=document.collection, on_same_name="replace", password=password
+        )
+
+    def documents(self) -> list[DocumentInfo]:
+        """The library, newest first, with what was refused and what is still being indexed."""
+        return self._stores.library.documents()
+
+    def document(self, document_id: str) -> DocumentInfo:
+        """One document; raises `UnknownDocument`."""
+        return self._stores.library.document(document_id)
+
+    def pages(self, document_id: str) -> list[Page]:
+        """Its pages in order, without word boxes; raises `UnknownDocument`."""
+        return self._stores.library.pages(self.document(document_id).version_id)
+
+    def page_text(self, document_id: str, page_index: int) -> str:
+        """A page's text; raises `UnknownDocument`."""
+        return self._page(self.document(document_id).version_id, page_index).text
+
+    def chunks(self, document_id: str, page_index: int | None = None) -> list[ChunkSpan]:
+        """Its chunks in order, of one page if given; raises `UnknownDocument`."""
+        rows = self._stores.library.chunk_rows(self.document(document_id).version_id, page_index)
+        names = ChunkSpan.__slots__
+        return [ChunkSpan(**{name: getattr(row, name) for name in names}) for row in rows]
+
+    def original(self, document_id: str) -> bytes:
+        """The file as it was uploaded; raises `UnknownDocument`."""
+        return self._stores.files.get(self._digest(self.document(document_id).version_id))
+
+    def delete(self, document_ids: Sequence[str]) -> list[DeleteReceipt]:
+        """Remove documents from every store, and count afterwards what each store still holds.
+
+        Raises
+        ------
+        UnknownDocument
+            One of them is not in the library; the ones before it are gone.
+        """
+        for job in self.jobs(active=True, limit=10_000):
+            if job.document_id in set(document_ids):
+                self.cancel(job.job_id)
+                self.wait([job.job_id])
+        return [self._removal.document(document_id) for document_id in document_ids]
+
+    def resolve(self, names: Sequence[str]) -> list[str]:
+        """Document ids for names or ids; raises `UnknownDocument`."""
+        return self._stores.library.resolve(names)
+
+    def reindex(
+        self,
+        document_ids: Sequence[str] | None = None,
+        *,
+        chunk_tokens: int | None = None,
+        chunk_overlap: float | None = None,
+        embedder: str | None = None,
+    ) -> Job:
+        """Queue a re-index of these documents, or of all.
+
+        All documents, settings unchanged: what is complete in every store is kept. Settings changed:
+        a new index is built beside the old, which answers until one transaction swaps them. Text that
+        was embedded before by the same model is not embedded again.
+        """
+        changes = {"chunk_tokens": chunk_tokens, "chunk_overlap": chunk_overlap, "embedder": embedder}
+        return self._indexer.reindex(document_ids, **changes)
+
+    def render_page(
+        self,
+        document_id: str,
+        page_index: int,
+        *,
+        version_id: str | None = None,
+        highlights: Sequence[tuple[int, int]] = (),
+        scale: float = 1.5,
+    ) -> PageImage:
+        """A picture of a page, with spans of its text marked.
+
+        Parameters
+        ----------
+        version_id : str, optional
+            The version that the spans refer to. Where another has taken its place the page is shown
+            without marks, rather than with wrong ones.
+        highlights : sequence of (start, end)
+            Character offsets in the page's text.
+        scale : float
+            Pixels a point.
+
+        Raises
+        ------
+        UnknownDocument
+            The document or the page is not in the library.
+        """
+        document = self.document(document_id)
+        page = self._page(document.version_id, page_index)
+        same = version_id in (None, document.version_id)
+        spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
+        rects = [rect for start, end in spans for rect in page.boxes.within(start, end)]
+        with self._stores.files.local(self._digest(document.version_id)) as path:
+            return render_page(path, page_index, rects=rects, scale=scale)
+
+    # asking
+
+    def search(
+        self, question: str, *, documents: Sequence[str] | None = None, top_k: int | None = None
+    ) -> SearchResult:
+        """Passages for a question, best first, without an answer.
+
+        Parameters
+        ----------
+        question : str
+        documents : sequence of str, optional
+            Names or ids to search in; all when none is given.
+        top_k : int, optional
+            How many passages.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        """
+        from rag_core.retrieval import Timer
+
+        return self._asking.search(question, documents, top_k, Timer()).result
+
+    def ask(
+        self,
+        question: str,
+        *,
+        documents: Sequence[str] | None = None,
+        top_k: int | None = None,
+        history: Sequence[Message] = (),
+    ) -> Iterator[AskEvent]:
+        """Answer a question, as a stream of events that ends with one `Answer`.
+
+        A `Stage` tells what is being done, a `Delta` brings the next piece of text, a `Restart` takes
+        back what came so far. Closing the iterator stops the work.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        """
+        return self._asking.ask(question, documents, top_k, history)
+
+    def answer(self, question: str, **options: Any) -> Answer:
+        """`ask`, without the stream."""
+        started = time.perf_counter()
+        for event in self.ask(question, **options):
+            if isinstance(event, Answer):
+                return event
+        raise RagError(f"No answer came in {time.perf_counter() - started:.0f} s.")
+
+    # conversations
+
+    def conversations(self, query: str = "") -> list[Conversation]:
+        """Conversations whose title or text holds ``query``: pinned first, then newest."""
+        return self._stores.conversations.list(query)
+
+    def new_conversation(self, documents: Sequence[str] = ()) -> Conversation:
+        """Begin a conversation over these documents, or over all."""
+        return self._stores.conversations.add(documents)
+
+    def conversation(self, conversation_id: str) -> tuple[Conversation, list[Message]]:
+        """A conversation and its messages; raises `UnknownConversation`."""
+        store = self._stores.conversations
+        return store.get(conversation_id), store.messages(conversation_id)
+
+    def append(
+        self, conversation_id: str, role: str, text: str, answer: Answer | None = None
+    ) -> Message:
+        """Add a turn; the first question becomes the title. Raises `UnknownConversation`."""
+        return self._stores.conversations.append(conversation_id, role, text, answer)
+
+    def remove_messages(self, message_ids: Sequence[str]) -> None:
+        """Take turns out of a conversation, as when one is asked again."""
+        self._stores.conversations.remove_messages(message_ids)
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title; an empty one changes nothing."""
+        if title.strip():
+            self._stores.conversations.update(conversation_id, title=" ".join(title.split())[:200])
+
+    def pin(self, conversation_id: str, pinned: bool) -> None:
+        self._stores.conversations.update(conversation_id, pinned=pinned)
+
+    def set_scope(self, conversation_id: str, documents: Sequence[str]) -> None:
+        """Choose the documents that a conversation asks over; none means all."""
+        self._stores.conversations.update(conversation_id, documents=list(documents))
+
+    def delete_conversation(self, conversation_id: str) -> None:
+        self._stores.conversations.delete(conversation_id)
+
+    # administration
+
+    def status(self) -> Status:
+        """The state of the whole installation; waits for the model if it is being loaded."""
+        return condition(self.settings, self._stores, self._generations, self.threshold)
+
+    def mismatch(self) -> dict[str, tuple[Any, Any]]:
+        """Where the index and the settings differ, as ``name: (index, settings)``."""
+        return self._generations.mismatch()
+
+    @property
+    def threshold(self) -> float:
+        """The gate's threshold: what was set in Admin, else the setting."""
+        stored = self._stores.conversations.preference("threshold")
+        return float(self.settings.threshold if stored is None else stored)
+
+    def set_threshold(self, value: float | None) -> None:
+        """Override the threshold; ``None`` goes back to the setting."""
+        self._stores.conversations.set_preference("threshold", value)
+
+    @property
+    def top_k(self) -> int:
+        """How many passages are shown and given to the answerer."""
+        stored = self._stores.conversations.preference("top_k")
+        return int(self.settings.top_k if stored is None else stored)
+
+    def set_top_k(self, value: int | None) -> None:
+        """Override the number of passages; ``None`` goes back to the setting."""
+        self._stores.conversations.set_preference("top_k", value)
+
+    def _page(self, version_id: str, page_index: int) -> Page:
+        page = self._stores.library.page(version_id, page_index)
+        if page is None:
+            raise UnknownDocument(f"Page {page_index + 1} of that document is not in the library.")
+        return page
+
+    def _digest(self, version_id: str) -> str:
+        return str(self._stores.library.versions_where(versions.c.id == version_id)[0].sha256)
+
+
+def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The parts of a span that lie outside running headers and footers."""
+    parts, position = [], span[0]
+    for start, end in sorted(skip):
+        if start < span[1] and end > position:
+            parts.append((position, start))
+            position = end
+    parts.append((position, span[1]))
+    return [(start, end) for start, end in parts if start < end]

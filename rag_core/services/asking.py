@@ -1,0 +1,292 @@
+"""From a question to passages, and from passages to an answer, as a stream of events."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.prompt import is_refusal
+from rag_core.answering.reader import Evidence, read
+from rag_core.answering.references import resolve
+from rag_core.errors import GeneratorError, QuestionError
+from rag_core.index import STOPWORDS
+from rag_core.retrieval import LateInteractionReranker, Pipeline, Timer, decide, token_weights
+from rag_core.services.generations import Generation, Generations
+from rag_core.services.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import (
+    REFUSAL,
+    Answer,
+    AnswerState,
+    AskEvent,
+    Citation,
+    Delta,
+    FloatArray,
+    Gate,
+    Int8Array,
+    Message,
+    Passage,
+    Question,
+    Restart,
+    SearchResult,
+    Stage,
+)
+
+# A document that was just added is found by its words; so many of its chunks are embedded while the
+# reader waits, best first, so that they can be ranked and gated like the others (about 40 ms each).
+EMBED_WHILE_ASKED = 8
+LABELS = {
+    "embed": "Reading the question",
+    "dense": "Searching by meaning",
+    "lexical": "Searching by words",
+    "rerank": "Comparing passages",
+    "gate": "Checking whether they answer",
+    "generate": "Writing the answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search's result with what an answer needs beyond it."""
+
+    result: SearchResult
+    question: Question
+    rows: Mapping[str, Any]
+    generation: Generation
+
+
+class Asking:
+    """Answers questions over what is indexed.
+
+    Parameters
+    ----------
+    threshold, top_k : callable
+        The present values; they can be changed while the app runs.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        generations: Generations,
+        threshold: Callable[[], float],
+        top_k: Callable[[], int],
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._generations = generations
+        self._threshold = threshold
+        self._top_k = top_k
+
+    def search(
+        self,
+        text: str,
+        documents: Sequence[str] | None,
+        top_k: int | None,
+        timer: Timer,
+        on_stage: Callable[[str], None] = lambda name: None,
+    ) -> Found:
+        """Retrieve, rerank and gate; see `Engine.search`."""
+        started = time.perf_counter()
+        question_text = self._checked(text)
+        scope = self._stores.library.resolve(documents) if documents else None
+        on_stage("embed")
+        generation = self._generations.active()
+        with timer.measure("embed"):
+            question = generation.embedder.embed_question(question_text)
+        reranker = LateInteractionReranker(
+            lambda chunk_ids: self._token_vectors(chunk_ids, generation), self._stores.words.idf, STOPWORDS
+        )
+        pipeline = Pipeline(
+            self._stores.dense(generation.generation_id),
+            self._stores.words,
+            reranker,
+            candidates=max(self._settings.candidates, top_k or 0),
+            rrf_k=self._settings.rrf_k,
+        )
+        ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
+        on_stage("gate")
+        wanted = top_k or self._top_k()
+        rows = self._stores.library.visible_chunks(ranking.order)
+        order = [chunk_id for chunk_id in ranking.order if chunk_id in rows][:wanted]
+        passages = tuple(_passage(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
+        gate = decide(passages, self._threshold())
+        timer.ms["total"] = 1000 * (time.perf_counter() - started)
+        result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
+        return Found(result, question, {str(one): rows[one] for one in order}, generation)
+
+    def ask(
+        self,
+        text: str,
+        documents: Sequence[str] | None,
+        top_k: int | None,
+        history: Sequence[Message],
+    ) -> Iterator[AskEvent]:
+        """Answer; see `Engine.ask`."""
+        started, timer = time.perf_counter(), Timer()
+        # Retrieval takes a fraction of a second, so its stages are told as soon as it is over.
+        stages: list[str] = []
+        found = self.search(text, documents, top_k, timer, stages.append)
+        for name in stages:
+            yield Stage(name, LABELS[name], done=True)
+        result = found.result
+        if not result.gate.answerable:
+            yield Delta(REFUSAL)
+            yield self._finished(found, REFUSAL, (), "extractive", timer, started)
+            return
+        yield Stage("generate", LABELS["generate"])
+        generator, notices = "extractive", list[str]()
+        answer_text, citations = "", tuple[Citation, ...]()
+        if self._settings.openai_model:
+            generator = self._settings.generator_name
+            answer_text, citations, refused = yield from self._generate(found, history, timer, started, notices)
+            if refused:
+                yield Stage("generate", LABELS["generate"], done=True)
+                yield self._finished(found, REFUSAL, (), generator, timer, started, notices)
+                return
+        if not citations:
+            generator = "extractive"
+            answer_text, citations = self._quote(found)
+            for piece in re.findall(r"\S+\s*", answer_text):
+                timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
+                yield Delta(piece)
+        yield Stage("generate", LABELS["generate"], done=True)
+        yield self._finished(found, answer_text, citations, generator, timer, started, notices)
+
+    def _generate(
+        self, found: Found, history: Sequence[Message], timer: Timer, started: float, notices: list[str]
+    ) -> Iterator[Any]:
+        """Stream the endpoint's answer; returns text, citations, and whether it refused.
+
+        Without citations the caller quotes instead: the endpoint failed, or what it wrote has no
+        support; the notices say which.
+        """
+        generation = OpenAIGenerator(self._settings)
+        pieces: list[str] = []
+        stream = generation.generate(found.result.question, found.result.passages, history)
+        try:
+            for piece in stream:
+                timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
+                pieces.append(piece)
+                yield Delta(piece)
+        except GeneratorError as error:
+            notices.append(f"{error} Quoted from the documents instead.")
+            yield Restart(str(error))
+            return "", (), False
+        finally:
+            stream.close()
+            generation.close()
+        notices += stream.notices
+        text = "".join(pieces)
+        if is_refusal(text):
+            return REFUSAL, (), True
+        text, citations = resolve(text, found.result.passages)
+        if not citations:
+            reason = "The model's answer named no source that supports it."
+            notices.append(f"{reason} Quoted from the documents instead.")
+            yield Restart(reason)
+        return text, citations, False
+
+    def _quote(self, found: Found) -> tuple[str, tuple[Citation, ...]]:
+        """The extractive answer."""
+        passages = [passage for passage in found.result.passages if passage.scores.get("rerank") is not None]
+        embedder = found.generation.embedder
+        prefixes = [found.rows[passage.chunk_id].prefix + "\n" for passage in passages]
+        offsets = embedder.offsets([prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)])
+        stored = self._token_vectors([int(passage.chunk_id) for passage in passages], found.generation)
+        evidence = []
+        for passage, prefix, spans in zip(passages, prefixes, offsets, strict=True):
+            values, scales = stored[int(passage.chunk_id)]
+            own = spans[:, 0] >= len(prefix)
+            vectors = values.astype("float32") * scales[:, None]
+            evidence.append(Evidence(passage, vectors[own], spans[own] - len(prefix)))
+        weights = token_weights(found.question, self._stores.words.idf, STOPWORDS)
+        return read(found.question, weights, evidence)
+
+    def _token_vectors(
+        self, chunk_ids: Sequence[int], generation: Generation
+    ) -> Mapping[int, tuple[Int8Array, FloatArray]]:
+        stored = self._stores.vectors.tokens(chunk_ids)
+        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_WHILE_ASKED]
+        if missing:
+            rows = self._stores.library.visible_chunks(missing)
+            present = [chunk_id for chunk_id in missing if chunk_id in rows]
+            texts = [f"{rows[one].prefix}\n{rows[one].text}" for one in present]
+            for chunk_id, made in zip(present, generation.embedder.embed(texts), strict=True):
+                stored[chunk_id] = (made.tokens, made.scales)
+        return stored
+
+    def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
+        """Versions to search: ``None`` where all that the stores hold may be seen."""
+        if scope is None and not self._stores.library.hidden_versions():
+            return None
+        return list(self._stores.library.visible_versions(scope))
+
+    def _notices(self, scope: Sequence[str] | None) -> tuple[str, ...]:
+        partly = [state for state in self._stores.library.visible_versions(scope).values() if state == "words"]
+        if not partly:
+            return ()
+        subject = "1 document is" if len(partly) == 1 else f"{len(partly)} documents are"
+        return (f"{subject} still being indexed and found by words only so far.",)
+
+    def _checked(self, text: str) -> str:
+        question = " ".join(text.split())
+        limit = self._settings.max_question_chars
+        if not question:
+            raise QuestionError("The question is empty. Type what you want to know.")
+        if len(question) > limit:
+            raise QuestionError(
+                f"The question has {len(question)} characters; the limit is {limit}. Shorten it, or raise "
+                "RAG_MAX_QUESTION_CHARS."
+            )
+        return question
+
+    def _finished(
+        self,
+        found: Found,
+        text: str,
+        citations: tuple[Citation, ...],
+        generator: str,
+        timer: Timer,
+        started: float,
+        notices: Sequence[str] = (),
+    ) -> Answer:
+        timer.ms["total"] = 1000 * (time.perf_counter() - started)
+        result = found.result
+        gate = result.gate
+        state = AnswerState.ANSWERED if citations else AnswerState.ABSTAINED
+        if state is AnswerState.ABSTAINED and gate.answerable:
+            text, gate = REFUSAL, Gate(gate.score_name, gate.score, gate.threshold, False)
+        return Answer(
+            question=result.question,
+            state=state,
+            text=text,
+            citations=citations,
+            passages=result.passages,
+            gate=gate,
+            generator=generator,
+            timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
+            notices=(*result.notices, *notices),
+        )
+
+
+def _passage(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -> Passage:
+    return Passage(
+        rank=rank,
+        chunk_id=str(row.id),
+        document_id=row.document_id,
+        version_id=row.version_id,
+        document=row.document,
+        page_index=row.page_index,
+        page_label=row.page_label,
+        page_index_end=row.page_index_end,
+        start=row.start,
+        end=row.end,
+        text=row.text,
+        heading=row.heading,
+        scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
+    )

@@ -1,0 +1,291 @@
+"""The queue of indexing and re-indexing: files in, searchable documents out, whatever happens between."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from rag_core.errors import EmptyDocument, ExtractionFailed, RagError, RejectedDocument
+from rag_core.extraction import DocumentHeader, Extractor
+from rag_core.services.embedding_stage import EmbeddingStage
+from rag_core.services.generations import Generation, Generations
+from rag_core.services.reindexing import Reindexing
+from rag_core.services.removal import Removal
+from rag_core.services.stores import Stores
+from rag_core.services.work import Work, outcome
+from rag_core.settings import Settings
+from rag_core.store.codec import text_hash
+from rag_core.store.files import clean_name, sha256_of
+from rag_core.types import DocumentStatus, Job, JobState, Page
+
+log = logging.getLogger(__name__)
+REPORT_EVERY_S = 0.25
+SameName = Literal["replace", "keep"]
+
+
+class Indexer:
+    """Two threads: one reads and chunks what is queued, one makes vectors and publishes.
+
+    The queue is in the database, so that a restart goes on where the last process ended.
+    """
+
+    def __init__(
+        self, settings: Settings, stores: Stores, generations: Generations, removal: Removal
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._generations = generations
+        self._removal = removal
+        self._extractor = Extractor(
+            page_timeout_s=settings.page_timeout_s,
+            memory_mb=settings.worker_memory_mb,
+            max_pages=settings.max_pages,
+            ocr=settings.ocr,
+        )
+        self._cancelled: set[str] = set()
+        # Kept in memory alone: a password is never stored, so a restart asks for it again.
+        self._passwords: dict[str, str] = {}
+        self._submitting = threading.Lock()
+        self._changed = threading.Condition()
+        self._in_flight = 0
+        self._stopping = False
+        self._embedding = EmbeddingStage(
+            stores, removal, settings.embedding_batch, self.is_cancelled, self._work_ended
+        )
+        self._reindexing = Reindexing(stores, generations, removal, self)
+        self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
+
+    def start(self) -> None:
+        """Begin to work on what is queued."""
+        self._embedding.start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop soon; what is unfinished goes on at the next start."""
+        self._stopping = True
+        self._notify()
+        self._thread.join()
+        self._embedding.stop()
+        self._extractor.close()
+
+    def submit(
+        self, name: str, data: bytes, collection: str, on_same_name: SameName, password: str | None
+    ) -> Job:
+        """Store a file and queue its indexing; see `Engine.submit`."""
+        stores, name, digest = self._stores, clean_name(name), sha256_of(data)
+        with self._submitting:
+            twin = stores.library.find_content(digest)
+            if twin:
+                return self._duplicate(name, *twin)
+            document_id = stores.library.find_name(name, collection)
+            if document_id and on_same_name == "keep":
+                name, document_id = self._free_name(name, collection), None
+            limit = self._settings.max_file_mb
+            too_large = len(data) > limit * 1_000_000
+            if not too_large:
+                stores.files.put(data)
+            document_id, version_id = stores.library.add_version(
+                name, collection, digest, len(data), document_id=document_id
+            )
+            job = stores.jobs.add("index", name, document_id=document_id, version_id=version_id)
+        if too_large:
+            reason = (
+                f"{name} has {len(data) / 1e6:.0f} MB; the limit is {limit} MB. Split it, or raise RAG_MAX_FILE_MB."
+            )
+            stores.jobs.start(job.job_id)
+            self._end(job, DocumentStatus.REJECTED, reason)
+            return stores.jobs.get(job.job_id)
+        if password:
+            self._passwords[version_id] = password
+        self._notify()
+        return job
+
+    def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
+        """Queue a re-index; see `Engine.reindex`."""
+        details = {"document_ids": list(document_ids) if document_ids is not None else None, "changes": changes}
+        name = "All documents" if document_ids is None else f"{len(document_ids)} documents"
+        job = self._stores.jobs.add("reindex", name, details=details)
+        self._notify()
+        return job
+
+    def cancel(self, job_id: str) -> None:
+        """Stop a job; one that has ended is left as it is."""
+        job = self._stores.jobs.get(job_id)
+        if job.state is JobState.QUEUED and self._stores.jobs.start(job_id):
+            self._end(job, DocumentStatus.CANCELLED, "Cancelled before it was indexed.")
+        elif job.state in (JobState.QUEUED, JobState.RUNNING):
+            self._cancelled.add(job_id)
+            self._notify()
+
+    def is_cancelled(self, job_id: str) -> bool:
+        return job_id in self._cancelled
+
+    def wait_for_change(self, timeout_s: float) -> None:
+        """Sleep until some job has ended, or the time is over."""
+        with self._changed:
+            self._changed.wait(timeout_s)
+
+    # used by the re-index, which runs in the reading thread
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping
+
+    def index_queued(self) -> None:
+        """Work on every file that is waiting."""
+        for job in self._stores.jobs.queued("index"):
+            if self._stopping:
+                return
+            if self._stores.jobs.start(job.job_id):
+                self._index(job)
+
+    def embed(self, work: Work) -> None:
+        """Hand a version over to the second stage."""
+        with self._changed:
+            self._in_flight += 1
+        self._embedding.put(work)
+
+    def drain(self) -> None:
+        """Wait until the second stage has ended all that it was handed."""
+        with self._changed:
+            while self._in_flight and not self._stopping:
+                self._changed.wait(0.5)
+
+    def build(
+        self, job_id: str, row: object, generation: Generation, *, activate: bool, pages: Sequence[Page] | None
+    ) -> Work:
+        """Read, chunk and word-index one version (a row of `Library.version`).
+
+        ``pages`` are given where they were extracted before and need not be again.
+        """
+        version_id, name = row.id, row.name  # type: ignore[attr-defined]
+        stores = self._stores
+        stores.library.update_version(
+            version_id, generation_id=generation.generation_id, status=DocumentStatus.INDEXING.value
+        )
+        if pages is None:
+            pages = self._extract(job_id, row)
+        stores.library.save_pages(version_id, pages)
+        spans = generation.chunker().chunk(name, pages)
+        if not spans:
+            raise EmptyDocument(f"{name} holds no text that could be read on any of its {len(pages)} pages.")
+        chunk_ids = stores.library.save_chunks(version_id, spans)
+        stores.words.add(chunk_ids, [(span.prefix, span.text, version_id) for span in spans])
+        status, reason = outcome(pages)
+        return Work(
+            job_id=job_id,
+            version_id=version_id,
+            document_id=row.document_id,  # type: ignore[attr-defined]
+            name=name,
+            generation=generation,
+            spans=spans,
+            chunk_ids=chunk_ids,
+            hashes=[text_hash(span.prefix, span.text) for span in spans],
+            status=status,
+            reason=reason,
+            activate=activate,
+        )
+
+    # the reading thread
+
+    def _run(self) -> None:
+        while not self._stopping:
+            self.index_queued()
+            waiting = [] if self._stopping else self._stores.jobs.queued("reindex")
+            if waiting and self._stores.jobs.start(waiting[0].job_id):
+                self._reindexing.run(waiting[0])
+                self._notify()
+            elif not self._stores.jobs.queued("index"):
+                self.wait_for_change(1.0)
+
+    def _index(self, job: Job) -> None:
+        version_id = job.details["version_id"]
+        try:
+            row = self._stores.library.version(version_id)
+            work = self.build(job.job_id, row, self._generations.active(), activate=True, pages=None)
+            if self.is_cancelled(job.job_id):
+                self._end(job, DocumentStatus.CANCELLED, "Cancelled before it was indexed.")
+                return
+            self._stores.library.publish_words(version_id)
+            self._stores.jobs.progress(job.job_id, "embedding", 0, len(work.spans))
+            self.embed(work)
+        except _Stopped:
+            return
+        except RejectedDocument as error:
+            cancelled = self.is_cancelled(job.job_id)
+            self._end(job, DocumentStatus.CANCELLED if cancelled else DocumentStatus.REJECTED, str(error))
+        except RagError as error:
+            self._end(job, DocumentStatus.FAILED, str(error))
+        except Exception:  # a bug that one document brings out must not end the queue for all others
+            log.exception("indexing %s failed", job.name)
+            reason = f"An internal error while {job.name} was read; the log has the details. Retry it."
+            self._end(job, DocumentStatus.FAILED, reason)
+
+    def _extract(self, job_id: str, row: object) -> list[Page]:
+        name, version_id = row.name, row.id  # type: ignore[attr-defined]
+        pages: list[Page] = []
+        total, reported = 0, 0.0
+        with self._stores.files.local(row.sha256) as path:  # type: ignore[attr-defined]
+            items = self._extractor.extract(
+                path,
+                name=name,
+                password=self._passwords.get(version_id),
+                cancelled=lambda: self._stopping or self.is_cancelled(job_id),
+            )
+            for item in items:
+                if isinstance(item, DocumentHeader):
+                    total = item.page_count
+                    continue
+                pages.append(item)
+                if time.monotonic() - reported > REPORT_EVERY_S:
+                    reported = time.monotonic()
+                    self._stores.jobs.progress(job_id, "reading", len(pages), total)
+        if self._stopping:
+            raise _Stopped
+        if len(pages) < total and not self.is_cancelled(job_id):
+            raise ExtractionFailed(f"Reading {name} ended after {len(pages)} of {total} pages. Retry it.")
+        return pages
+
+    def _end(self, job: Job, status: DocumentStatus, reason: str) -> None:
+        """End a job whose version comes to nothing."""
+        version_id = job.details["version_id"]
+        if version_id:
+            self._removal.abandon(version_id, status, reason)
+        states = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAILED: JobState.FAILED}
+        self._stores.jobs.finish(job.job_id, states.get(status, JobState.DONE), status, reason)
+        self._notify()
+
+    def _work_ended(self, work: Work) -> None:
+        self._passwords.pop(work.version_id, None)
+        self._reindexing.work_ended(work)
+        with self._changed:
+            self._in_flight -= 1
+            self._changed.notify_all()
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _duplicate(self, name: str, document_id: str, twin: str) -> Job:
+        same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
+        job = self._stores.jobs.add("index", name, document_id=document_id)
+        self._stores.jobs.start(job.job_id)
+        self._stores.jobs.finish(
+            job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"Nothing was stored: {same}."
+        )
+        self._notify()
+        return self._stores.jobs.get(job.job_id)
+
+    def _free_name(self, name: str, collection: str) -> str:
+        stem, dot, ending = name.rpartition(".")
+        number = 2
+        while self._stores.library.find_name(f"{stem} ({number}){dot}{ending}", collection):
+            number += 1
+        return f"{stem} ({number}){dot}{ending}"
+
+
+class _Stopped(Exception):
+    """The process is ending; the job stays as it is and goes on at the next start."""

@@ -1,0 +1,46 @@
+"""Embedding models, loaded once, in the background where there is time."""
+
+from __future__ import annotations
+
+import threading
+
+from rag_core.embedding import Embedder, SentenceTransformerEmbedder
+from rag_core.errors import RagError
+from rag_core.settings import Settings
+from rag_core.types import Warmth
+
+
+class Models:
+    """Loads embedders by name and keeps them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loaded: dict[str, Embedder] = {}
+        self._loading = threading.Lock()
+        self._warmth = Warmth(False, "Not started")
+
+    def embedder(self, name: str) -> Embedder:
+        """The embedder of that name; waits while it is being loaded.
+
+        Raises
+        ------
+        EmbedderError
+            It cannot be loaded; the next call tries again.
+        """
+        with self._loading:
+            if name not in self._loaded:
+                self._warmth = Warmth(False, "Loading the language model")
+                try:
+                    self._loaded[name] = SentenceTransformerEmbedder(
+                        name, precision=self._settings.embedding_precision
+                    )
+                except RagError as error:
+                    self._warmth = Warmth(False, "The language model could not be loaded", str(error))
+                    raise
+                self._warmth = Warmth(True, "Ready")
+            return self._loaded[name]
+
+    @property
+    def warmth(self) -> Warmth:
+        """How far loading is."""
+        return self._warmth

@@ -1,0 +1,229 @@
+"""Re-indexing: a new generation beside the active one, or single documents within it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rag_core.errors import IndexMismatch, RagError
+from rag_core.services.generations import Generation, Generations
+from rag_core.services.removal import Removal
+from rag_core.services.stores import Stores
+from rag_core.services.work import Work
+from rag_core.store.schema import documents, versions
+from rag_core.types import DocumentStatus, Fingerprint, Job, JobState
+
+if TYPE_CHECKING:
+    from rag_core.services.indexing import Indexer
+
+log = logging.getLogger(__name__)
+
+
+class Reindexing:
+    """Runs one re-index at a time, in the indexer's reading thread.
+
+    With settings unchanged, documents that are complete in every store are kept as they are. With
+    settings changed, all are built anew in a generation of their own while the active one answers,
+    and one transaction swaps the two; files that arrive meanwhile are indexed for the active
+    generation first and then built again like the others.
+    """
+
+    def __init__(self, stores: Stores, generations: Generations, removal: Removal, indexer: Indexer) -> None:
+        self._stores = stores
+        self._generations = generations
+        self._removal = removal
+        self._indexer = indexer
+        self._ended: list[Work] = []
+
+    def run(self, job: Job) -> None:
+        """Do a queued re-index to its end."""
+        try:
+            self._run(job)
+        except RagError as error:
+            self._drop_building()
+            self._stores.jobs.finish(job.job_id, JobState.FAILED, None, str(error))
+        except Exception:  # a bug must not end the queue
+            log.exception("re-indexing failed")
+            reason = "An internal error while re-indexing; the log has the details. The index is as it was."
+            self._drop_building()
+            self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
+
+    def work_ended(self, work: Work) -> None:
+        """The second stage is done with a version that a re-index handed over."""
+        if work.of_reindex:
+            self._ended.append(work)
+
+    def _run(self, job: Job) -> None:
+        self._ended = []
+        changes = job.details.get("changes") or {}
+        target = self._generations.configured(**changes)
+        chosen = job.details.get("document_ids")
+        active = self._stores.library.generations("active")
+        if chosen is None and (not active or active[-1][1] != target):
+            kept = self._rebuild(job, target)
+        else:
+            kept = self._within_active(job, target, chosen)
+        if self._indexer.stopping:
+            return
+        if self._indexer.is_cancelled(job.job_id):
+            self._drop_building()
+            reason = "Cancelled; the index is as it was."
+            self._stores.jobs.finish(job.job_id, JobState.CANCELLED, None, reason)
+            return
+        self._finish(job, kept)
+
+    def _rebuild(self, job: Job, target: Fingerprint) -> list[Any]:
+        """Build a new generation of all documents and swap it in."""
+        generation = self._resumed(target) or self._generations.begin(target)
+        while not self._interrupted(job):
+            self._indexer.index_queued()
+            missing = self._missing(generation)
+            if not missing:
+                self._indexer.drain()
+                missing = self._missing(generation)
+            if not missing or self._interrupted(job):
+                break
+            self._build(job, missing[0], generation, activate=False)
+            self._stores.jobs.progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
+        self._indexer.drain()
+        if self._interrupted(job):
+            return []
+        if self._ended and all(work.error for work in self._ended):
+            raise RagError(f"No document could be re-indexed; the index is as it was. {self._ended[0].error}")
+        former = self._stores.library.generations("active")
+        self._stores.library.swap_generation(generation.generation_id)
+        for generation_id, _ in former:
+            self.remove_generation(generation_id)
+        return []
+
+    def _within_active(self, job: Job, target: Fingerprint, chosen: Sequence[str] | None) -> list[Any]:
+        """Index chosen documents again, or those of all that are not complete; returns the rows kept."""
+        generation = self._generations.active()
+        differing = set(generation.fingerprint.differences(target)) - {"extractor"}
+        if differing:
+            raise IndexMismatch(
+                f"Single documents cannot be re-indexed with other settings than the rest ({', '.join(sorted(differing))} "
+                "differ). Re-index all documents."
+            )
+        rows = self._active_rows()
+        if chosen is not None:
+            todo, kept = [row for row in rows if row.document_id in set(chosen)], []
+        else:
+            complete = self._complete(rows, generation)
+            todo = [row for row in rows if row.id not in complete]
+            kept = [row for row in rows if row.id in complete]
+        for number, row in enumerate(todo):
+            if self._interrupted(job):
+                break
+            self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
+            self._build(job, row, generation, activate=True, again=chosen is not None)
+        self._indexer.drain()
+        return kept
+
+    def _build(
+        self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False
+    ) -> None:
+        """Begin a new version of a document's content and hand it over; a failure is noted and passed over."""
+        library = self._stores.library
+        _, version_id = library.add_version(
+            row.name,
+            row.collection,
+            row.sha256,
+            row.size,
+            document_id=row.document_id,
+            generation_id=generation.generation_id,
+        )
+        fresh = again or row.extractor != generation.fingerprint.extractor
+        pages = None if fresh else library.pages(row.id, with_boxes=True)
+        try:
+            work = self._indexer.build(
+                job.job_id, library.version(version_id), generation, activate=activate, pages=pages
+            )
+        except RagError as error:
+            if self._interrupted(job):
+                return
+            self._removal.abandon(version_id, DocumentStatus.FAILED, str(error), keep=not activate)
+            failed = Work(job.job_id, version_id, row.document_id, row.name, generation, (), (), (),
+                          DocumentStatus.FAILED, str(error), activate, of_reindex=True, error=str(error))  # fmt: skip
+            self._ended.append(failed)
+            return
+        work.of_reindex = True
+        self._indexer.embed(work)
+
+    def _interrupted(self, job: Job) -> bool:
+        return self._indexer.stopping or self._indexer.is_cancelled(job.job_id)
+
+    def _active_rows(self) -> list[Any]:
+        return self._stores.library.versions_where(documents.c.active_version == versions.c.id)
+
+    def _missing(self, generation: Generation) -> list[Any]:
+        """Documents that the new generation does not hold yet and has not failed on."""
+        held = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
+        done = {row.document_id for row in held} | {work.document_id for work in self._ended}
+        return [row for row in self._active_rows() if row.document_id not in done]
+
+    def _complete(self, rows: Sequence[Any], generation: Generation) -> set[str]:
+        """Versions whose every chunk is in every store, built with the present extractor."""
+        stores = self._stores
+        words, dense = stores.words.held(), stores.dense(generation.generation_id).held()
+        complete = set()
+        for row in rows:
+            chunk_ids = set(stores.library.chunk_ids([row.id]))
+            whole = chunk_ids and chunk_ids <= words and chunk_ids <= dense
+            if whole and stores.vectors.all_linked(row.id):
+                complete.add(row.id)
+        return complete
+
+    def _resumed(self, target: Fingerprint) -> Generation | None:
+        """The generation that an interrupted re-index left, if it was for the same target."""
+        for generation_id, fingerprint in self._stores.library.generations("building"):
+            if fingerprint == target:
+                return self._generations.building()
+            self.remove_generation(generation_id)
+        return None
+
+    def _drop_building(self) -> None:
+        for generation_id, _ in self._stores.library.generations("building"):
+            self.remove_generation(generation_id)
+
+    def remove_generation(self, generation_id: int) -> None:
+        """Remove a generation that is not active, with all its versions."""
+        for row in self._stores.library.versions_where(versions.c.generation_id == generation_id):
+            self._removal.version(row)
+        self._stores.drop_dense(generation_id)
+        self._stores.library.drop_generation(generation_id)
+
+    def _finish(self, job: Job, kept: Sequence[Any]) -> None:
+        done = [
+            {
+                "document_id": work.document_id,
+                "document": work.name,
+                "status": work.status.value,
+                "chunks": len(work.spans),
+                "reason": work.reason,
+            }
+            for work in self._ended
+        ]
+        done += [
+            {
+                "document_id": row.document_id,
+                "document": row.name,
+                "status": row.status,
+                "chunks": row.chunks,
+                "reason": row.reason,
+            }
+            for row in kept
+        ]
+        computed = sum(work.computed for work in self._ended)
+        total = sum(int(row["chunks"]) for row in done)
+        details = {
+            "documents": done,
+            "chunks": total,
+            "embeddings_computed": computed,
+            "embeddings_reused": total - computed,
+        }
+        failed = [work.error for work in self._ended if work.error]
+        reason = f"{len(failed)} of {len(done)} documents could not be re-indexed: {failed[0]}" if failed else ""
+        state = JobState.FAILED if failed else JobState.DONE
+        self._stores.jobs.finish(job.job_id, state, None, reason, **details)

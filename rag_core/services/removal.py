@@ -1,0 +1,92 @@
+"""Taking things out of every store, and counting afterwards what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.services.stores import Stores
+from rag_core.store.schema import versions
+from rag_core.types import DeleteReceipt, DocumentStatus
+
+
+class Removal:
+    """Removes versions and documents. The order makes a half-done removal invisible and repeatable:
+    out of every search first, then out of the derived stores, last out of the database."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def document(self, document_id: str) -> DeleteReceipt:
+        """Remove a document with all its versions; raises `UnknownDocument`."""
+        library = self._stores.library
+        document = library.document(document_id)
+        held = library.versions_where(versions.c.document_id == document_id)
+        library.hide(document_id)
+        version_ids = [row.id for row in held]
+        chunk_ids = library.chunk_ids(version_ids)
+        embedding_ids = self._embedding_ids(version_ids)
+        removed = sum(self.version(row) for row in held)
+        library.remove_document(document_id)
+        remaining = {
+            "database": len(library.chunk_ids(version_ids)),
+            "words": self._stores.words.count(chunk_ids),
+            "vectors": sum(
+                self._stores.dense(generation).count(chunk_ids)
+                for generation in {row.generation_id for row in held if row.generation_id}
+            ),
+            "token vectors": self._stores.vectors.count_unused(embedding_ids),
+            "files": sum(self._left_over(digest) for digest in {row.sha256 for row in held}),
+        }
+        return DeleteReceipt(document_id, document.name, removed, remaining)
+
+    def version(self, row: object) -> int:
+        """Remove one version (a row of `Library.versions_where`); returns how many chunks it had."""
+        version_id, generation_id = row.id, row.generation_id  # type: ignore[attr-defined]
+        digest = row.sha256  # type: ignore[attr-defined]
+        removed = self.contents(version_id, generation_id)
+        self._stores.library.remove_version(version_id)
+        if self._left_over(digest):
+            self._stores.files.delete(digest)
+        return removed
+
+    def contents(self, version_id: str, generation_id: int | None) -> int:
+        """Empty a version, its row and file left; returns how many chunks it had."""
+        chunk_ids = self._stores.library.chunk_ids([version_id])
+        embedding_ids = self._embedding_ids([version_id])
+        if chunk_ids:
+            if generation_id is not None:
+                self._stores.dense(generation_id).delete(chunk_ids)
+            self._stores.words.delete(chunk_ids)
+        self._stores.library.clear_version(version_id)
+        self._stores.vectors.remove_unused(embedding_ids)
+        return len(chunk_ids)
+
+    def _embedding_ids(self, version_ids: Sequence[str]) -> list[int]:
+        return self._stores.vectors.used_by(version_ids)
+
+    def _left_over(self, digest: str) -> bool:
+        """Whether a file is held that no version refers to."""
+        referred = self._stores.library.versions_where(versions.c.sha256 == digest)
+        return not referred and self._stores.files.exists(digest)
+
+    def abandon(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
+        """End a version that will not be completed, and empty it.
+
+        It stays listed with its reason where it is all that its document has, or if ``keep``; a
+        former version goes on being searched.
+        """
+        row = self._stores.library.version(version_id)
+        if row is None:
+            return
+        self._stores.library.end_version(version_id, status, reason)
+        self.contents(version_id, row.generation_id)
+        others = self._stores.library.versions_where(
+            versions.c.document_id == row.document_id, versions.c.id != version_id
+        )
+        if any(other.active_version == other.id for other in others):
+            if not keep:
+                self.version(row)
+            return
+        for other in others:
+            if other.state == "ended":
+                self.version(other)

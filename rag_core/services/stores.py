@@ -1,0 +1,72 @@
+"""Everything that is stored, opened once and closed together."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from rag_core.index import DenseIndex, WordIndex, open_chroma
+from rag_core.settings import Settings
+from rag_core.store.conversations import ConversationStore
+from rag_core.store.database import Database
+from rag_core.store.files import FileStore
+from rag_core.store.jobs import JobStore
+from rag_core.store.library import Library
+from rag_core.store.lock import FolderLock
+from rag_core.store.vectors import VectorStore
+
+
+class Stores:
+    """The database and all that lies beside it.
+
+    Raises
+    ------
+    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        folder = settings.data_dir
+        self._lock = FolderLock(folder)
+        try:
+            url = settings.database_url
+            self.database = Database(url.get_secret_value() if url else f"sqlite:///{folder / 'footnote.sqlite'}")
+            self.library = Library(self.database)
+            self.vectors = VectorStore(self.database)
+            self.jobs = JobStore(self.database)
+            self.conversations = ConversationStore(self.database)
+            self.files = FileStore(settings.files_url or str(folder / "files"))
+            self.words = WordIndex(folder / "words.sqlite")
+        except BaseException:
+            self._lock.release()
+            raise
+        self._chroma: Any = None
+        self._dense: dict[int, DenseIndex] = {}
+        self._opening = threading.Lock()
+
+    def dense(self, generation_id: int) -> DenseIndex:
+        """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""
+        with self._opening:
+            if self._chroma is None:
+                settings = self._settings
+                self._chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
+            if generation_id not in self._dense:
+                self._dense[generation_id] = DenseIndex(self._chroma, generation_id)
+            return self._dense[generation_id]
+
+    def drop_dense(self, generation_id: int) -> None:
+        """Remove a generation from Chroma."""
+        self.dense(generation_id).drop()
+        with self._opening:
+            self._dense.pop(generation_id, None)
+
+    def close(self) -> None:
+        """Close what is open and let another process in."""
+        self.words.close()
+        self.database.close()
+        with self._opening:
+            self._dense.clear()
+            if self._chroma is not None:
+                self._chroma.close()
+                self._chroma = None
+        self._lock.release()

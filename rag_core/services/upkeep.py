@@ -1,0 +1,88 @@
+"""At start: put right what an abrupt end left, before anything is answered or indexed."""
+
+from __future__ import annotations
+
+from rag_core.services.removal import Removal
+from rag_core.services.stores import Stores
+from rag_core.store.schema import versions
+
+CLEAN = "clean_shutdown"
+
+
+def sweep(stores: Stores, removal: Removal) -> None:
+    """Finish deletions, reset what was half indexed, and remove what no document owns.
+
+    Cheap after an orderly end: stores are compared entry by entry only where the last process did
+    not say goodbye.
+    """
+    clean = stores.conversations.preference(CLEAN) is True
+    stores.conversations.set_preference(CLEAN, None)
+    stores.jobs.requeue_interrupted()
+    _finish_deletions(stores, removal)
+    _reset_unfinished(stores, removal)
+    _remove_former(stores, removal)
+    if not clean:
+        _remove_orphans(stores)
+
+
+def mark_clean(stores: Stores) -> None:
+    """Say that everything was ended in order."""
+    stores.conversations.set_preference(CLEAN, True)
+
+
+def _finish_deletions(stores: Stores, removal: Removal) -> None:
+    for document_id in {row.document_id for row in stores.library.versions_where(versions.c.state == "removing")}:
+        for row in stores.library.versions_where(versions.c.document_id == document_id):
+            removal.version(row)
+        stores.library.remove_document(document_id)
+
+
+def _reset_unfinished(stores: Stores, removal: Removal) -> None:
+    """Versions whose indexing was cut off begin again from their file; those no job wants are removed."""
+    waiting = {job.details["version_id"] for job in stores.jobs.list(active=True)}
+    building = {generation_id for generation_id, _ in stores.library.generations("building")}
+    for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
+        if row.id in waiting:
+            removal.contents(row.id, row.generation_id)
+            stores.library.restart_version(row.id)
+        elif row.active_version == row.id:
+            # Published for words, and its job gone: index it again rather than lose it.
+            removal.contents(row.id, row.generation_id)
+            stores.library.restart_version(row.id)
+            stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
+        elif row.generation_id in building or row.active_version:
+            removal.version(row)
+        else:
+            stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
+
+
+def _remove_former(stores: Stores, removal: Removal) -> None:
+    """Complete versions that were replaced, and generations that were swapped out."""
+    building = {generation_id for generation_id, _ in stores.library.generations("building")}
+    for row in stores.library.versions_where(versions.c.state == "full"):
+        if row.active_version != row.id and row.generation_id not in building:
+            removal.version(row)
+    wanted = any(job.kind == "reindex" for job in stores.jobs.list(active=True))
+    for state in ("retired", *(() if wanted else ("building",))):
+        for generation_id, _ in stores.library.generations(state):
+            for row in stores.library.versions_where(versions.c.generation_id == generation_id):
+                removal.version(row)
+            stores.drop_dense(generation_id)
+            stores.library.drop_generation(generation_id)
+
+
+def _remove_orphans(stores: Stores) -> None:
+    """Entries of the derived stores, and files, that the database knows nothing of."""
+    known = set(stores.library.chunk_ids_all())
+    stores.words.delete(sorted(stores.words.held() - known))
+    for state in ("active", "building"):
+        for generation_id, _ in stores.library.generations(state):
+            dense = stores.dense(generation_id)
+            dense.delete(sorted(dense.held() - known))
+    stores.vectors.remove_unused()
+    referred = {row.sha256 for row in stores.library.versions_where()}
+    for digest in stores.files.digests():
+        if digest not in referred:
+            stores.files.delete(digest)
+
+
