@@ -37,7 +37,7 @@ def settings(url: str, **changes: object) -> Settings:
         "openai_base_url": url,
         "openai_model": "smollm2",
         "openai_api_key": KEY,
-        "openai_timeout_s": 0.3,
+        "openai_timeout_s": 10.0,
         "openai_retries": 0,
         "openai_answer_tokens": 48,
         "openai_context_tokens": 1024,
@@ -272,7 +272,7 @@ def test_misbehaviour_becomes_an_error_that_names_the_setting(
     play, caplog, script: Play, error: type[GeneratorError], named: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    made, _ = play(script)
+    made, _ = play(script, openai_timeout_s=0.3 if error is GeneratorTimeout else 10.0)
     with pytest.raises(GeneratorError) as caught:
         list(made.generate(QUESTION, [passage()]))
     assert type(caught.value) is error
@@ -358,7 +358,7 @@ class TestRetries:
 
     @pytest.mark.parametrize("script", [status(401), status(404), status(429, QUOTA), hang_at_once])
     def test_a_lasting_failure_is_not_tried_again(self, play, script: Play) -> None:
-        made, endpoint = play(script, openai_retries=3, openai_timeout_s=0.1)
+        made, endpoint = play(script, openai_retries=3, openai_timeout_s=0.3)
         with pytest.raises(GeneratorError):
             list(made.generate(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
@@ -461,7 +461,7 @@ class TestModels:
         ],
     )
     def test_failures(self, play, script: Play, error: type[GeneratorError]) -> None:
-        made, _ = play(script)
+        made, _ = play(script, openai_timeout_s=0.3 if error is GeneratorTimeout else 10.0)
         with pytest.raises(error) as caught:
             made.models()
         assert caught.value.__context__ is None
