@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from rag_core import guide
 from rag_core.errors import RagError, UnknownDocument
 from rag_core.extraction import render_page
@@ -65,9 +67,7 @@ class Engine:
         self._models = Models(settings)
         self._generations = Generations(settings, self._stores, self._models)
         self._removal = Removal(self._stores)
-        self._asking = Asking(
-            settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k
-        )
+        self._asking = Asking(settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -87,6 +87,7 @@ class Engine:
         self._indexer.stop()
         if self._warming:
             self._warming.join()
+        self._asking.close()
         mark_clean(self._stores)
         self._stores.close()
 
@@ -156,9 +157,7 @@ class Engine:
         """Queue the user guide that comes along."""
         return self.submit(guide.GUIDE_NAME, guide.guide_pdf())
 
-    def as_ended(
-        self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None
-    ) -> Iterator[Job]:
+    def as_ended(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> Iterator[Job]:
         """These jobs, each as soon as it has ended.
 
         ``on_progress`` hears of each job that runs, a few times a second, and once when it ends.
@@ -184,7 +183,7 @@ class Engine:
 
     def jobs(self, active: bool = False, limit: int = 50) -> list[Job]:
         """Work that is queued, running or ended, newest first; only what has not ended if ``active``."""
-        return self._stores.jobs.list(active=active, limit=limit)
+        return self._stores.jobs.listed(active=active, limit=limit)
 
     def cancel(self, job_id: str) -> None:
         """Stop a job soon; what it had made is removed, an earlier version stays."""
@@ -289,7 +288,7 @@ class Engine:
         page = self._page(document.version_id, page_index)
         same = version_id in (None, document.version_id)
         spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
-        rects = [rect for start, end in spans for rect in page.boxes.within(start, end)]
+        rects = np.concatenate([page.boxes.within(0, 0), *(page.boxes.within(*span) for span in spans)])
         with self._stores.files.local(self._digest(document.version_id)) as path:
             return render_page(path, page_index, rects=rects, scale=scale)
 
@@ -347,7 +346,7 @@ class Engine:
 
     def conversations(self, query: str = "") -> list[Conversation]:
         """Conversations whose title or text holds ``query``: pinned first, then newest."""
-        return self._stores.conversations.list(query)
+        return self._stores.conversations.listed(query)
 
     def new_conversation(self, documents: Sequence[str] = ()) -> Conversation:
         """Begin a conversation over these documents, or over all."""
@@ -358,9 +357,7 @@ class Engine:
         store = self._stores.conversations
         return store.get(conversation_id), store.messages(conversation_id)
 
-    def append(
-        self, conversation_id: str, role: str, text: str, answer: Answer | None = None
-    ) -> Message:
+    def append(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
         """Add a turn; the first question becomes the title. Raises `UnknownConversation`."""
         return self._stores.conversations.append(conversation_id, role, text, answer)
 

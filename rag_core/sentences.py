@@ -9,6 +9,9 @@ _LINE = re.compile(r"[^\n]+")
 LONGEST_SENTENCE_CHARS = 600
 # Two or more figures in short lines are how a row of a table looks once it is text.
 _FIGURE = re.compile(r"\d[\d.,]*")
+# sentencex 1.0 panics at blanks outside ASCII, such as the no-break space that models and PDFs are
+# full of, and refuses half surrogate pairs; a panic is no Exception and would end the thread.
+_UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
@@ -20,7 +23,7 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     import sentencex
 
     spans: list[tuple[int, int]] = []
-    for boundary in sentencex.get_sentence_boundaries(language, text):
+    for boundary in sentencex.get_sentence_boundaries(language, _UNSAFE.sub(_plain, text)):
         start, end = boundary["start_index"], boundary["end_index"]
         if _is_tabular(text[start:end]):
             spans += [(start + m.start(), start + m.end()) for m in _LINE.finditer(text[start:end])]
@@ -28,6 +31,10 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
             spans.append((start, end))
     trimmed = (_trim(text, start, end) for start, end in spans)
     return [(start, end) for start, end in trimmed if start < end]
+
+
+def _plain(blank: re.Match[str]) -> str:
+    return "\n" if blank[0] in "\x85\u2028\u2029" else " "
 
 
 def _is_tabular(run: str) -> bool:

@@ -39,7 +39,9 @@ class Settings(BaseSettings):
     chroma_port: int = Field(8000, ge=1, le=65535, description="Port of the Chroma server")
 
     embedder: str = Field(
-        BUNDLED_EMBEDDER, min_length=1, description="sentence-transformers name or path of the embedding model"
+        BUNDLED_EMBEDDER,
+        min_length=1,
+        description="sentence-transformers name or path of the embedding model",
     )
     embedding_batch: int = Field(8, ge=1, le=256, description="Texts a forward pass")
     embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
@@ -52,7 +54,7 @@ class Settings(BaseSettings):
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
     top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
     threshold: float = Field(
-        0.60, ge=0.0, le=1.0, description="Gate: below this rerank score the answer is \"I don't know\""
+        0.60, ge=0.0, le=1.0, description='Gate: below this rerank score the answer is "I don\'t know"'
     )
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 

@@ -20,6 +20,8 @@ FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int32]
 Int8Array = npt.NDArray[np.int8]
 
+# Stands between the pages in the text of a chunk that lies on two; extraction leaves none in a page.
+PAGE_BREAK = "\f"
 REFUSAL = "I don't know: the documents don't say."
 
 
@@ -120,8 +122,8 @@ class Page:
 class ChunkSpan:
     """A span of a document before it is stored.
 
-    ``text`` is ``page[start:]`` of the first page up to ``end`` in the last; nearly always both are
-    the same page. ``prefix`` (document name and heading) is embedded and word-indexed, never shown.
+    ``text`` is ``page[start:end]``; a chunk whose last sentence goes on on the next page has that
+    sentence's rest, which ends at ``end`` of ``page_index_end``, behind a `PAGE_BREAK`. ``prefix`` (document name and heading) is embedded and word-indexed, never shown.
     ``tokens`` counts prefix and text, special tokens included, with the embedder's tokenizer.
     """
 
@@ -205,6 +207,11 @@ class Passage:
     text: str
     heading: str
     scores: Mapping[str, float | None]
+
+    @property
+    def first_page_text(self) -> str:
+        """What of the text stands on ``page_index``: there, offsets count from ``start``."""
+        return self.text.partition(PAGE_BREAK)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cache
 
 from rag_core.answering.prompt import build_messages, passage_block, turn
-from rag_core.answering.sentences import sentences
 from rag_core.errors import GeneratorError
+from rag_core.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
 # The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.
@@ -102,7 +102,7 @@ def _newest(history: Sequence[Message], room: int) -> tuple[tuple[Message, ...],
 
 def _cut(passage: Passage, room: int) -> Passage:
     """The longest beginning of a passage that costs no more than ``room``, empty when none does."""
-    ends = [end for _, end in sentences(passage.text)]
+    ends = [end for _, end in sentence_spans(passage.text)]
     for cuts in (ends, _word_ends(passage.text)):
         # Halve the interval: the cost grows with the text, and counting is what takes the time.
         low, high = 0, len(cuts)

@@ -58,9 +58,7 @@ class Endpoint:
             "temperature": settings.openai_temperature,
         }
 
-    def stream(
-        self, messages: Sequence[dict[str, str]], ended: Callable[[str], None]
-    ) -> Generator[str, None, None]:
+    def stream(self, messages: Sequence[dict[str, str]], ended: Callable[[str], None]) -> Generator[str, None, None]:
         """Pieces of the completion's text; at its end ``ended`` is told the ``finish_reason``.
 
         Closing the iterator closes the connection, at which servers stop generating.
@@ -124,9 +122,7 @@ class Endpoint:
         url = settings.openai_base_url or DEFAULT_BASE_URL
         host = _host(url)
         if not host:
-            raise RequestError(
-                self._explain.unreachable("it does not begin with http:// or https:// and a host")
-            )
+            raise RequestError(self._explain.unreachable("it does not begin with http:// or https:// and a host"))
         key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
         if not all(33 <= ord(char) <= 126 for char in key):
             raise RequestError(self._explain.unusable_key())

@@ -21,9 +21,7 @@ from rag_core.settings import Settings
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _LONGEST_QUOTE = 200
-_CONTEXT = re.compile(
-    r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I
-)
+_CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I)
 
 
 class Explainer:
@@ -44,8 +42,7 @@ class Explainer:
         if status in (401, 403):
             has_key = "refused OPENAI_API_KEY" if self._key else "wants a key and OPENAI_API_KEY is not set"
             return GeneratorAuthError(
-                f"The endpoint at {self._where} {has_key} (HTTP {status}). "
-                f"Set a valid key that may use {model}."
+                f"The endpoint at {self._where} {has_key} (HTTP {status}). Set a valid key that may use {model}."
             )
         if status == 429 and is_quota(code, said):
             return GeneratorRateLimited(
@@ -89,8 +86,7 @@ class Explainer:
     def unreachable(self, cause: str) -> GeneratorUnavailable:
         """No connection came about."""
         return GeneratorUnavailable(
-            f"No connection to the endpoint at {self._where}{self._quoted(cause)}. "
-            "Start it, or correct the address."
+            f"No connection to the endpoint at {self._where}{self._quoted(cause)}. Start it, or correct the address."
         )
 
     def unusable_key(self) -> GeneratorAuthError:

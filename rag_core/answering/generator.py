@@ -84,9 +84,7 @@ class OpenAIGenerator:
     def name(self) -> str:
         return self._settings.generator_name
 
-    def generate(
-        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()
-    ) -> Generation:
+    def generate(self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()) -> Generation:
         """Write an answer from the passages that fit into the context, best first.
 
         A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first

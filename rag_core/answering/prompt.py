@@ -40,9 +40,7 @@ _MARKERS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
 
-def build_messages(
-    question: str, passages: Sequence[Passage], history: Sequence[Message] = ()
-) -> list[dict[str, str]]:
+def build_messages(question: str, passages: Sequence[Passage], history: Sequence[Message] = ()) -> list[dict[str, str]]:
     """Chat messages that ask for an answer from the passages and from nothing else.
 
     Parameters

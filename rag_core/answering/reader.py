@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ MARGIN = 0.15
 # that fits is worth more than one that resembles the question by chance.
 PASSAGE_WEIGHT = 2.0
 LEAST_TOKENS = 2
+MOST_HEADING_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +80,11 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
             chosen.append(one)
     chosen.sort(key=_place)
     citations = tuple(_citation(one) for one in chosen)
-    text = " ".join(
-        f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations
-    )
+    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations)
     return text, citations
 
 
-def _sentences(
-    question: Question, weights: FloatArray, evidence: Sequence[Evidence]
-) -> list[_Sentence]:
+def _sentences(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> list[_Sentence]:
     found = []
     for one in evidence:
         if not len(one.offsets) or not len(question.tokens):
@@ -96,11 +94,16 @@ def _sentences(
         starts, ends = one.offsets[:, 0], one.offsets[:, 1]
         for start, end in sentence_spans(one.passage.first_page_text):
             inside = np.flatnonzero((starts >= start) & (ends <= end))
-            if len(inside) < LEAST_TOKENS:
+            if len(inside) < LEAST_TOKENS or _is_heading(one.passage.text[start:end]):
                 continue
             score = float(weights @ similarities[:, inside].max(axis=1))
             found.append(_Sentence(one.passage, start, end, score, score + PASSAGE_WEIGHT * passage_score))
     return found
+
+
+def _is_heading(text: str) -> bool:
+    """A few words without a figure or an end say what follows is about, and answer nothing."""
+    return len(text.split()) <= MOST_HEADING_WORDS and not re.search(r"\d|[.!?:;。！？]$", text)
 
 
 def _beside(best: _Sentence, other: _Sentence) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.answering.sentences import sentences
+from rag_core.sentences import sentence_spans
 from rag_core.types import Citation, Passage
 
 _OPEN, _CLOSE = "[\\[\uff3b\u3010\u3014]", "[\\]\uff3d\u3011\u3015]"
@@ -130,7 +130,7 @@ def _statements(text: str) -> Iterator[tuple[int, int, str, str]]:
     A marker in mid-sentence covers what follows the marker before it, unless that holds no word.
     """
     blank = _NORMAL.sub(lambda match: " " * len(match[0]), text)
-    spans = sentences(blank)
+    spans = sentence_spans(blank)
     starts = [start for start, _ in spans]
     previous = 0
     for group in _GROUP.finditer(text):
@@ -149,7 +149,7 @@ def _statements(text: str) -> Iterator[tuple[int, int, str, str]]:
 def _sentences_of(passage: Passage) -> list[_Evidence]:
     # A citation has one page, and offsets count from ``start`` on the first only.
     part = passage.first_page_text
-    return [_Evidence(start, end, _weights(part[start:end])) for start, end in sentences(part)]
+    return [_Evidence(start, end, _weights(part[start:end])) for start, end in sentence_spans(part)]
 
 
 def _weights(text: str) -> dict[str, float]:

@@ -202,9 +202,8 @@ def _step_back(pieces: Sequence[_Piece], first: int, last: int, overlap: int, bu
     while begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
         begin -= 1
         shared += pieces[begin].tokens
-    if begin == last and overlap and last - 1 > first:
-        # One sentence somewhat longer than the overlap is better shared than none.
-        if pieces[last - 1].tokens <= 1.6 * overlap:
-            begin, shared = last - 1, pieces[last - 1].tokens
+    # One sentence somewhat longer than the overlap is better shared than none.
+    if begin == last and overlap and last - 1 > first and pieces[last - 1].tokens <= 1.6 * overlap:
+        begin, shared = last - 1, pieces[last - 1].tokens
     # The next chunk has to get further than this one did.
     return begin if shared + pieces[last].tokens <= budget else last

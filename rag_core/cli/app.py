@@ -67,7 +67,11 @@ def add(
         raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
     statuses: list[str] = []
     with _engine() as engine, console.job_bars() as bars:
-        given = {"collection": collection, "on_same_name": "keep" if keep else "replace", "password": password}
+        given = {
+            "collection": collection,
+            "on_same_name": "keep" if keep else "replace",
+            "password": password,
+        }
         for row in _added(engine, sources(paths, engine.settings.max_file_mb * 1_000_000), given, bars):
             statuses.append(row["status"])
             if as_json:
@@ -96,7 +100,8 @@ def list_documents(as_json: Json = False) -> None:
 
 @app.command()
 def delete(
-    documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)], as_json: Json = False
+    documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
+    as_json: Json = False,
 ) -> None:
     """Remove documents from every store, and count what is left of them."""
     with _engine() as engine:
@@ -191,7 +196,9 @@ def status(as_json: Json = False) -> None:
         raise typer.Exit(FAILED)
 
 
-def _added(engine: Engine, given: Iterator[Source], how: dict[str, Any], bars: console.JobBars) -> Iterator[dict[str, Any]]:
+def _added(
+    engine: Engine, given: Iterator[Source], how: dict[str, Any], bars: console.JobBars
+) -> Iterator[dict[str, Any]]:
     """A row a file, as soon as it ends."""
     waiting: dict[str, str] = {}
     for source in given:
@@ -266,7 +273,9 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
             row = json.loads(line)
             found.append({"id": row["id"], "question": str(row["question"]), "documents": row.get("documents")})
         except (ValueError, KeyError, TypeError):
-            raise typer.BadParameter(f'Line {number} of {file} is not a JSON object with "id" and "question".') from None
+            raise typer.BadParameter(
+                f'Line {number} of {file} is not a JSON object with "id" and "question".'
+            ) from None
     return found
 
 
@@ -291,7 +300,10 @@ def main() -> None:
     except Exception as error:  # the last line of defence: never a traceback without --debug
         if options.get("debug"):
             raise
-        _say(RagError(f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."), FAILED)
+        _say(
+            RagError(f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."),
+            FAILED,
+        )
 
 
 def _say(error: Exception, code: int) -> None:

@@ -42,7 +42,10 @@ def passages(row: dict[str, Any]) -> None:
     out.print(Text(f"{gate['score_name']} {gate['score']:.2f}, needs {gate['threshold']:.2f}: {verdict}", "dim"))
     for passage in row["passages"]:
         scores = "  ".join(f"{name} {value:.2f}" for name, value in passage["scores"].items() if value is not None)
-        out.print(Text(f"[{passage['rank']}] {passage['document']} p. {passage['page_label']}  ", "bold"), Text(scores))
+        out.print(
+            Text(f"[{passage['rank']}] {passage['document']} p. {passage['page_label']}  ", "bold"),
+            Text(scores),
+        )
         out.print(Text("    " + " ".join(passage["text"].split())[:300]))
 
 
@@ -76,7 +79,10 @@ class JobBars:
         if job.job_id not in self._tasks:
             self._tasks[job.job_id] = self._progress.add_task(job.name, total=None, stage="")
         self._progress.update(
-            self._tasks[job.job_id], completed=job.done, total=job.total or None, stage=f"{job.stage} {job.done}/{job.total}"
+            self._tasks[job.job_id],
+            completed=job.done,
+            total=job.total or None,
+            stage=f"{job.stage} {job.done}/{job.total}",
         )
 
 
@@ -86,7 +92,11 @@ def job_bars() -> Iterator[JobBars]:
     if not err.is_terminal:
         yield JobBars(None)
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[stage]}"))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[stage]}"),
+    )
     with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
         yield JobBars(progress)
 

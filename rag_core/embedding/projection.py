@@ -46,7 +46,8 @@ class Projection:
         """Project rows, shape (n, dimension), to unit vectors, shape (n, token_dimension)."""
         projected = vectors if self._matrix is None else vectors @ self._matrix
         norms = np.linalg.norm(projected, axis=1, keepdims=True)
-        return (projected / np.maximum(norms, 1e-9)).astype(np.float32)
+        unit: FloatArray = (projected / np.maximum(norms, 1e-9)).astype(np.float32)
+        return unit
 
 
 def quantize(vectors: FloatArray) -> tuple[Int8Array, FloatArray]:

@@ -43,6 +43,18 @@ class Assembler:
         read, edges = self._held.popleft()
         neighbours = [*self._past, *(ahead for _, ahead in self._held)]
         skip = running_spans(edges, neighbours)
+        if not _rest(read.page.text, skip):
+            skip = ()  # slides and forms may say nothing but the same: better twice than not at all
         self._past.append(edges)
         heading = self._sections.heading(read.page.page_index, read.page.text, read.headings, skip)
         return replace(read.page, skip=skip, heading=heading)
+
+
+def _rest(text: str, skip: tuple[tuple[int, int], ...]) -> bool:
+    """Whether a page says anything besides its furniture."""
+    cursor = 0
+    for start, end in (*skip, (len(text), len(text))):
+        if text[cursor:start].strip():
+            return True
+        cursor = end
+    return False

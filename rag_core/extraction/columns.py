@@ -54,7 +54,7 @@ def find_columns(runs: list[Run]) -> Columns | None:
         return None
     gutter, first, last = found
     band = rows[first : last + 1]
-    if not _prose_on_both_sides(band, gutter, low, high):
+    if not _prose_on_both_sides(band, gutter):
         return None
     top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
     return Columns(gutter, top, bottom, _interleaved(runs, gutter, top, bottom))
@@ -111,19 +111,16 @@ def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _prose_on_both_sides(band: list[_Row], gutter: float, low: float, high: float) -> bool:
+def _prose_on_both_sides(band: list[_Row], gutter: float) -> bool:
     left = [[word for word in row.words if word[0] < gutter] for row in band]
     right = [[word for word in row.words if word[0] >= gutter] for row in band]
     pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
-    begin = min(words[0][0] for words, _ in pairs)
-    end = max(words[-1][1] for _, words in pairs)
-    return _is_prose([one for one, _ in pairs], gutter - begin) and _is_prose(
-        [two for _, two in pairs], end - gutter
-    )
+    return _is_prose([one for one, _ in pairs]) and _is_prose([two for _, two in pairs])
 
 
-def _is_prose(side: list[list[tuple[float, float, str]]], width: float) -> bool:
+def _is_prose(side: list[list[tuple[float, float, str]]]) -> bool:
     """Several words a row, mostly letters, that fill the column: neither figures nor labels."""
+    width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
     text = "".join(word for words in side for _, _, word in words)
     letters = sum(char.isalpha() for char in text)

@@ -223,9 +223,7 @@ class _Reading:
                 )
             )
         if set(states) <= {PageState.EMPTY, PageState.FAILED}:
-            raise ExtractionFailed(
-                f"No page of {self._name} could be read: {reason}. Save it anew and try again."
-            )
+            raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it anew and try again.")
 
     # Opening
 
@@ -258,9 +256,7 @@ class _Reading:
         except (WorkerDiedError, WorkerTimedOutError) as loss:
             self._worker = None
             how = str(loss) or f"it took longer than {_OPEN_TIMEOUT_S:g} s"
-            raise ExtractionFailed(
-                f"{self._name} could not be opened: {how}. Save it anew and try again."
-            ) from None
+            raise ExtractionFailed(f"{self._name} could not be opened: {how}. Save it anew and try again.") from None
         if page_count == 0:
             raise EmptyDocument(f"{self._name} has no pages. Save or download it again.")
         if page_count > self._owner._max_pages:
@@ -294,9 +290,7 @@ class _Reading:
         index, losses = 0, 0
         while index < page_count:
             if losses >= _MOST_LOSSES:
-                yield _failed(
-                    index, f"not tried, since the {losses} pages before it were lost one after another"
-                )
+                yield _failed(index, f"not tried, since the {losses} pages before it were lost one after another")
                 index += 1
                 continue
             try:

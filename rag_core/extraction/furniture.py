@@ -77,9 +77,7 @@ def running_spans(page: Edges, neighbours: list[Edges]) -> tuple[tuple[int, int]
     return tuple(sorted({*_running(page.top, top), *_running(page.bottom, bottom)}))
 
 
-def _running(
-    lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]
-) -> list[tuple[int, int]]:
+def _running(lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]) -> list[tuple[int, int]]:
     spans = []
     for line in lines:
         repeats = sum(_repeats(line, other, distance) for distance, other in others)
@@ -108,8 +106,6 @@ def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> boo
     return any(
         other.shape == line.shape
         and len(other.numbers) == len(line.numbers)
-        and all(
-            there - here in (0, distance) for here, there in zip(line.numbers, other.numbers, strict=True)
-        )
+        and all(there - here in (0, distance) for here, there in zip(line.numbers, other.numbers, strict=True))
         for other in others
     )

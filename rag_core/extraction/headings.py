@@ -64,9 +64,7 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
         return True
     if text.endswith(".") and not text.isupper():
         return False
-    return (
-        larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
-    )
+    return larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
 
 
 def _titled(words: list[str]) -> bool:
@@ -141,11 +139,7 @@ class Sections:
             line = _flat(text, (start, end))
             self._running[line] += 1
             looks = any(first < end and start < last for first, last in headings)
-            if (
-                looks
-                and self._running[line] < 0.4 * (page_index + 1)
-                and line.casefold() != "table of contents"
-            ):
+            if looks and self._running[line] < 0.4 * (page_index + 1) and line.casefold() != "table of contents":
                 found = line
         return found
 
@@ -157,9 +151,7 @@ class Sections:
         return self._titles[last] if last >= 0 else ""
 
 
-def _without(
-    headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]
-) -> list[tuple[int, int]]:
+def _without(headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
     """Headings outside furniture; one that begins in it loses that part."""
     kept = []
     for first, last in headings:

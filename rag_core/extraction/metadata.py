@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pypdf import PdfReader, __version__
+from pypdf import PdfReader
 from pypdf.errors import DependencyError, PyPdfError
 
 from rag_core.extraction.cleaning import clean_line
@@ -121,6 +121,10 @@ def _page_of(reader: PdfReader, item: Any, numbers: dict[int, int]) -> int | Non
     return numbers.get(getattr(target, "idnum", -1))
 
 
-def version() -> str:
-    """Of pypdf."""
-    return __version__
+def has_no_pages(path: Path) -> bool:
+    """Whether the file is a sound PDF with a page tree that is empty."""
+    with suppress(*_BROKEN), path.open("rb") as file:
+        reader = PdfReader(file, strict=True)
+        pages: Any = reader.root_object["/Pages"].get_object()
+        return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
+    return False

@@ -15,7 +15,7 @@ from rag_core.extraction.lines import Line
 from rag_core.extraction.rows import in_rows, place_strays, separate_strays
 from rag_core.extraction.runs import Run
 
-_JUMP = 2.5
+_JUMP = 0.5
 _MOST_RUNS = 4000
 
 
@@ -82,6 +82,10 @@ def _jumps_back(runs: list[Run]) -> bool:
 
 def _holds_figures(rows: list[Line]) -> bool:
     """Whether rows bring figures to their labels, rather than run texts together that stand side by side."""
-    shared = [run for row in rows if len(row.runs) > 1 for run in row.runs]
-    figures = sum(not any(len(word) > 2 and word.isalpha() for word in run.words) for run in shared)
-    return figures >= 0.4 * len(shared) and len(shared) > 3
+    cells = [run for row in rows for run in row.runs[1:]]
+    figures = sum(
+        any(char.isdigit() for word in run.words for char in word)
+        and not any(len(word) > 2 and word.isalpha() for word in run.words)
+        for run in cells
+    )
+    return len(cells) > 1 and figures >= 0.6 * len(cells)

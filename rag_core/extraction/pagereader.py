@@ -9,6 +9,7 @@ import numpy as np
 from rag_core.extraction.cleaning import unreadable_share
 from rag_core.extraction.compose import compose
 from rag_core.extraction.headings import heading_lines
+from rag_core.extraction.lines import Line
 from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import separators
 from rag_core.extraction.pdfium import Characters, PageReader
@@ -46,7 +47,7 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: 
     """
     found = _find(reader, ocr)
     lines = ordered(found.runs, written=found.written)
-    vocabulary.add("\n".join(line.text for line in lines))
+    vocabulary.add(_whole_words(lines))
     text, boxes, spans = compose(lines, separators(lines, vocabulary))
     state = found.state if text.strip() else PageState.EMPTY
     page = Page(
@@ -61,6 +62,15 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: 
         boxes=boxes,
     )
     return ReadPage(page, heading_lines(lines, spans))
+
+
+def _whole_words(lines: list[Line]) -> str:
+    """The words of a page but for the halves that line ends made, which are to be judged by the others."""
+    parts = []
+    for number, line in enumerate(lines):
+        words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
+        parts += words[: len(words) - int(line.hyphen)]
+    return " ".join(parts)
 
 
 def _find(reader: PageReader, ocr: str) -> _Found:

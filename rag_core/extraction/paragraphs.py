@@ -50,7 +50,8 @@ def _separator(lines: list[Line], number: int, body: dict[int, float], vocabular
         return joined
     if _new_paragraph(lines, number, body):
         return PARAGRAPH
-    if _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
+    full = upper.box[2] > max(line.box[2] for line in lines[max(number - 3, 0) : number + 3]) - 2 * upper.size
+    if full and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
         return ""
     return LINE
 
@@ -65,8 +66,8 @@ def _joined(upper: Line, lower: Line, vocabulary: Vocabulary) -> str | None:
     if literal:
         # Pdfium marks the hyphens it is sure of; one left as it is stands before a capital or a figure.
         return "" if lower.text[:1].isalnum() and not upper.tabular else None
-    if not first or not second:
-        return ""
+    if not first or not second or not second[1][0].islower():
+        return "-" + LINE  # its other half is elsewhere, or there is none
     return "-" if vocabulary.keeps_hyphen(first[1], second[1]) else ""
 
 

@@ -104,9 +104,7 @@ class PageReader:
     def _device(self, x: float, y: float) -> tuple[float, float]:
         side = 1_000_000
         across, down = ctypes.c_int(), ctypes.c_int()
-        raw.FPDF_PageToDevice(
-            self._page.raw, 0, 0, side, side, 0, x, y, ctypes.byref(across), ctypes.byref(down)
-        )
+        raw.FPDF_PageToDevice(self._page.raw, 0, 0, side, side, 0, x, y, ctypes.byref(across), ctypes.byref(down))
         return across.value / side, down.value / side
 
     def is_bold(self, index: int) -> bool:
@@ -162,7 +160,8 @@ class PdfiumDocument:
             code = getattr(error, "err_code", None)
             if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
                 raise PasswordNeededError(str(error)) from None
-            raise UnreadableError(str(error)) from None
+            reason = re.search(r"PDFium: (.+?)\)", str(error))
+            raise UnreadableError(reason[1] if reason else str(error)) from None
 
     def close(self) -> None:
         self._document.close()
@@ -195,8 +194,3 @@ def _has_written_annotations(page: Any) -> bool:
         if kind in (_WIDGET, _FREE_TEXT, _STAMP):
             return True
     return False
-
-
-def version() -> str:
-    """Of pypdfium2 and the pdfium in it."""
-    return f"{pypdfium2.PYPDFIUM_INFO}/{pypdfium2.PDFIUM_INFO}"

@@ -17,6 +17,7 @@ from rag_core.extraction import protocol
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SLICE_S = 0.1
+WORKER_MODULE = "rag_core.extraction.worker"
 # What the child may know of our environment: none of the keys and addresses that a setting may hold.
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
@@ -49,7 +50,7 @@ class WorkerProcess:
             "MALLOC_ARENA_MAX": "2",
         }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", "rag_core.extraction.worker", str(memory_mb), ocr],
+            [sys.executable, "-m", WORKER_MODULE, str(memory_mb), ocr],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -61,9 +61,7 @@ class PageRenderer:
         ------
         EncryptedPdf, DamagedPdf, ExtractionFailed
         """
-        boxes = (
-            np.zeros((0, 4), np.float32) if rects is None else np.asarray(rects, np.float32).reshape(-1, 4)
-        )
+        boxes = np.zeros((0, 4), np.float32) if rects is None else np.asarray(rects, np.float32).reshape(-1, 4)
         request = {
             "do": "render",
             "index": page_index,
@@ -77,9 +75,7 @@ class PageRenderer:
             except (WorkerDiedError, WorkerTimedOutError) as loss:
                 self._worker = self._open = None
                 how = str(loss) or f"it took longer than {self._timeout_s:g} s"
-                raise ExtractionFailed(
-                    f"Page {page_index + 1} of {path.name} cannot be shown: {how}."
-                ) from None
+                raise ExtractionFailed(f"Page {page_index + 1} of {path.name} cannot be shown: {how}.") from None
         png = base64.b64decode(result["png"])
         return PageImage(png, int(result["width"]), int(result["height"]), int(result["highlighted"]))
 

@@ -38,6 +38,10 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
     index = 0
     while index < len(runs):
         run = runs[index]
+        if main and _is_mark(run, main[-1]):
+            strays.append(run)
+            index += 1
+            continue
         if not main or not _above(run, main[-1]):
             main.append(run)
             index += 1
@@ -64,17 +68,16 @@ def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
     placed = list(lines)
     for run in strays:
         best, most = -1, 0.0
+        figures = not any(len(word) > 2 and word.isalpha() for word in run.words) and run.size > 7
         for number, line in enumerate(placed):
             shared = min(line.box[3], run.box[3]) - max(line.box[1], run.box[1])
-            near = line.box[0] - 3 * line.size < run.box[2] and run.box[0] < line.box[2] + 3 * line.size
+            near = figures or (line.box[0] - 3 * line.size < run.box[2] and run.box[0] < line.box[2] + 3 * line.size)
             if near and shared >= max(most, 0.5 * (run.box[3] - run.box[1])) and _fits(line.runs, run):
                 best, most = number, shared
         if best >= 0:
             placed[best] = _line([*placed[best].runs, run])
             continue
-        below = (
-            number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > _middle(run)
-        )
+        below = (number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > _middle(run))
         placed.insert(next(below, len(placed)), Line([run]))
     return placed
 
@@ -85,6 +88,12 @@ def _middle(run: Run) -> float:
 
 def _above(run: Run, last: Run) -> bool:
     return run.box[3] < last.box[1] - _JUMP * max(run.size, 4.0)
+
+
+def _is_mark(run: Run, last: Run) -> bool:
+    """A small run over or beside the middle of the one before it: a footnote mark, a raised "rd"."""
+    beside = last.box[1] < _middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
+    return beside and run.box[2] > last.box[0] and run.size < 0.85 * last.size and _is_short(run)
 
 
 def _leaps(group: list[Run], last: Run, following: Run) -> bool:

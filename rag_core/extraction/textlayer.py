@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from rag_core.extraction.runs import Run, turn
 from rag_core.types import FloatArray
 
 _HYPHEN = "\x02"
-_SOFT_HYPHEN = "\u00ad"
+_DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
+_BACKWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -45,7 +46,10 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     turned = turn(rects, direction, characters.width, characters.height)
     dirty = needs_cleaning(text)
     runs = []
-    for first, last, hyphen in breaks:
+    parts: list[tuple[int, int, bool]] = []
+    for begin, end, divided in breaks:
+        parts += [(*part, divided) for part in _unmixed(begin, end, turned, text, spans)]
+    for first, last, hyphen in parts:
         # Text that lies outside the page as shown cannot be checked by whoever reads the page.
         kept = [number for number in range(first, last) if _shown(rects[number])]
         words = [text[spans[number][0] : spans[number][1]] for number in kept]
@@ -68,11 +72,32 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
     for line in _LINE.finditer(text):
         first = len(spans)
         spans.extend(word.span() for word in _WORD.finditer(text, line.start(), line.end()))
-        end = line.end()
-        hyphen = text[end : end + 1] == _HYPHEN or text[end - 1] == _SOFT_HYPHEN
-        if len(spans) > first:
-            lines.append((first, len(spans), hyphen))
+        if len(spans) == first:
+            continue
+        hyphen = text[line.end() : line.end() + 1] == _HYPHEN
+        if not hyphen and _DIVIDED.match(text, spans[-1][1] - 2):
+            # Pdfium does not see every hyphen that a line end put there.
+            hyphen = True
+            spans[-1] = (spans[-1][0], spans[-1][1] - 1)
+        lines.append((first, len(spans), hyphen))
     return spans, lines
+
+
+def _unmixed(
+    first: int, last: int, turned: FloatArray, text: str, spans: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Parts of a line of the content stream between which it does not jump back.
+
+    Pdfium puts a footnote mark that was written last on the line whose height it has, behind its end.
+    """
+    back = turned[first + 1 : last, 0] < turned[first : last - 1, 0]
+    begin = first
+    for number in (np.flatnonzero(back) + first + 1).tolist():
+        if _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
+            continue
+        yield begin, number
+        begin = number
+    yield begin, last
 
 
 def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
@@ -85,9 +110,7 @@ def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
     return np.concatenate([low, high], axis=1)
 
 
-def _direction(
-    characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]
-) -> str:
+def _direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
     """Compare the first and last character of each line; the longest distances win."""
     votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
     ends = np.array([(spans[first][0], spans[last - 1][1] - 1) for first, last, _ in lines])
@@ -122,9 +145,7 @@ def _space_before(text: str, spans: list[tuple[int, int]], number: int) -> bool:
     return not (_UNSPACED.match(text[before - 1]) and _UNSPACED.match(text[here]))
 
 
-def _run(
-    words: list[str], spaced: list[bool], rects: FloatArray, turned: FloatArray, bold: bool, hyphen: bool
-) -> Run:
+def _run(words: list[str], spaced: list[bool], rects: FloatArray, turned: FloatArray, bold: bool, hyphen: bool) -> Run:
     low, high = np.fmin.reduce(turned[:, :2]).tolist(), np.fmax.reduce(turned[:, 2:]).tolist()
     box = (low[0], low[1], high[0], high[1])
     if box[0] != box[0]:

@@ -89,12 +89,19 @@ class Service:
             return {"error": "bug", "detail": f"{type(error).__name__}: {error}"[:500]}
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
-        from rag_core.extraction.pdfium import PdfiumDocument
+        from rag_core.extraction.metadata import has_no_pages
+        from rag_core.extraction.pdfium import PdfiumDocument, UnreadableError
         from rag_core.extraction.vocabulary import Vocabulary
 
         self.do_close(request)
         self._path, self._password = Path(request["path"]), request.get("password")
-        self._document = PdfiumDocument(self._path, self._password)
+        try:
+            self._document = PdfiumDocument(self._path, self._password)
+        except UnreadableError:
+            # Pdfium calls a document without pages damaged, which is no help to whoever made it.
+            if has_no_pages(self._path):
+                return {"page_count": 0}
+            raise
         self._vocabulary = Vocabulary()
         return {"page_count": self._document.page_count}
 

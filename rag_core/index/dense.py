@@ -30,7 +30,7 @@ class DenseIndex:
     def __init__(self, client: Any, generation_id: int) -> None:
         self._client = client
         self._collection_name = collection_name(generation_id)
-        self._collection = self._reach(
+        self._collection = _in_words(
             lambda: client.get_or_create_collection(
                 self._collection_name,
                 embedding_function=None,
@@ -43,21 +43,20 @@ class DenseIndex:
     def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
         """Add or overwrite vectors, shape (n, dimension), one a chunk, each with its version."""
         for first in range(0, len(chunk_ids), WRITE_BATCH):
-            run = slice(first, first + WRITE_BATCH)
-            self._reach(
-                lambda run=run: self._collection.upsert(
-                    ids=[str(one) for one in chunk_ids[run]],
-                    embeddings=vectors[run],
-                    metadatas=[{"version": version} for version in versions[run]],
-                )
-            )
+            last = first + WRITE_BATCH
+            records = {
+                "ids": [str(one) for one in chunk_ids[first:last]],
+                "embeddings": vectors[first:last],
+                "metadatas": [{"version": version} for version in versions[first:last]],
+            }
+            _in_words(lambda records=records: self._collection.upsert(**records))
 
     def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
         """The ``k`` chunks nearest to the question, best first, within these versions if given."""
         if versions is not None and not versions:
             return []
         where = None if versions is None else {"version": {"$in": list(versions)}}
-        found = self._reach(
+        found = _in_words(
             lambda: self._collection.query(
                 query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
             )
@@ -69,31 +68,28 @@ class DenseIndex:
         """Remove these chunks; ids that are not held are passed over."""
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            self._reach(lambda ids=ids: self._collection.delete(ids=ids))
+            _in_words(lambda ids=ids: self._collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""
         if chunk_ids is None:
-            return int(self._reach(self._collection.count))
+            return int(_in_words(self._collection.count))
         return len(self.held(chunk_ids))
 
     def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
         """Ids of the chunks that are held, of these or in all."""
         if chunk_ids is None:
-            found = self._reach(lambda: self._collection.get(include=[])["ids"])
+            found = _in_words(lambda: self._collection.get(include=[])["ids"])
             return {int(one) for one in found}
         ids: set[int] = set()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {int(one) for one in self._reach(lambda run=run: self._collection.get(ids=run, include=[])["ids"])}
+            ids |= {int(one) for one in _in_words(lambda run=run: self._collection.get(ids=run, include=[])["ids"])}
         return ids
 
     def drop(self) -> None:
         """Remove the whole generation."""
-        self._reach(lambda: self._client.delete_collection(self._collection_name))
-
-    def _reach(self, call: Any) -> Any:
-        return _in_words(call)
+        _in_words(lambda: self._client.delete_collection(self._collection_name))
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:

@@ -17,9 +17,7 @@ _WORD = re.compile(r"[^\W_]+")
 STOPWORD_FACTOR = 0.3
 
 
-def token_weights(
-    question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]
-) -> FloatArray:
+def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
     """How much each token of the question counts, shape (n,), summing to 1.
 
     A token weighs what its word's inverse document frequency is; punctuation weighs nothing. Where
@@ -68,9 +66,7 @@ class LateInteractionReranker:
 
     name = "rerank"
 
-    def __init__(
-        self, token_vectors: TokenVectors, idf: InverseDocumentFrequency, stopwords: Collection[str]
-    ) -> None:
+    def __init__(self, token_vectors: TokenVectors, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> None:
         self._token_vectors = token_vectors
         self._idf = idf
         self._stopwords = stopwords
@@ -104,4 +100,3 @@ def _words(text: str, offsets: IntArray) -> list[str | None]:
     for start, end in offsets:
         found.append(next((word for first, last, word in spans if first <= start and end <= last), None))
     return found
-

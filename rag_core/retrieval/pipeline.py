@@ -51,9 +51,7 @@ class Pipeline:
         Constant of the fusion.
     """
 
-    def __init__(
-        self, dense: Retriever, words: Retriever, reranker: Reranker, *, candidates: int, rrf_k: int
-    ) -> None:
+    def __init__(self, dense: Retriever, words: Retriever, reranker: Reranker, *, candidates: int, rrf_k: int) -> None:
         self._dense = dense
         self._words = words
         self._reranker = reranker
@@ -82,9 +80,7 @@ class Pipeline:
         with timer.measure("rerank"):
             reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
         scored = {hit.chunk_id for hit in reranked}
-        order = [hit.chunk_id for hit in reranked] + [
-            hit.chunk_id for hit in fused if hit.chunk_id not in scored
-        ]
+        order = [hit.chunk_id for hit in reranked] + [hit.chunk_id for hit in fused if hit.chunk_id not in scored]
         return Ranking(
             order=tuple(order),
             scores={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,13 @@ class Asking:
         self._generations = generations
         self._threshold = threshold
         self._top_k = top_k
+        # One for all questions: it keeps its connection and what it has learnt of the endpoint.
+        self._generator: OpenAIGenerator | None = None
+
+    def close(self) -> None:
+        """Give the connection to the endpoint back."""
+        if self._generator is not None:
+            self._generator.close()
 
     def search(
         self,
@@ -159,15 +166,16 @@ class Asking:
 
     def _generate(
         self, found: Found, history: Sequence[Message], timer: Timer, started: float, notices: list[str]
-    ) -> Iterator[Any]:
+    ) -> Generator[AskEvent, None, tuple[str, tuple[Citation, ...], bool]]:
         """Stream the endpoint's answer; returns text, citations, and whether it refused.
 
         Without citations the caller quotes instead: the endpoint failed, or what it wrote has no
         support; the notices say which.
         """
-        generation = OpenAIGenerator(self._settings)
+        if self._generator is None:
+            self._generator = OpenAIGenerator(self._settings)
         pieces: list[str] = []
-        stream = generation.generate(found.result.question, found.result.passages, history)
+        stream = self._generator.generate(found.result.question, found.result.passages, history)
         try:
             for piece in stream:
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
@@ -179,7 +187,6 @@ class Asking:
             return "", (), False
         finally:
             stream.close()
-            generation.close()
         notices += stream.notices
         text = "".join(pieces)
         if is_refusal(text):

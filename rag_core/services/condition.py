@@ -47,8 +47,10 @@ def condition(settings: Settings, stores: Stores, generations: Generations, thre
     except RagError as error:
         problems.append(str(error))
     if built and configured and (differing := built.differences(configured)):
-        problems.append(f"The index was built with other settings ({', '.join(differing)}). Re-index to bring it up to date.")
-    busy = bool(stores.jobs.list(active=True, limit=1))
+        problems.append(
+            f"The index was built with other settings ({', '.join(differing)}). Re-index to bring it up to date."
+        )
+    busy = bool(stores.jobs.listed(active=True, limit=1))
     if not busy and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
             f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "

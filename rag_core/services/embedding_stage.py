@@ -164,9 +164,7 @@ class EmbeddingStage:
         dense = stores.vectors.dense(list(found.values()))
         if work.chunk_ids:
             vectors = np.stack([dense[found[digest]] for digest in work.hashes])
-            stores.dense(generation.generation_id).add(
-                work.chunk_ids, vectors, [work.version_id] * len(work.chunk_ids)
-            )
+            stores.dense(generation.generation_id).add(work.chunk_ids, vectors, [work.version_id] * len(work.chunk_ids))
         stores.library.publish(work.version_id, work.status, work.reason, active=work.activate)
         if work.activate:
             self._remove_former(work)

@@ -32,9 +32,7 @@ class Indexer:
     The queue is in the database, so that a restart goes on where the last process ended.
     """
 
-    def __init__(
-        self, settings: Settings, stores: Stores, generations: Generations, removal: Removal
-    ) -> None:
+    def __init__(self, settings: Settings, stores: Stores, generations: Generations, removal: Removal) -> None:
         self._settings = settings
         self._stores = stores
         self._generations = generations
@@ -52,9 +50,7 @@ class Indexer:
         self._changed = threading.Condition()
         self._in_flight = 0
         self._stopping = False
-        self._embedding = EmbeddingStage(
-            stores, removal, settings.embedding_batch, self.is_cancelled, self._work_ended
-        )
+        self._embedding = EmbeddingStage(stores, removal, settings.embedding_batch, self.is_cancelled, self._work_ended)
         self._reindexing = Reindexing(stores, generations, removal, self)
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
@@ -71,9 +67,7 @@ class Indexer:
         self._embedding.stop()
         self._extractor.close()
 
-    def submit(
-        self, name: str, data: bytes, collection: str, on_same_name: SameName, password: str | None
-    ) -> Job:
+    def submit(self, name: str, data: bytes, collection: str, on_same_name: SameName, password: str | None) -> Job:
         """Store a file and queue its indexing; see `Engine.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with self._submitting:
@@ -105,7 +99,10 @@ class Indexer:
 
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
         """Queue a re-index; see `Engine.reindex`."""
-        details = {"document_ids": list(document_ids) if document_ids is not None else None, "changes": changes}
+        details = {
+            "document_ids": list(document_ids) if document_ids is not None else None,
+            "changes": changes,
+        }
         name = "All documents" if document_ids is None else f"{len(document_ids)} documents"
         job = self._stores.jobs.add("reindex", name, details=details)
         self._notify()
@@ -155,7 +152,13 @@ class Indexer:
                 self._changed.wait(0.5)
 
     def build(
-        self, job_id: str, row: object, generation: Generation, *, activate: bool, pages: Sequence[Page] | None
+        self,
+        job_id: str,
+        row: object,
+        generation: Generation,
+        *,
+        activate: bool,
+        pages: Sequence[Page] | None,
     ) -> Work:
         """Read, chunk and word-index one version (a row of `Library.version`).
 
@@ -273,9 +276,7 @@ class Indexer:
         same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
         job = self._stores.jobs.add("index", name, document_id=document_id)
         self._stores.jobs.start(job.job_id)
-        self._stores.jobs.finish(
-            job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"Nothing was stored: {same}."
-        )
+        self._stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"Nothing was stored: {same}.")
         self._notify()
         return self._stores.jobs.get(job.job_id)
 

@@ -31,9 +31,7 @@ class Models:
             if name not in self._loaded:
                 self._warmth = Warmth(False, "Loading the language model")
                 try:
-                    self._loaded[name] = SentenceTransformerEmbedder(
-                        name, precision=self._settings.embedding_precision
-                    )
+                    self._loaded[name] = SentenceTransformerEmbedder(name, precision=self._settings.embedding_precision)
                 except RagError as error:
                     self._warmth = Warmth(False, "The language model could not be loaded", str(error))
                     raise

@@ -121,9 +121,7 @@ class Reindexing:
         self._indexer.drain()
         return kept
 
-    def _build(
-        self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False
-    ) -> None:
+    def _build(self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False) -> None:
         """Begin a new version of a document's content and hand it over; a failure is noted and passed over."""
         library = self._stores.library
         _, version_id = library.add_version(

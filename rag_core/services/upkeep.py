@@ -39,7 +39,7 @@ def _finish_deletions(stores: Stores, removal: Removal) -> None:
 
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     """Versions whose indexing was cut off begin again from their file; those no job wants are removed."""
-    waiting = {job.details["version_id"] for job in stores.jobs.list(active=True)}
+    waiting = {job.details["version_id"] for job in stores.jobs.listed(active=True)}
     building = {generation_id for generation_id, _ in stores.library.generations("building")}
     for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
         if row.id in waiting:
@@ -62,7 +62,7 @@ def _remove_former(stores: Stores, removal: Removal) -> None:
     for row in stores.library.versions_where(versions.c.state == "full"):
         if row.active_version != row.id and row.generation_id not in building:
             removal.version(row)
-    wanted = any(job.kind == "reindex" for job in stores.jobs.list(active=True))
+    wanted = any(job.kind == "reindex" for job in stores.jobs.listed(active=True))
     for state in ("retired", *(() if wanted else ("building",))):
         for generation_id, _ in stores.library.generations(state):
             for row in stores.library.versions_where(versions.c.generation_id == generation_id):
@@ -84,5 +84,3 @@ def _remove_orphans(stores: Stores) -> None:
     for digest in stores.files.digests():
         if digest not in referred:
             stores.files.delete(digest)
-
-

@@ -23,19 +23,15 @@ class ConversationStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def list(self, query: str = "") -> list[Conversation]:
+    def listed(self, query: str = "") -> list[Conversation]:
         """Conversations whose title or messages hold ``query``: pinned first, then newest."""
-        statement = select(conversations).order_by(
-            conversations.c.pinned.desc(), conversations.c.updated_at.desc()
-        )
+        statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         if query.strip():
             pattern = "%" + query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             holds = select(messages.c.id).where(
                 messages.c.conversation_id == conversations.c.id, messages.c.text.ilike(pattern, escape="\\")
             )
-            statement = statement.where(
-                or_(conversations.c.title.ilike(pattern, escape="\\"), holds.exists())
-            )
+            statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), holds.exists()))
         with self._db.read() as connection:
             return [_conversation(row) for row in connection.execute(statement)]
 
@@ -50,9 +46,7 @@ class ConversationStore:
     def get(self, conversation_id: str) -> Conversation:
         """One conversation; raises `UnknownConversation`."""
         with self._db.read() as connection:
-            row = connection.execute(
-                select(conversations).where(conversations.c.id == conversation_id)
-            ).first()
+            row = connection.execute(select(conversations).where(conversations.c.id == conversation_id)).first()
         if row is None:
             raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
         return _conversation(row)
@@ -90,9 +84,7 @@ class ConversationStore:
                     answer=answer_to_json(answer) if answer else None,
                 )
             )
-            connection.execute(
-                update(conversations).where(conversations.c.id == conversation_id).values(**changes)
-            )
+            connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**changes))
         return Message(message_id, role, text, moment, answer)
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:

@@ -23,7 +23,13 @@ class JobStore:
 
     def add(self, kind: str, name: str, **values: Any) -> Job:
         """Queue a job and return it."""
-        row = {"id": new_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
+        row = {
+            "id": new_id(),
+            "kind": kind,
+            "name": name,
+            "state": JobState.QUEUED.value,
+            "created_at": now(),
+        }
         with self._db.begin() as connection:
             connection.execute(insert(jobs).values({"details": {}, **row, **values}))
         return self.get(str(row["id"]))
@@ -36,7 +42,7 @@ class JobStore:
             raise UnknownDocument("That piece of work is no longer listed; its document was deleted.")
         return _job(row)
 
-    def list(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
+    def listed(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
         """Jobs, newest first; only those queued or running if ``active``."""
         query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id)
         if active:
@@ -70,9 +76,7 @@ class JobStore:
 
     def progress(self, job_id: str, stage: str, done: int, total: int) -> None:
         with self._db.begin() as connection:
-            connection.execute(
-                update(jobs).where(jobs.c.id == job_id).values(stage=stage, done=done, total=total)
-            )
+            connection.execute(update(jobs).where(jobs.c.id == job_id).values(stage=stage, done=done, total=total))
 
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any

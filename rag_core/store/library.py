@@ -35,7 +35,8 @@ class Library:
     def add_generation(self, fingerprint: Fingerprint, state: str) -> int:
         values = {"fingerprint": asdict(fingerprint), "state": state, "created_at": now()}
         with self._db.begin() as connection:
-            return int(connection.execute(insert(generations).values(values)).inserted_primary_key[0])
+            connection.execute(insert(generations).values(values))
+            return int(connection.execute(select(func.max(generations.c.id))).scalar_one())
 
     def swap_generation(self, generation_id: int) -> None:
         """Make a generation the active one, with every document that has a finished version in it.
@@ -48,12 +49,8 @@ class Library:
             versions.c.state == "full",
         )
         with self._db.begin() as connection:
-            connection.execute(
-                update(generations).where(generations.c.state == "active").values(state="retired")
-            )
-            connection.execute(
-                update(generations).where(generations.c.id == generation_id).values(state="active")
-            )
+            connection.execute(update(generations).where(generations.c.state == "active").values(state="retired"))
+            connection.execute(update(generations).where(generations.c.id == generation_id).values(state="active"))
             connection.execute(
                 update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
             )
@@ -163,16 +160,13 @@ class Library:
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
         """Store a version's chunks in place of any it had; returns their ids in the given order."""
         rows = [
-            {**asdict(span), "version_id": version_id, "text_hash": text_hash(span.prefix, span.text)}
-            for span in spans
+            {**asdict(span), "version_id": version_id, "text_hash": text_hash(span.prefix, span.text)} for span in spans
         ]
         with self._db.begin() as connection:
             connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
             if rows:
                 connection.execute(insert(chunks), rows)
-            connection.execute(
-                update(versions).where(versions.c.id == version_id).values(chunks=len(rows))
-            )
+            connection.execute(update(versions).where(versions.c.id == version_id).values(chunks=len(rows)))
             query = select(chunks.c.id).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
             return [int(value) for value in connection.execute(query).scalars()]
 
@@ -199,9 +193,7 @@ class Library:
 
     def _activate(self, connection: Connection, version_id: str) -> None:
         owner = select(versions.c.document_id).where(versions.c.id == version_id).scalar_subquery()
-        connection.execute(
-            update(documents).where(documents.c.id == owner).values(active_version=version_id)
-        )
+        connection.execute(update(documents).where(documents.c.id == owner).values(active_version=version_id))
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str) -> None:
         """Close a version that yields nothing; an earlier one stays searchable."""
@@ -230,12 +222,8 @@ class Library:
     def hide(self, document_id: str) -> None:
         """Take a document out of every search, in one update."""
         with self._db.begin() as connection:
-            connection.execute(
-                update(documents).where(documents.c.id == document_id).values(active_version=None)
-            )
-            connection.execute(
-                update(versions).where(versions.c.document_id == document_id).values(state="removing")
-            )
+            connection.execute(update(documents).where(documents.c.id == document_id).values(active_version=None))
+            connection.execute(update(versions).where(versions.c.document_id == document_id).values(state="removing"))
 
     def clear_version(self, version_id: str) -> None:
         """Delete a version's pages and chunks."""
@@ -361,7 +349,10 @@ class Library:
             )
             .join(documents, documents.c.active_version == chunks.c.version_id)
             .join(versions, versions.c.id == chunks.c.version_id)
-            .join(pages, and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index))
+            .join(
+                pages,
+                and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index),
+            )
         )
         found: dict[int, Any] = {}
         with self._db.read() as connection:
@@ -386,7 +377,9 @@ class Library:
     def counts(self) -> dict[str, int]:
         """Searchable documents, and the pages and chunks of their active versions."""
         active = select(
-            func.count(), func.coalesce(func.sum(versions.c.pages), 0), func.coalesce(func.sum(versions.c.chunks), 0)
+            func.count(),
+            func.coalesce(func.sum(versions.c.pages), 0),
+            func.coalesce(func.sum(versions.c.chunks), 0),
         ).join(documents, documents.c.active_version == versions.c.id)
         with self._db.read() as connection:
             searchable, page_count, chunk_count = connection.execute(active).one()

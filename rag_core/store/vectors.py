@@ -43,9 +43,7 @@ class VectorStore:
         statement = update(chunks)
         with self._db.begin() as connection:
             for chunk_id, embedding_id in pairs.items():
-                connection.execute(
-                    statement.where(chunks.c.id == chunk_id).values(embedding_id=embedding_id)
-                )
+                connection.execute(statement.where(chunks.c.id == chunk_id).values(embedding_id=embedding_id))
 
     def dense(self, embedding_ids: Sequence[int]) -> dict[int, FloatArray]:
         """Dense vectors by embedding id, each of shape (dimension,)."""

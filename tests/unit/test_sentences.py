@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.sentences import sentences
+from rag_core.sentences import sentence_spans
 
 
 def pieces(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentences(text)]
+    return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
@@ -29,7 +29,7 @@ def test_blanks_outside_ascii_are_blanks(blank: str) -> None:
 
 @given(st.text() | st.text("aB1 .!?\n\r\t\f\u2028😀。", max_size=1000))
 def test_spans_are_ordered_trimmed_and_hold_every_visible_character(text: str) -> None:
-    spans = sentences(text)
+    spans = sentence_spans(text)
     assert all(start < end for start, end in spans)
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)

@@ -1,0 +1,75 @@
+"""What every test may use: small PDFs, settings that touch nothing of the machine's, one loaded model."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.engine import Engine
+from rag_core.settings import BUNDLED_EMBEDDER, Settings
+
+MakePdf = Callable[..., bytes]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting of the machine's, and no .env of the checkout's, reaches a test."""
+    for name in list(os.environ):
+        if name.startswith(("RAG_", "OPENAI_", "CHROMA_")) or name == "DATABASE_URL":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
+
+
+def make_pdf(*pages: str | Sequence[str], title: str = "") -> bytes:
+    """A PDF with one page a text (or a sequence of lines); an empty text is a page without any."""
+    from reportlab.lib.pagesizes import A4
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+    from reportlab.pdfgen.canvas import Canvas
+
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    canvas.setTitle(title)
+    for page in pages:
+        y = A4[1] - 72
+        lines = [page] if isinstance(page, str) else page
+        for line in lines:
+            row = ""
+            for word in [*line.split(), None]:
+                if word is None or stringWidth(f"{row} {word}", "Helvetica", 11) > A4[0] - 144:
+                    canvas.setFont("Helvetica", 11)
+                    canvas.drawString(72, y, row.strip())
+                    y -= 15
+                    row = ""
+                row += f" {word}" if word else ""
+            y -= 8
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+@pytest.fixture(name="make_pdf", scope="session")
+def _make_pdf() -> MakePdf:
+    return make_pdf
+
+
+@pytest.fixture(scope="session")
+def embedder() -> SentenceTransformerEmbedder:
+    """The bundled embedder, loaded once for all tests."""
+    return SentenceTransformerEmbedder(BUNDLED_EMBEDDER)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path / "data", _env_file=None)
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    with Engine(settings) as opened:
+        yield opened
