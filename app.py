@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-st.set_page_config(page_title="Footnote", page_icon=":material/format_quote:", layout="centered")
+# A file of our own: a Material icon would be fetched from a server on the internet for the tab.
+st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png", layout="centered")
 
 PAGES = [
     st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", url_path="chat", default=True),
-    st.Page(
-        "pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"
-    ),
+    st.Page("pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"),
     st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
 ]
 

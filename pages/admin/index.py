@@ -51,9 +51,7 @@ def _compare(built: Fingerprint | None, configured: Fingerprint | None, differin
     rows = []
     for field in dataclasses.fields(Fingerprint):
         values = [_short(getattr(one, field.name)) if one else "–" for one in (built, configured)]
-        rows.append(
-            (_WORDS.get(field.name, field.name), *values, "differs" if field.name in differing else "")
-        )
+        rows.append((_WORDS.get(field.name, field.name), *values, "differs" if field.name in differing else ""))
     st.dataframe(
         pd.DataFrame(rows, columns=["", "Index", "Settings", "Difference"]),
         hide_index=True,

@@ -13,9 +13,10 @@ from pages.chat.questions import ask
 from pages.shared import keys
 from pages.shared.answers import Progress, Run
 from pages.shared.backend import Backend
-from pages.shared.jobs import submit
+from pages.shared.jobs import forget_ended, submit
 from pages.shared.problems import told
 from pages.shared.text import plain
+from pages.shared.warmth import warming
 from rag_core.types import Answer
 
 
@@ -36,6 +37,7 @@ def prompt(back: Backend, documents: Sequence[str]) -> None:
                 back.engine.set_scope(str(current()), scope)
                 st.session_state.pop(f"{keys.SCOPE}_{current()}", None)
             if given.text.strip():
+                forget_ended(back.engine)
                 ask(back, given.text.strip(), scope, [job.job_id for job in jobs])
 
     st.chat_input(
@@ -106,8 +108,7 @@ def _follow(back: Backend, run: Run) -> None:
 def _doing(back: Backend, progress: Progress) -> str:
     if progress.stages:
         return progress.stages[-1].label
-    state = back.engine.warmth()
-    return "Searching" if state.ready else f"Warming up: {state.label}"
+    return warming(back.engine) or "Searching"
 
 
 def _show_steps(status: st.delta_generator.DeltaGenerator, steps: dict, progress: Progress) -> None:

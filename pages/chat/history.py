@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.current import current
-from pages.chat.questions import ask_again, try_again
+from pages.chat.questions import answer_again, answer_last
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import quoted, written
@@ -50,7 +50,7 @@ def history(back: Backend, messages: Sequence[Message], *, answering: bool) -> d
             with st.chat_message("assistant", avatar=":material/format_quote:"):
                 message_body(back, message, last=last)
     if messages and messages[-1].role == "user" and not answering:
-        _unanswered(back, messages)
+        _unanswered(back)
     return {one.message_id: one.answer for one in messages if one.answer}
 
 
@@ -77,8 +77,8 @@ def message_body(back: Backend, message: Message, *, last: bool) -> None:
             icon=":material/refresh:",
             type="tertiary",
             key=f"again_{message.message_id}",
-            on_click=ask_again,
-            args=[back, answer.question],
+            on_click=answer_again,
+            args=[back, message],
         )
 
 
@@ -89,9 +89,7 @@ def _work_done(answer: Answer) -> None:
     label = f"Read {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
     with st.expander(f"{label}, {duration(total)}", type="compact"):
         lines = [
-            f"{_STEPS.get(name, name)}: {duration(spent / 1000) if spent >= 100 else f'{spent:.0f} ms'}"
-            for name, spent in timings.items()
-            if name != "total"
+            f"{_STEPS.get(name, name)}: {duration(spent / 1000)}" for name, spent in timings.items() if name != "total"
         ]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
         st.text("\n".join([*lines, f"Answer: {written_by}"]))
@@ -126,12 +124,10 @@ def _refusal(answer: Answer) -> None:
     )
 
 
-def _unanswered(back: Backend, messages: Sequence[Message]) -> None:
+def _unanswered(back: Backend) -> None:
     problem = back.answers.problem(current() or "")
     if problem:
         st.error(plain(problem), icon=":material/error:")
     else:
         st.info("This question has no answer yet.", icon=":material/info:")
-    st.button(
-        "Try again", icon=":material/refresh:", key="try_again", on_click=try_again, args=[back, messages]
-    )
+    st.button("Try again", icon=":material/refresh:", key="try_again", on_click=answer_last, args=[back])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.chat.asking import answer_under_way, prompt, watch
 from pages.chat.current import current, open_conversation
 from pages.chat.history import history
@@ -22,13 +20,12 @@ sidebar(back.engine, conversation)
 documents = searchable(back.engine.documents())
 chosen = scope(back.engine, conversation, documents)
 prompt(back, chosen)
-with st.bottom:
-    warmth(back.engine)
+warmth(back.engine)
 if not messages:
     welcome(back, documents)
-job_panel(back.engine)
 run = back.answers.running(current() or "")
 shown = history(back, messages, answering=run is not None)
+job_panel(back.engine)
 source_drawer(back.engine, shown)
 if run is not None:
     watch(back, run)

@@ -24,14 +24,16 @@ def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequenc
     back.answers.start(identity, question, documents, history, job_ids)
 
 
-def ask_again(back: Backend, question: str) -> None:
-    """Put an answered question once more, under the first answer."""
-    ask(back, question, _stored_scope(back, str(current())))
+def answer_again(back: Backend, message: Message) -> None:
+    """Replace the last answer by a new one, over the documents chosen by now."""
+    back.engine.remove_messages([message.message_id])
+    answer_last(back)
 
 
-def try_again(back: Backend, messages: Sequence[Message]) -> None:
+def answer_last(back: Backend) -> None:
     """Answer the last question, which has no answer."""
     identity = str(current())
+    _, messages = back.engine.conversation(identity)
     back.answers.start(identity, messages[-1].text, _stored_scope(back, identity), messages[:-1])
 
 

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.current import choose, current
-from pages.shared import keys
 from pages.shared.problems import told
 from pages.shared.text import is_today, plain
 from rag_core.engine import Engine
 from rag_core.types import Conversation
 
 SHOWN = 40
-_THIS_PAGE = "pages/chat/page.py"
 RENAME, PIN, UNPIN, DELETE = "Rename", "Pin", "Unpin", "Delete"
 _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
@@ -22,9 +20,7 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 def sidebar(engine: Engine, conversation: Conversation | None) -> None:
     """New chat, search, and the conversations: pinned first, then by day."""
     with st.sidebar:
-        st.button(
-            "New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=choose, args=[None]
-        )
+        st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=choose, args=[None])
         query = st.text_input(
             "Search conversations",
             placeholder="Search conversations",
@@ -53,19 +49,23 @@ def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> 
 
 def _row(engine: Engine, one: Conversation) -> None:
     identity = one.conversation_id
-    with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
+    row = st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small", wrap=False
+    )
+    with row:
         label = plain(one.title)
-        st.page_link(
-            _THIS_PAGE,
-            label=f"**{label}**" if identity == current() else label,
-            icon=":material/keep:" if one.pinned else "",
-            query_params={keys.CONVERSATION_PARAM: identity},
-            width="stretch",
+        st.button(
+            f"**{label}**" if identity == current() else label,
+            key=f"open_{identity}",
+            type="tertiary",
+            icon=":material/keep:" if one.pinned else None,
+            wrap=False,
+            on_click=choose,
+            args=[identity],
         )
         menu = st.menu_button(
-            "",
+            ":small[Edit]",
             [RENAME, UNPIN if one.pinned else PIN, DELETE],
-            icon=":material/more_vert:",
             key=f"menu_{identity}",
             type="tertiary",
             format_func=lambda action: f":material/{_ICONS[action]}: {action}",

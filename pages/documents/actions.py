@@ -83,9 +83,7 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     st.text("\n".join(names))
     if len(chosen) > _LISTED:
         st.caption(f"and {len(chosen) - _LISTED} more")
-    st.caption(
-        "Pages, chunks and the uploaded file are removed. Answers given before keep the text they quoted."
-    )
+    st.caption("Pages, chunks and the uploaded file are removed. Answers given before keep the text they quoted.")
     if st.button(f"Delete {count(len(chosen), 'document')}", type="primary", key="confirm_delete"):
         with told():
             with st.spinner("Deleting"):

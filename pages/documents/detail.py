@@ -77,7 +77,5 @@ def _chunks(engine: Engine, document: DocumentInfo) -> None:
         turn = st.pagination(rounds, key=f"chunks_{document.document_id}")
     for chunk in chunks[(turn - 1) * CHUNKS_SHOWN : turn * CHUNKS_SHOWN]:
         heading = f" · {plain(chunk.heading)}" if chunk.heading else ""
-        st.caption(
-            f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens"
-        )
+        st.caption(f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens")
         richtext(marked(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True)

@@ -22,7 +22,7 @@ WORDS = {
     DocumentStatus.FAILED: "Failed",
     DocumentStatus.CANCELLED: "Cancelled",
 }
-_COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size", "Added", "Note")
+_COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size", "Added")
 
 
 def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
@@ -30,7 +30,7 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             "Search documents",
-            placeholder="Search by name, status or note",
+            placeholder="Search by name or status",
             icon=":material/search:",
             label_visibility="collapsed",
             key="document_search",
@@ -48,11 +48,9 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         key=f"documents_{identity.hexdigest()}",
         on_select="rerun",
         selection_mode="multi-row",
-        selection_default={
-            "selection": {"rows": [row for row, one in enumerate(shown) if one.document_id in before]}
-        },
+        selection_default={"selection": {"rows": [row for row, one in enumerate(shown) if one.document_id in before]}},
         hide_index=True,
-        column_config=_configuration(),
+        column_config=_configuration(wide_status=any(one.reason for one in shown)),
         height=min(38 + 35 * len(shown), 460),
         alt="Documents in the library",
     )
@@ -72,22 +70,21 @@ def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -
 
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
-    rows = [
-        (one.name, WORDS[one.status], one.pages, one.chunks, one.size, one.added_at, one.reason)
-        for one in documents
-    ]
+    rows = [(one.name, _status(one), one.pages, one.chunks, one.size, one.added_at) for one in documents]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def _configuration() -> dict[str, object]:
+def _status(document: DocumentInfo) -> str:
+    words = WORDS[document.status]
+    return f"{words}: {document.reason}" if document.reason else words
+
+
+def _configuration(*, wide_status: bool) -> dict[str, object]:
     return {
-        "Name": st.column_config.TextColumn(width="medium", pinned=True),
-        "Status": st.column_config.TextColumn(width="small"),
+        "Name": st.column_config.TextColumn(width=240),
+        "Status": st.column_config.TextColumn(width=420 if wide_status else 110),
         "Pages": st.column_config.NumberColumn(format="localized", width="small"),
         "Chunks": st.column_config.NumberColumn(format="localized", width="small"),
         "Size": st.column_config.NumberColumn(format="bytes", width="small"),
-        "Added": st.column_config.DatetimeColumn(
-            format="localized", timezone=st.context.timezone, width="medium"
-        ),
-        "Note": st.column_config.TextColumn(width="large"),
+        "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width="medium"),
     }

@@ -14,7 +14,7 @@ def uploads(engine: Engine) -> None:
     # A file stays in the widget through all reruns; a new key gives a new, empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
     files = st.file_uploader(
-        "Add PDFs",
+        "Drop PDFs here, or choose files",
         type="pdf",
         accept_multiple_files=True,
         key=f"{keys.UPLOADER}_{turn}",

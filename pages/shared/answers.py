@@ -183,7 +183,7 @@ class Answers:
     def _wait_for_jobs(self, run: Run) -> bool:
         """Wait for files that came with the question; false when the reader stopped that."""
         while not run.stopping.is_set():
-            waiting = [job for job in self._engine.jobs(active=True) if job.job_id in run.job_ids]
+            waiting = [job for job in self._engine.jobs(active=True, limit=1000) if job.job_id in run.job_ids]
             if not waiting:
                 if run.job_ids:
                     run.show(stages=_with(run.progress.stages, Stage(WAITING, "Files indexed", done=True)))

@@ -49,4 +49,8 @@ def arrive(page: str) -> bool:
     st.session_state.pop(keys.DIALOG_OPEN, None)
     came_from = st.session_state.get(keys.PAGE)
     st.session_state[keys.PAGE] = page
-    return came_from not in (None, page)
+    if came_from == page:
+        return False
+    # What became of files is told on the page where they were added.
+    st.session_state.pop(keys.RECENT_JOBS, None)
+    return came_from is not None

@@ -38,9 +38,7 @@ _BLOCKS = {
 _LOADING = ["link", "image", "autolink", "reference", "html_block", "html_inline"]
 _SWALLOWING = ["escape", "entity", "code", "lheading"]
 _MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable(["table", "strikethrough"])
-    .disable([*_LOADING, *_SWALLOWING])
+    MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable([*_LOADING, *_SWALLOWING])
 )
 
 

@@ -15,6 +15,7 @@ from rag_core.types import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _SHOWN = 8
+_MOST = 1000
 _SHOWN_OUTCOMES = 3
 
 
@@ -34,33 +35,47 @@ def remember(jobs: Sequence[Job]) -> None:
     recent.extend(job.job_id for job in jobs)
 
 
+def forget_ended(engine: Engine) -> None:
+    """Tell no more of jobs that have ended."""
+    active = {job.job_id for job in engine.jobs(active=True, limit=_MOST)}
+    recent = st.session_state.get(keys.RECENT_JOBS, [])
+    st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
+
+
 def job_panel(engine: Engine) -> None:
     """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
-    active = {job.job_id for job in engine.jobs(active=True)}
+    # An empty place takes back at once what the last run showed here, also while this run goes on.
+    place = st.empty()
+    before = engine.jobs(active=True, limit=_MOST)
+    if not before and not st.session_state.get(keys.RECENT_JOBS):
+        return
 
-    @st.fragment(run_every=1.0 if active else None)
+    @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
-        running = engine.jobs(active=True)
+        running = engine.jobs(active=True, limit=_MOST)
         for job in reversed(running[-_SHOWN:]):
             _bar(engine, job)
         if len(running) > _SHOWN:
             st.caption(f"{len(running) - _SHOWN} more are waiting.")
         _outcomes(engine)
-        # Tables, counts and pickers outside this fragment changed with a job that ended. A full run
-        # would close an open dialog, so that waits until the reader has closed it.
-        if active - {job.job_id for job in running} and not st.session_state.get(keys.DIALOG_OPEN):
+        # Tables, counts and pickers outside this fragment change with a job that begins or ends. A
+        # full run would close an open dialog, so that waits until the reader has closed it.
+        if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
 
-    panel()
+    with place.container():
+        panel()
+
+
+def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState]]:
+    return {(job.job_id, job.state) for job in jobs}
 
 
 def _bar(engine: Engine, job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.progress(job_share(job), text=plain(job_label(job)))
         st.button(
-            "",
-            icon=":material/close:",
-            help=f"Cancel {plain(job.name)}",
+            "Cancel",
             key=f"cancel_{job.job_id}",
             on_click=engine.cancel,
             args=[job.job_id],
@@ -72,14 +87,15 @@ def _outcomes(engine: Engine) -> None:
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if not recent:
         return
-    ended = [job for job in engine.jobs() if job.job_id in recent and job.state not in ACTIVE]
+    ended = [job for job in engine.jobs(limit=_MOST) if job.job_id in recent and job.state not in ACTIVE]
     results = [job_outcome(job) for job in reversed(ended)]
     good = [words for fine, words in results if fine]
     if len(good) > _SHOWN_OUTCOMES:
         good = [f"{len(good)} documents are ready."]
     for words in good:
-        st.success(plain(words), icon=":material/check:")
-    for words in (words for fine, words in results if not fine):
+        st.caption(f":material/check: {plain(words)}")
+    bad = [words for fine, words in results if not fine]
+    for words in bad:
         st.warning(plain(words), icon=":material/error:")
-    if ended:
-        st.button("Clear messages", key="clear_outcomes", type="tertiary", on_click=recent.clear)
+    if bad:
+        st.button("Close messages", key="close_outcomes", type="tertiary", on_click=forget_ended, args=[engine])

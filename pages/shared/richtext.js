@@ -30,7 +30,7 @@ function build(node, context) {
 
 function cite(number, { sources, open }) {
   const source = sources[number];
-  const button = element("button", "cite", String(number));
+  const button = element("button", "cite", `[${number}]`);
   button.type = "button";
   button.title = source;
   button.setAttribute("aria-label", `Source ${number}: ${source}`);

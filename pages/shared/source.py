@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages.shared import keys
@@ -38,9 +40,7 @@ def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
         return
     title = f"Source {passage.rank} of {len(answer.passages)}"
     st.session_state[keys.DIALOG_OPEN] = True
-    drawer = st.dialog(
-        title, width=_WIDTH, position="right", icon=":material/format_quote:", on_dismiss=_closed
-    )
+    drawer = st.dialog(title, width=_WIDTH, position="right", icon=":material/format_quote:", on_dismiss=_closed)
     drawer(_drawer)(engine, answer, passage)
 
 
@@ -76,13 +76,14 @@ def _page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passa
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Rendered before the controls are drawn, so that a page that cannot be shown leaves none behind.
-    image = engine.render_page(
-        passage.document_id,
-        page,
-        version_id=passage.version_id,
-        highlights=highlights(answer, passage, page),
-        scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
-    )
+    with st.spinner("Drawing the page"):
+        image = engine.render_page(
+            passage.document_id,
+            page,
+            version_id=passage.version_id,
+            highlights=highlights(answer, passage, page),
+            scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
+        )
     _controls(page, max(document.pages, page + 1), zoom)
     pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
@@ -99,45 +100,18 @@ def _controls(page: int, pages: int, zoom: int) -> None:
         st.session_state[keys.SOURCE_ZOOM] = zoom + step
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.button(
-            "",
-            icon=":material/chevron_left:",
-            help="Previous page",
-            key="source_back",
-            on_click=turn,
-            args=[-1],
-            disabled=page == 0,
-        )
+        _step("Previous", "chevron_left", turn, -1, off=page == 0)
         st.markdown(f"{page + 1:,} of {pages:,}", width="content")
-        st.button(
-            "",
-            icon=":material/chevron_right:",
-            help="Next page",
-            key="source_next",
-            on_click=turn,
-            args=[1],
-            disabled=page + 1 >= pages,
-        )
+        _step("Next", "chevron_right", turn, 1, off=page + 1 >= pages)
         st.space("small")
-        st.button(
-            "",
-            icon=":material/zoom_out:",
-            help="Smaller",
-            key="source_smaller",
-            on_click=enlarge,
-            args=[-1],
-            disabled=zoom == 0,
-        )
-        st.markdown(f"{ZOOMS[zoom]:.0%}", width="content")
-        st.button(
-            "",
-            icon=":material/zoom_in:",
-            help="Larger",
-            key="source_larger",
-            on_click=enlarge,
-            args=[1],
-            disabled=zoom + 1 == len(ZOOMS),
-        )
+        _step("Smaller", "zoom_out", enlarge, -1, off=zoom == 0)
+        _step("Larger", "zoom_in", enlarge, 1, off=zoom + 1 == len(ZOOMS))
+
+
+def _step(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
+    # Words and not icons alone: an icon's name is all that a screen reader would have.
+    key = f"source_{label.lower()}"
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off)
 
 
 def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timezone, tzinfo
+from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
@@ -60,7 +60,9 @@ def size(amount: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``0.2 s``, ``45 s``, ``3 min``, ``2 h``."""
+    """``80 ms``, ``0.2 s``, ``45 s``, ``3 min``, ``2 h``."""
+    if seconds < 0.1:
+        return f"{1000 * seconds:.0f} ms"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 90:
@@ -73,7 +75,7 @@ def reader_zone() -> tzinfo:
     try:
         return ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
-        return timezone.utc
+        return UTC
 
 
 def is_today(moment: datetime) -> bool:

@@ -9,15 +9,26 @@ from rag_core.engine import Engine
 
 
 def warmth(engine: Engine) -> None:
-    """Say what is warming up until it is; what goes wrong there stays."""
+    """Say at the foot of the sidebar what is warming up, until it is; on the page, what went wrong."""
+    state = engine.warmth()
+    if state.error:
+        st.error(plain(state.error), icon=":material/error:")
+    with st.sidebar:
+        _notice(engine, run_every=None if state.ready or state.error else 1.0)
 
-    @st.fragment(run_every=None if engine.warmth().ready else 1.0)
+
+def warming(engine: Engine) -> str:
+    """``Warming up: loading the embedder``; empty when everything is ready."""
+    state = engine.warmth()
+    if state.ready or state.error:
+        return ""
+    return f"Warming up: {state.label[:1].lower()}{state.label[1:]}"
+
+
+def _notice(engine: Engine, run_every: float | None) -> None:
+    @st.fragment(run_every=run_every)
     def notice() -> None:
-        state = engine.warmth()
-        if state.error:
-            st.error(plain(state.error), icon=":material/error:")
-        elif not state.ready:
-            label = state.label if state.label.lower().startswith("warming") else f"Warming up: {state.label}"
-            st.caption(f":material/hourglass_empty: {plain(label)}")
+        if words := warming(engine):
+            st.caption(f":material/hourglass_empty: {plain(words)}")
 
     notice()
