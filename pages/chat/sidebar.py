@@ -49,10 +49,9 @@ def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> 
 
 def _row(engine: Engine, one: Conversation) -> None:
     identity = one.conversation_id
-    row = st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small", wrap=False
-    )
-    with row:
+    # Columns, because in a horizontal container a long title pushes the menu out of sight.
+    title, edit = st.columns([5, 2], gap="xsmall", vertical_alignment="center", wrap=False)
+    with title:
         label = plain(one.title)
         st.button(
             f"**{label}**" if identity == current() else label,
@@ -63,6 +62,7 @@ def _row(engine: Engine, one: Conversation) -> None:
             on_click=choose,
             args=[identity],
         )
+    with edit:
         menu = st.menu_button(
             ":small[Edit]",
             [RENAME, UNPIN if one.pinned else PIN, DELETE],
