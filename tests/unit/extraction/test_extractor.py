@@ -222,9 +222,7 @@ def test_death_over_the_metadata_costs_the_metadata(hostile: Extractor, tmp_path
 
 def test_cancelled(hostile: Extractor, tmp_path: Path) -> None:
     begin = time.monotonic()
-    items = list(
-        hostile.extract(three(tmp_path / "hangs.pdf"), cancelled=lambda: time.monotonic() > begin + 1)
-    )
+    items = list(hostile.extract(three(tmp_path / "hangs.pdf"), cancelled=lambda: time.monotonic() > begin + 1))
     assert time.monotonic() - begin < 3
     assert all(page.state is PageState.TEXT for page in items[1:])
 

@@ -92,9 +92,7 @@ def test_text_written_sideways_comes_in_reading_order(tmp_path: Path) -> None:
 
 
 def test_divided_words_are_joined_and_keep_a_box_for_each_half(tmp_path: Path) -> None:
-    page = page_of(
-        tmp_path, lines("We give you all the informa-", "tion that there is on long-", "term debt.")
-    )
+    page = page_of(tmp_path, lines("We give you all the informa-", "tion that there is on long-", "term debt."))
     assert page.text == "We give you all the information that there is on long-term debt."
     start = page.text.index("information")
     halves = page.boxes.within(start, start + len("information"))
@@ -111,9 +109,7 @@ def test_numbers_and_dashes_at_line_ends_are_not_joined(tmp_path: Path) -> None:
 def test_columns_written_row_by_row_are_read_one_after_the_other(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 10)
-        canvas.drawString(
-            72, 780, "A title that runs over the whole width of the page, above both of its columns"
-        )
+        canvas.drawString(72, 780, "A title that runs over the whole width of the page, above both of its columns")
         for row in range(12):
             canvas.drawString(72, 740 - 13 * row, LEFT[row % 3])
             canvas.drawString(310, 740 - 13 * row, RIGHT[row % 3])

@@ -1,0 +1,121 @@
+"""Pages as pictures: highlights drawn in, and text recognised where there is none."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
+from rag_core.extraction import PageRenderer
+from rag_core.extraction.pdfium import PdfiumDocument
+from rag_core.types import PageState
+from tests.unit.extraction.pdfs import PROSE, lines, make, read
+from tests.unit.extraction.test_extractor import encrypted
+
+
+@pytest.fixture(scope="module")
+def renderer():
+    with PageRenderer(timeout_s=20) as renderer:
+        yield renderer
+
+
+def test_highlights_tint_the_page_and_leave_letters_black(renderer: PageRenderer, tmp_path: Path) -> None:
+    path = make(tmp_path / "a.pdf", lines(*PROSE))
+    page = read(path).page
+    plain = renderer.render(path, 0, scale=2.0)
+    marked = renderer.render(path, 0, rects=page.boxes.within(0, 11), scale=2.0)
+    assert (plain.highlighted, marked.highlighted) == (0, 2)
+    assert (marked.width, marked.height) == (round(page.width * 2), round(page.height * 2))
+    before, after = (np.asarray(Image.open(io.BytesIO(image.png)).convert("RGB")) for image in (plain, marked))
+    changed = (before != after).any(axis=2)
+    rows, columns = np.nonzero(changed)
+    x0, y0, x1, y1 = page.boxes.within(0, 11).reshape(2, 4).T
+    assert columns.min() >= x0.min() * marked.width - 3
+    assert columns.max() <= x1.max() * marked.width + 3
+    assert rows.min() >= y0.min() * marked.height - 3
+    assert rows.max() <= y1.max() * marked.height + 3
+    assert after[changed].min() < 40
+
+
+def test_a_file_that_changes_is_opened_again(renderer: PageRenderer, tmp_path: Path) -> None:
+    path = make(tmp_path / "a.pdf", lines("short"))
+    first = renderer.render(path, 0)
+    make(path, lines(*PROSE))
+    assert renderer.render(path, 0).png != first.png
+
+
+def test_errors_name_the_file(renderer: PageRenderer, tmp_path: Path) -> None:
+    with pytest.raises(EncryptedPdf, match=r"locked\.pdf"):
+        renderer.render(encrypted(tmp_path / "locked.pdf", "secret"), 0)
+    assert renderer.render(tmp_path / "locked.pdf", 0, password="secret").width > 0
+    (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    with pytest.raises(DamagedPdf, match=r"bad\.pdf"):
+        renderer.render(tmp_path / "bad.pdf", 0)
+    with pytest.raises((DamagedPdf, ExtractionFailed), match=r"a\.pdf"):
+        renderer.render(make(tmp_path / "a.pdf", lines("x")), 99)
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scan")
+    document = PdfiumDocument(make(folder / "source.pdf", lines("Minutes of the meeting", "", *PROSE)))
+    with document.open_page(0) as reader:
+        picture = reader.picture(2.5)
+    document.close()
+
+    def image(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(picture), 0, 0, 595, 842)
+
+    def stamped(canvas: Canvas) -> None:
+        image(canvas)
+        canvas.drawString(72, 60, "Received 4 May 2021")
+
+    return make(folder / "scan.pdf", image, stamped)
+
+
+def test_scanned_page(scan: Path) -> None:
+    pytest.importorskip("rapidocr")
+    page = read(scan, 0, "auto").page
+    assert page.state is PageState.OCR
+    assert page.confidence is not None
+    assert 0.8 < page.confidence <= 1
+    expected = " ".join(("Minutes of the meeting", *PROSE)).split()
+    assert len(set(expected) & set(page.text.split())) >= 0.8 * len(set(expected))
+    assert "Minutes" in page.text
+    start = page.text.index("Minutes")
+    x0, y0, x1, y1 = page.boxes.within(start, start + 7)[0]
+    assert x0 == pytest.approx(72 / 595, abs=0.03)
+    assert y0 < 1 - 752 / 842 < y1 + 0.02
+    assert x1 > x0
+    assert all(page.text[start:end].strip() for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True))
+
+
+def test_stamped_scan_keeps_its_text_layer(scan: Path) -> None:
+    pytest.importorskip("rapidocr")
+    page = read(scan, 1, "auto").page
+    assert page.state is PageState.MIXED
+    assert "Received 4 May 2021" in page.text
+    assert page.text.count("Received") == 1
+    assert "bridges" in page.text
+
+
+def test_recognition_can_be_off(scan: Path) -> None:
+    assert read(scan, 0, "off").page.state is PageState.EMPTY
+
+
+def test_missing_recogniser_is_said(scan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rag_core.extraction import ocr
+
+    def missing() -> None:
+        raise ocr.OcrMissingError
+
+    monkeypatch.setattr(ocr, "_engine", missing)
+    page = read(scan, 0, "auto").page
+    assert page.state is PageState.EMPTY
+    assert "rapidocr" in page.reason

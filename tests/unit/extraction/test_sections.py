@@ -1,0 +1,119 @@
+"""Running headers and footers, headings, and pages that inherit them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.extraction.assembly import Assembler
+from rag_core.extraction.furniture import edges_of, running_spans
+from rag_core.extraction.headings import Sections, shorten
+from rag_core.extraction.protocol import ReadPage
+from rag_core.types import Page, PageState
+from tests.unit.extraction.pdfs import PROSE, make, read
+
+
+def assemble(texts: list[str], state: PageState = PageState.TEXT) -> list[Page]:
+    assembler = Assembler(Sections())
+    pages = []
+    for index, text in enumerate(texts):
+        pages += assembler.add(ReadPage(Page(index, str(index + 1), text, state)))
+    return pages + list(assembler.flush())
+
+
+def skipped(page: Page) -> list[str]:
+    return [page.text[start:end] for start, end in page.skip]
+
+
+def test_headers_footers_and_page_numbers_are_reported_and_kept() -> None:
+    texts = [
+        f"ACME Annual Report\nParagraph {n} says {word} things.\nAnd {word} ones no more.\nPage {n} of 9"
+        for n, word in enumerate(("new", "old", "odd", "big", "red", "few", "sad", "own", "low"), 1)
+    ]
+    for number, page in enumerate(assemble(texts), 1):
+        assert skipped(page) == ["ACME Annual Report", f"Page {number} of 9"]
+        assert page.text == texts[number - 1]
+
+
+def test_what_heads_tables_is_no_running_header() -> None:
+    bodies = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"]
+    for page in assemble([f"2022 2021 2020\n{body} 1 2 3\nTotal {body} 4 5 6" for body in bodies]):
+        assert skipped(page) == []
+
+
+def test_numbers_that_do_not_count_pages_are_no_page_numbers() -> None:
+    notes = [f"NOTE {number}\nText of {name}.\n{name} ends." for number, name in enumerate("abcdefgh", 20)]
+    for page in assemble([note for note in notes for _ in (0, 1)]):
+        assert skipped(page) == []
+
+
+def test_a_title_on_three_pages_is_no_running_header() -> None:
+    texts = [f"Statement of Cash Flows\n{word} text\nmore {word}" for word in ("one", "two", "three")]
+    texts += [f"Section {word}\n{word} text\nmore {word}" for word in ("four", "five", "six", "seven", "eight")]
+    assert [skipped(page) for page in assemble(texts)] == [[]] * 8
+
+
+def test_pages_that_say_nothing_else_keep_it() -> None:
+    assert [skipped(page) for page in assemble(["Hello world"] * 5)] == [[]] * 5
+
+
+def test_recognised_pages_are_not_held_back() -> None:
+    assembler = Assembler(Sections())
+    read_pages = [ReadPage(Page(index, "", "text", PageState.OCR)) for index in range(3)]
+    assert [len(list(assembler.add(page))) for page in read_pages] == [1, 1, 1]
+
+
+def test_running_spans_of_an_empty_page() -> None:
+    assert running_spans(edges_of(0, ""), [edges_of(1, "Header\ntext")]) == ()
+
+
+def test_outline_gives_the_section_a_page_begins_in() -> None:
+    sections = Sections(((1, "Item 1"), (1, "Item 1 › Risks"), (4, "Item 2")))
+    found = [sections.heading(index, "", (), ()) for index in range(6)]
+    assert found == ["", "Item 1", "Item 1 › Risks", "Item 1 › Risks", "Item 2", "Item 2"]
+
+
+def test_an_outline_of_one_entry_is_left_aside() -> None:
+    text = "Liquidity\nWe have cash."
+    assert Sections(((0, "Untitled"),)).heading(0, text, ((0, 9),), ()) == "Liquidity"
+
+
+def test_without_outline_a_page_has_its_own_heading_or_inherits() -> None:
+    sections = Sections()
+    body = "\n".join(f"line {number}" for number in range(9))
+    first = f"Risks\n{body}\nMarket risk\n{body}"
+    start = first.index("Market risk")
+    assert sections.heading(0, first, ((0, 5), (start, start + 11)), ()) == "Risks"
+    assert sections.heading(1, body, (), ()) == "Market risk"
+    late = f"{body}\nOutlook"
+    assert sections.heading(2, late, ((len(late) - 7, len(late)),), ()) == "Market risk"
+    assert sections.heading(3, body, (), ()) == "Outlook"
+
+
+@pytest.mark.parametrize(
+    ("heading", "short"),
+    [
+        ("Item 7 › Liquidity", "Item 7 › Liquidity"),
+        ("x" * 70 + " › Liquidity", "Liquidity"),
+        ("y" * 99, "y" * 79 + "…"),
+    ],
+)
+def test_headings_are_short(heading: str, short: str) -> None:
+    assert shorten(heading) == short
+    assert len(short) <= 80
+
+
+@pytest.mark.parametrize(("font", "size"), [("Helvetica-Bold", 11), ("Helvetica", 16)])
+def test_heading_lines_stand_out(tmp_path: Path, font: str, size: float) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont(font, size)
+        canvas.drawString(72, 770, "Liquidity and Capital")
+        canvas.setFont("Helvetica", 11)
+        for number, text in enumerate(PROSE * 3):
+            canvas.drawString(72, 740 - 14 * number, text)
+
+    found = read(make(tmp_path / "a.pdf", draw))
+    assert [found.page.text[start:end] for start, end in found.headings] == ["Liquidity and Capital"]
+    assert found.page.text.startswith("Liquidity and Capital\n\n")
