@@ -60,6 +60,8 @@ def clean_line(text: str) -> str:
 
 def unreadable_share(text: str) -> float:
     """Share of the visible characters that fonts without a Unicode table left as garbage, 0..1."""
+    if not _UNREADABLE.search(text):
+        return 0.0
     visible = sum(not char.isspace() for char in text)
     known = sum(ord(match[0]) in _SYMBOLS for match in _PRIVATE.finditer(text))
     return (len(_UNREADABLE.findall(text)) - known) / visible if visible else 0.0

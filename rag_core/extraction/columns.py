@@ -91,12 +91,17 @@ def _widest_strip(rows: list[_Row], low: float, high: float) -> tuple[float, int
             begin, end = int((x0 - low) / _BIN), int((x1 - low) / _BIN)
             covered[number, begin : end + 1] = True
             starts[number], ends[number] = min(starts[number], begin), max(ends[number], end)
+    # All places at once: nearly every page has none that could do, and that must cost next to nothing.
+    free = ~covered[:, :-1] & ~covered[:, 1:]
+    places = np.arange(bins - 1)
+    sides = (starts[:, None] < places) & (ends[:, None] > places)
+    most = (free & sides).sum(axis=0)
     best: tuple[int, float, int, int] | None = None
     for place in range(int(0.2 * bins), int(0.8 * bins)):
-        sides = (starts < place) & (ends > place)
-        free = ~covered[:, place] & ~covered[:, min(place + 1, bins - 1)]
-        for first, last in _stretches(free):
-            count = int(sides[first : last + 1].sum())
+        if most[place] < _FEWEST_ROWS or (best is not None and most[place] <= best[0]):
+            continue
+        for first, last in _stretches(free[:, place]):
+            count = int(sides[first : last + 1, place].sum())
             if count >= _FEWEST_ROWS and (best is None or count > best[0]):
                 best = (count, low + (place + 1) * _BIN, first, last)
     if best is None:

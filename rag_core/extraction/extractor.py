@@ -183,6 +183,7 @@ class _Reading:
         self._cancelled = cancelled
         self._worker: WorkerProcess | None = None
         self._unanswered = 0
+        self._recognised = False
 
     def close(self) -> None:
         worker, self._worker = self._worker, None
@@ -190,6 +191,8 @@ class _Reading:
             return
         if self._unanswered:
             worker.kill()
+        elif self._recognised:
+            worker.close()  # text recognition keeps half a gigabyte that an idle worker has no use for
         elif worker.alive:
             with _suppressed():
                 worker.ask({"do": "close"}, 5.0)
@@ -206,6 +209,7 @@ class _Reading:
         for read in self._pages(header.page_count):
             label = header.labels[read.page.page_index] if header.labels else str(read.page.page_index + 1)
             page = replace(read.page, page_label=label or str(read.page.page_index + 1))
+            self._recognised |= page.state in (PageState.OCR, PageState.MIXED)
             states[page.state] = states.get(page.state, 0) + 1
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
             yield from assembler.add(replace(read, page=page))

@@ -54,7 +54,7 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
     if line.tabular or text.endswith((",", ";")) or _LEADERS.search(text) or text[0].islower():
         return False
     larger = body > 0 and line.size >= _LARGER * body
-    if following is not None and following.tabular and not larger:
+    if following is not None and following.tabular and not larger and not _apart(line, following):
         return False
     if text.endswith(":") and len(words) > 6:
         return False
@@ -65,6 +65,11 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
     if text.endswith(".") and not text.isupper():
         return False
     return larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
+
+
+def _apart(line: Line, following: Line) -> bool:
+    """Whether there is room between a title and its table, which the head of a column does not have."""
+    return following.box[1] - line.box[3] > 0.25 * max(line.size, 1.0)
 
 
 def _titled(words: list[str]) -> bool:

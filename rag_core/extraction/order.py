@@ -73,7 +73,10 @@ def _as_written(runs: list[Run]) -> list[Line]:
 def _continues(before: Run, run: Run) -> bool:
     if before.hyphen or run.box[0] < before.box[2] - 1.0:
         return False
-    return abs(run.box[3] - before.box[3]) < 0.25 * max(min(run.size, before.size), 1.0)
+    # Figures may be set a little off the baseline of a label that is centred or takes two lines.
+    figures = not any(char.isalpha() for word in run.words for char in word)
+    tolerance = 0.6 if figures and run.box[0] > before.box[2] + before.size else 0.25
+    return abs(run.box[3] - before.box[3]) < tolerance * max(min(run.size, before.size), 1.0)
 
 
 def _jumps_back(runs: list[Run]) -> bool:

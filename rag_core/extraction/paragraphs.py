@@ -12,6 +12,7 @@ from rag_core.extraction.vocabulary import Vocabulary
 
 LINE, PARAGRAPH = "\n", "\n\n"
 _LOOSE = 1.3
+_HEAD_LINES = 5
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 _LAST_PART = re.compile(r"([^\W\d_]+)$")
 _FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)")
@@ -76,6 +77,8 @@ def _new_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bo
     pitch = _pitch(upper, lower)
     size = max(lower.size, upper.size, 1.0)
     if pitch < -0.5 * size:  # the next column: a sentence may go on there
+        if -pitch < _HEAD_LINES * size and len(upper.text.split()) <= 4 and len(lower.text.split()) <= 4:
+            return False  # the next cell in the head of a table
         return bool(_SENTENCE_END.search(upper.text)) or not lower.text[:1].islower()
     if upper.size and lower.size and max(upper.size, lower.size) / min(upper.size, lower.size) > 1.12:
         return len(upper.text) > 3 and len(lower.text) > 3

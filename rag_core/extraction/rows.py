@@ -105,6 +105,8 @@ def _leaps(group: list[Run], last: Run, following: Run) -> bool:
 
 
 def _is_short(run: Run) -> bool:
+    if not any(char.isalnum() for word in run.words for char in word):
+        return True
     return len(run.words) <= _SHORT_WORDS and sum(map(len, run.words)) <= _SHORT_CHARACTERS
 
 

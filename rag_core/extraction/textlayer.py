@@ -18,6 +18,8 @@ _BACKWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+# Lines drawn with letters, and dots that lead to a page number: many tokens that say nothing.
+_RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 
@@ -44,7 +46,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     rects = _word_rects(characters.boxes, spans)
     direction = _direction(characters, breaks, spans)
     turned = turn(rects, direction, characters.width, characters.height)
-    dirty = needs_cleaning(text)
+    dirty = needs_cleaning(text) or _RULE.search(text) is not None
     runs = []
     parts: list[tuple[int, int, bool]] = []
     for begin, end, divided in breaks:
@@ -54,7 +56,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
         kept = [number for number in range(first, last) if _shown(rects[number])]
         words = [text[spans[number][0] : spans[number][1]] for number in kept]
         if dirty:
-            words = [clean_word(word) for word in words]
+            words = [_RULE.sub("", clean_word(word)) for word in words]
             kept = [number for number, word in zip(kept, words, strict=True) if word]
             words = [word for word in words if word]
         if words:

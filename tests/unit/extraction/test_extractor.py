@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -250,3 +252,12 @@ def test_keys_do_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
         worker.ask({"do": "close"}, 20)
         assert b"a secret" not in environment.read_bytes()
     worker.close()
+
+
+def test_importing_is_cheap_and_needs_no_heavy_library() -> None:
+    code = (
+        "import sys, rag_core.extraction;"
+        "print(sorted({'pypdfium2', 'pypdf', 'rapidocr', 'PIL', 'cv2', 'onnxruntime'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
