@@ -7,31 +7,44 @@ import streamlit as st
 from pages.shared.problems import told
 from rag_core.engine import Engine
 
+_THRESHOLD, _TOP_K = "gate_threshold", "gate_top_k"
+
 
 def gate(engine: Engine) -> None:
     """Let the operator change threshold and number of passages."""
     st.subheader("Answering", anchor=False)
-    settings = engine.settings
+    st.session_state.setdefault(_THRESHOLD, engine.threshold)
+    st.session_state.setdefault(_TOP_K, engine.top_k)
     with st.form("gate"):
-        threshold = st.slider(
+        st.slider(
             "Threshold",
             0.0,
             1.0,
-            float(engine.threshold),
-            0.01,
+            step=0.01,
+            key=_THRESHOLD,
             help="When the best passage's rerank score is lower, the answer is that the documents don't say.",
         )
-        top_k = st.number_input("Passages an answer is read from", 1, 100, int(engine.top_k))
+        st.number_input("Passages an answer is read from", 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
-            save = st.form_submit_button("Save", type="primary")
-            reset = st.form_submit_button("Back to the settings")
+            st.form_submit_button("Save", type="primary", key="save_gate", on_click=_save, args=[engine])
+            st.form_submit_button("Back to the settings", key="reset_gate", on_click=_reset, args=[engine])
+    settings = engine.settings
+    st.caption(
+        f"In use: {engine.threshold:.2f} and {engine.top_k}. The settings say {settings.threshold:.2f} and "
+        f"{settings.top_k}."
+    )
+
+
+def _save(engine: Engine) -> None:
     with told():
-        if save:
-            engine.set_threshold(threshold)
-            engine.set_top_k(int(top_k))
-            st.toast("Saved", icon=":material/check:")
-        if reset:
-            engine.set_threshold(None)
-            engine.set_top_k(None)
-            st.rerun()
-    st.caption(f"The settings say {settings.threshold:.2f} and {settings.top_k}.")
+        engine.set_threshold(st.session_state[_THRESHOLD])
+        engine.set_top_k(int(st.session_state[_TOP_K]))
+        st.toast("Saved", icon=":material/check:")
+
+
+def _reset(engine: Engine) -> None:
+    with told():
+        engine.set_threshold(None)
+        engine.set_top_k(None)
+        st.session_state[_THRESHOLD] = engine.threshold
+        st.session_state[_TOP_K] = engine.top_k

@@ -88,9 +88,7 @@ def _work_done(answer: Answer) -> None:
     documents = len({passage.document_id for passage in answer.passages})
     label = f"Read {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
     with st.expander(f"{label}, {duration(total)}", type="compact"):
-        lines = [
-            f"{_STEPS.get(name, name)}: {duration(spent / 1000)}" for name, spent in timings.items() if name != "total"
-        ]
+        lines = [f"{_STEPS[name]}: {duration(spent / 1000)}" for name, spent in timings.items() if name in _STEPS]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
         st.text("\n".join([*lines, f"Answer: {written_by}"]))
 

@@ -80,22 +80,29 @@ def _row(engine: Engine, one: Conversation) -> None:
         st.rerun()
 
 
+# What a dialog does is done in callbacks: they run whether or not the dialog is drawn once more.
+
+
 @st.dialog("Rename conversation", icon=":material/edit:")
 def _rename(engine: Engine, one: Conversation) -> None:
+    def rename() -> None:
+        with told():
+            engine.rename(one.conversation_id, st.session_state["new_title"])
+
     with st.form("rename", border=False):
-        title = st.text_input("Title", one.title, max_chars=200)
-        if st.form_submit_button("Rename", type="primary") and title.strip():
-            with told():
-                engine.rename(one.conversation_id, title.strip())
-                st.rerun()
+        st.text_input("Title", one.title, max_chars=200, key="new_title")
+        if st.form_submit_button("Rename", type="primary", on_click=rename, key="confirm_rename"):
+            st.rerun()
 
 
 @st.dialog("Delete conversation", icon=":material/delete:")
 def _delete(engine: Engine, one: Conversation) -> None:
-    st.text(f"“{one.title}” and its answers will be removed. Documents stay.")
-    if st.button("Delete", type="primary", key="confirm_delete_conversation"):
+    def delete() -> None:
         with told():
             engine.delete_conversation(one.conversation_id)
         if one.conversation_id == current():
             choose(None)
+
+    st.text(f"“{one.title}” and its answers will be removed. Documents stay.")
+    if st.button("Delete", type="primary", key="confirm_delete_conversation", on_click=delete):
         st.rerun()

@@ -84,13 +84,15 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     if len(chosen) > _LISTED:
         st.caption(f"and {len(chosen) - _LISTED} more")
     st.caption("Pages, chunks and the uploaded file are removed. Answers given before keep the text they quoted.")
-    if st.button(f"Delete {count(len(chosen), 'document')}", type="primary", key="confirm_delete"):
-        with told():
-            with st.spinner("Deleting"):
-                st.session_state[keys.RECEIPTS] = engine.delete([one.document_id for one in chosen])
-            st.session_state.pop(keys.DIALOG_OPEN, None)
-            st.session_state.pop(keys.SELECTED, None)
-            st.rerun()
+    label = f"Delete {count(len(chosen), 'document')}"
+    if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
+        st.rerun()
+
+
+def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    with told():
+        st.session_state[keys.RECEIPTS] = engine.delete([one.document_id for one in chosen])
+        st.session_state[keys.SELECTED] = []
 
 
 def _reindex(engine: Engine, ids: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     # Streamlit remembers rows by number. When the rows change, a new key makes a new table, and what
     # was selected is selected again by its id, so that no selection slips to another document.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
-    before = st.session_state.get(keys.SELECTED, [])
+    before = st.session_state.get(keys.SELECTED, st.query_params.get_all(keys.DOCUMENT_PARAM))
     event = st.dataframe(
         _frame(shown),
         key=f"documents_{identity.hexdigest()}",
@@ -55,8 +55,17 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         alt="Documents in the library",
     )
     chosen = [shown[row] for row in event.selection.rows if row < len(shown)]
-    st.session_state[keys.SELECTED] = [one.document_id for one in chosen]
+    _remember([one.document_id for one in chosen])
     return chosen
+
+
+def _remember(chosen: list[str]) -> None:
+    """Keep the selection in the session, and an opened document in the address too, for a reload."""
+    st.session_state[keys.SELECTED] = chosen
+    if len(chosen) == 1:
+        st.query_params[keys.DOCUMENT_PARAM] = chosen[0]
+    else:
+        st.query_params.pop(keys.DOCUMENT_PARAM, None)
 
 
 def _matches(document: DocumentInfo, query: str) -> bool:

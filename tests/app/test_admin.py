@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.settings import Settings
+from tests.app.conftest import OpenPage, settle, texts
+from tests.app.test_chat import BRIDGE, add
+
+
+def test_health_counts_and_fingerprint(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = open_page("admin")
+    assert app.success[0].value == "Everything works."
+    assert {one.label: one.value for one in app.metric}["Documents"] == "1"
+    tables = [one.value for one in app.dataframe]
+    fingerprint = next(one for one in tables if "Index" in one)
+    assert list(fingerprint["Index"]) == list(fingerprint["Settings"])
+    stores = next(one for one in tables if "Store" in one).set_index("Store")["Holds"]
+    assert stores["database"] == stores["words"] == stores["vectors"]
+
+
+def test_threshold_and_number_of_passages_are_stored_and_can_be_reset(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page("admin")
+    app.slider[0].set_value(0.25)
+    app.number_input[0].set_value(3)
+    next(one for one in app.button if one.label == "Save").click().run()
+    assert (engine.threshold, engine.top_k) == (0.25, 3)
+    next(one for one in app.button if one.label == "Back to the settings").click().run()
+    assert (engine.threshold, engine.top_k) == (engine.settings.threshold, engine.settings.top_k)
+    assert app.slider[0].value == engine.settings.threshold
+
+
+def test_settings_that_differ_from_the_index_are_told_and_mended(
+    open_page: OpenPage, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine(settings) as before:
+        before.add("bridge.pdf", BRIDGE)
+    monkeypatch.setenv("RAG_CHUNK_TOKENS", "100")
+    app = open_page("admin")
+    assert "tokens a chunk" in app.warning[0].value
+    app.button(key="reindex").click().run()
+    settle(app, lambda app: not any("tokens a chunk" in one.value for one in app.warning))
+    assert "Everything works." in texts(app)

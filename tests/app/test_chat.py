@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rag_core.engine import Engine
+from rag_core.types import REFUSAL, AnswerState
+from tests.app.conftest import OpenPage, conversation_of, plain_text, settle, shown, texts
+from tests.conftest import make_pdf
+
+BRIDGE = make_pdf(
+    "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell.",
+    "Maintenance of the Harrow Bridge costs 2.4 million crowns a year, paid by the county of Ostmark.",
+)
+CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres.")
+HOSTILE = make_pdf(
+    "The price of zircon paint is $5|litre <img src=x onerror=alert(1)> `rm` ![x](http://evil.example/a.png) "
+    "and [more](http://evil.example) says the zircon catalogue."
+)
+LENGTH = "How long is the Harrow Bridge?"
+
+
+def add(engine: Engine, **files: bytes) -> dict[str, str]:
+    """Index files; returns their ids by name."""
+    for name, data in files.items():
+        engine.add(f"{name}.pdf", data)
+    return {one.name.removesuffix(".pdf"): one.document_id for one in engine.documents()}
+
+
+def ask(app: AppTest, question: str) -> AppTest:
+    app.chat_input[0].set_value(question).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def answer_texts(app: AppTest) -> list[str]:
+    """Answers and passages on the page, as text."""
+    return [plain_text(one["blocks"]) for one in shown(app)]
+
+
+def test_an_empty_library_offers_the_guide_and_then_questions(open_page: OpenPage) -> None:
+    app = open_page()
+    assert app.title[0].value == "Ask your documents"
+    app.button(key="add_guide").click().run()
+    settle(app, lambda app: any(one.key == "example_0" for one in app.button))
+    app.button(key="example_0").click().run()
+    assert "[1]" in answer_texts(app)[0]
+    assert app.query_params["c"]
+
+
+def test_an_answer_is_cited_and_its_passages_are_listed(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE, canal=CANAL)
+    app = ask(open_page(), LENGTH)
+    answer = shown(app)[0]
+    assert "412 metres" in plain_text(answer["blocks"])
+    assert answer["sources"]["1"] == "bridge.pdf, page 1"
+    labels = [one.label for one in app.expander]
+    assert any("bridge" in label and "rerank" in label and label.endswith("· cited") for label in labels)
+    bars = [node for one in shown(app) for node in one["blocks"] if node["t"] == "scores"]
+    assert {row["name"] for row in bars[0]["rows"]} >= {"rerank", "dense", "bm25"}
+    assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])
+
+
+def test_nothing_is_lost_by_a_reload(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    identity = conversation_of(ask(open_page(), LENGTH))
+    again = open_page(c=identity)
+    assert LENGTH in texts(again)
+    assert "412 metres" in answer_texts(again)[0]
+
+
+def test_what_is_not_in_the_documents_is_refused_with_the_closest_passages(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), "Which enzyme repairs DNA in tardigrades?")
+    assert answer_texts(app)[0] == REFUSAL
+    assert "Closest passages" in texts(app)
+    assert "needs 0." in texts(app)
+    assert any("bridge" in one.label for one in app.expander)
+
+
+def test_a_source_opens_with_page_image_and_quote(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), LENGTH)
+    next(one for one in app.button if one.label == "Open source").click().run()
+    assert not app.exception
+    page = shown(app, "footnote_pageview")[0]
+    assert page["src"].startswith("data:image/png;base64,")
+    assert "412 metres" in app.code[0].value
+    assert "1 of 2" in texts(app)
+
+
+def test_a_source_that_was_deleted_shows_the_stored_text(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE)
+    identity = conversation_of(ask(open_page(), LENGTH))
+    engine.delete([ids["bridge"]])
+    app = open_page(c=identity)
+    next(one for one in app.button if one.label == "Open source").click().run()
+    assert "no longer in the library" in texts(app)
+    assert "412 metres" in app.code[0].value
+    assert not shown(app, "footnote_pageview")
+
+
+def test_scope_is_stored_and_holds(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE, canal=CANAL)
+    app = open_page()
+    app.multiselect[0].select(ids["canal"]).run()
+    ask(app, LENGTH)
+    identity = conversation_of(app)
+    conversation, messages = engine.conversation(identity)
+    assert conversation.documents == (ids["canal"],)
+    answer = messages[-1].answer
+    assert answer is not None
+    assert {one.document for one in answer.passages} == {"canal.pdf"}
+    assert open_page(c=identity).multiselect[0].value == [ids["canal"]]
+
+
+def test_a_scope_whose_documents_are_gone_says_so(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE, canal=CANAL)
+    identity = engine.new_conversation([ids["canal"]]).conversation_id
+    engine.delete([ids["canal"]])
+    app = open_page(c=identity)
+    assert "It now asks all documents." in texts(app)
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
+
+
+def test_files_dropped_with_a_question_are_indexed_before_it_is_answered(open_page: OpenPage) -> None:
+    app = open_page()
+    app.chat_input[0].set_value(LENGTH).upload("bridge.pdf", BRIDGE, "application/pdf").run()
+    assert not app.exception
+    assert "412 metres" in answer_texts(app)[0]
+
+
+def test_a_dropped_file_that_is_no_pdf_is_told_in_the_conversation(open_page: OpenPage) -> None:
+    app = open_page()
+    app.chat_input[0].upload("notes.pdf", b"These are only notes.", "application/pdf").run()
+    settle(app, lambda app: "notes" in texts(app) and "was not added" in texts(app).replace("\\", ""))
+
+
+@pytest.mark.parametrize(
+    "shown_as", ["$5|litre", "<img src=x onerror=alert(1)>", "`rm`", "![x](http://evil.example/a.png)"]
+)
+def test_text_of_a_document_is_shown_as_written(open_page: OpenPage, engine: Engine, shown_as: str) -> None:
+    add(engine, hostile=HOSTILE)
+    app = ask(open_page(), "What is the price of zircon paint?")
+    assert any(shown_as in text for text in answer_texts(app))
+    assert shown_as not in texts(app)
+    assert not app.get("html")
+
+
+def test_the_last_answer_can_be_replaced(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), "What are the maintenance costs?")
+    identity = conversation_of(app)
+    engine.set_threshold(1.0)
+    next(one for one in app.button if one.label == "Ask again").click().run()
+    _, messages = engine.conversation(identity)
+    assert [one.role for one in messages] == ["user", "assistant"]
+    answer = messages[-1].answer
+    assert answer is not None
+    assert answer.state is AnswerState.ABSTAINED
+
+
+def test_a_question_without_an_answer_can_be_tried_again(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    identity = engine.new_conversation().conversation_id
+    engine.append(identity, "user", LENGTH)
+    app = open_page(c=identity)
+    assert "no answer yet" in texts(app)
+    app.button(key="try_again").click().run()
+    assert "412 metres" in answer_texts(app)[0]
+
+
+def test_conversations_are_listed_opened_renamed_pinned_and_deleted(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), LENGTH)
+    first = conversation_of(app)
+    app.button(key="new_chat").click().run()
+    assert "c" not in app.query_params
+    ask(app, "Who pays for the bridge?")
+    app.button(key=f"open_{first}").click().run()
+    assert conversation_of(app) == first
+    app.get("menu_button")[-1].set_value("Pin").run()
+    assert any(one.pinned for one in engine.conversations())
+    menu = next(one for one in app.get("menu_button") if one.key == f"menu_{first}")
+    menu.set_value("Delete").run()
+    app.button(key="confirm_delete_conversation").click().run()
+    assert [one.conversation_id for one in engine.conversations()] != [first]
+    assert len(engine.conversations()) == 1
+    menu = app.get("menu_button")[0]
+    menu.set_value("Rename").run()
+    app.text_input(key="new_title").set_value("Who pays")
+    app.button(key="confirm_rename").click().run()
+    assert engine.conversations()[0].title == "Who pays"
+
+
+def test_search_finds_conversations_by_their_text(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), LENGTH)
+    app.text_input(key="conversation_search").set_value("412 metres").run()
+    assert any(str(one.key).startswith("open_") for one in app.button)
+    app.text_input(key="conversation_search").set_value("zebra").run()
+    assert not any(str(one.key).startswith("open_") for one in app.button)
+    assert "No conversation holds these words." in texts(app)
+
+
+def test_an_address_of_a_deleted_conversation_opens_a_new_one(open_page: OpenPage) -> None:
+    app = open_page(c="gone")
+    assert "no longer stored" in texts(app)
+    assert "c" not in app.query_params
+
+
+def test_a_wrong_setting_is_told_plainly(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TOP_K", "0")
+    app = open_page()
+    assert "RAG" in app.error[0].value
+    assert not app.chat_input

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pages.shared.blocks import marked, quoted, written
+from pages.shared.text import duration, plain, score, size
+from tests.app.conftest import plain_text
+
+ALLOWED = {"p", "h", "ul", "ol", "li", "quote", "pre", "hr", "table", "row", "th", "td", "text", "b", "i", "s"} | {
+    "code",
+    "mark",
+    "br",
+    "cite",
+}
+
+
+def kinds(nodes: list[dict]) -> set[str]:
+    return {node["t"] for node in nodes} | {kind for node in nodes for kind in kinds(node.get("c", []))}
+
+
+@given(st.text())
+def test_any_answer_becomes_known_nodes_only(text: str) -> None:
+    assert kinds(written(text, {1, 2})) <= ALLOWED
+
+
+@given(st.text())
+def test_a_quoted_answer_keeps_every_character(text: str) -> None:
+    squeezed = re.sub(r"\s+", "", text)
+    assert re.sub(r"\s+", "", plain_text(quoted(text, {1}))) == squeezed
+
+
+@given(st.text(), st.lists(st.tuples(st.integers(-5, 50), st.integers(-5, 50))))
+def test_marks_change_no_character(text: str, spans: list[tuple[int, int]]) -> None:
+    assert plain_text(marked(text, spans)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![x](http://e.example/a.png)",
+        "[more](http://e.example)",
+        "<img src=x>",
+        "$a_b$",
+        r"\(x^2\)",
+        "&lt;b&gt;",
+        "<http://e.example>",
+    ],
+)
+def test_what_could_load_or_hide_is_shown_as_written(text: str) -> None:
+    assert plain_text(written(f"See {text} there.", set())) == f"See {text} there."
+
+
+def test_only_known_numbers_become_citations() -> None:
+    nodes = written("As said [1][3] and [x].", {1})[0]["c"]
+    assert [node["t"] for node in nodes] == ["text", "cite", "text"]
+    assert plain_text(nodes) == "As said [1][3] and [x]."
+
+
+def test_citations_work_in_lists_and_tables_but_not_in_code() -> None:
+    text = "- one [1]\n\n| a |\n| - |\n| two [2] |\n\n`x[1]`"
+    assert kinds(written(text, {1, 2})) >= {"ul", "table", "code", "cite"}
+    assert plain_text(written("`x[1]`", {1})) == "x[1]"
+    assert "cite" not in kinds(written("`x[1]`", {1}))
+
+
+@given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
+def test_a_label_shows_each_character_and_nothing_else(text: str) -> None:
+    unescaped = re.sub(r"\\(.)", r"\1", plain(text)).replace("\u2060", "")
+    assert unescaped == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text", [":material/home:", ":red[x]", "www.example.com", "http://e.example", "a -> b", "a@b.example"]
+)
+def test_a_label_breaks_what_backslashes_do_not(text: str) -> None:
+    assert "\u2060" in plain(text)
+
+
+def test_numbers() -> None:
+    assert [size(one) for one in (0, 812, 1400, 2_500_000, 123_000_000)] == [
+        "0 B",
+        "812 B",
+        "1.4 kB",
+        "2.5 MB",
+        "123 MB",
+    ]
+    assert [duration(one) for one in (0.04, 0.24, 45, 180, 7200)] == ["40 ms", "0.2 s", "45 s", "3 min", "2.0 h"]
+    assert [score("rerank", 0.744), score("rrf", 0.0328), score("bm25", None)] == ["0.74", "0.033", "–"]
