@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rag_core.extraction.extractor import DocumentHeader, Extractor, probe
+from rag_core.extraction.extractor import Extractor, probe
+from rag_core.extraction.reading import DocumentHeader
 from rag_core.extraction.rendering import PageRenderer, render_page
 from rag_core.extraction.version import VERSION
 

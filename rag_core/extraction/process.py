@@ -98,6 +98,9 @@ class WorkerProcess:
             In each case the process is gone afterwards.
         """
         deadline = time.monotonic() + timeout_s
+        if cancelled():
+            self.kill()
+            raise AbandonedError
         while True:
             try:
                 left = deadline - time.monotonic()

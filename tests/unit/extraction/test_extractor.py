@@ -58,9 +58,9 @@ def test_gives_a_header_then_each_page_in_order(extractor: Extractor, tmp_path: 
 def test_reuses_its_worker(extractor: Extractor, tmp_path: Path) -> None:
     path = three(tmp_path / "a.pdf")
     list(extractor.extract(path))
-    first = extractor._idle[0].pid
+    first = extractor._pool._idle[0].pid
     list(extractor.extract(path))
-    assert [worker.pid for worker in extractor._idle] == [first]
+    assert [worker.pid for worker in extractor._pool._idle] == [first]
 
 
 def test_page_labels_outline_and_title(extractor: Extractor, tmp_path: Path) -> None:
@@ -227,6 +227,12 @@ def test_cancelled(hostile: Extractor, tmp_path: Path) -> None:
     items = list(hostile.extract(three(tmp_path / "hangs.pdf"), cancelled=lambda: time.monotonic() > begin + 1))
     assert time.monotonic() - begin < 3
     assert all(page.state is PageState.TEXT for page in items[1:])
+
+
+def test_cancelled_while_pages_come_quickly(extractor: Extractor, tmp_path: Path) -> None:
+    calls = iter([False] * 4)
+    path = make(tmp_path / "many.pdf", *[lines("text")] * 40)
+    assert len(list(extractor.extract(path, cancelled=lambda: next(calls, True)))) < 8
 
 
 def test_leaving_half_way_ends_or_frees_the_worker(extractor: Extractor, tmp_path: Path) -> None:
