@@ -67,12 +67,10 @@ class Vocabulary:
         if f"{first}{second}" in self._words:
             self._closed += 1
             return False
-        if f"{first}-{second}" in self._words:
+        if "-" in first + second or f"{first}-{second}" in self._words:
             self._kept += 1
             return True
         if first in self._words and second in self._words and min(len(first), len(second)) > 3:
             self._kept += 1
-            return True
-        if "-" in second:
             return True
         return first in _COMPOUND or self._kept > 2 + 2 * self._closed

@@ -9,6 +9,7 @@ import pypdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_core.extraction.vocabulary import Vocabulary
 from rag_core.types import Page, PageState
 from tests.unit.extraction.pdfs import PROSE, lines, make, read
 
@@ -99,6 +100,24 @@ def test_divided_words_are_joined_and_keep_a_box_for_each_half(tmp_path: Path) -
     assert len(halves) == 2
     assert halves[1][1] > halves[0][1]
     assert halves[0][0] > halves[1][0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("informa", "tion", False),
+        ("long", "term", True),
+        ("fran", "chise", False),
+        ("franchise", "owned", True),
+        ("e", "commerce", True),
+        ("ready-to", "drink", True),
+        ("mixed", "mode", True),
+    ],
+)
+def test_hyphens_at_line_ends(first: str, second: str, kept: bool) -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add("A franchise owned by people in e-commerce, in mixed company and fashion mode.")
+    assert vocabulary.keeps_hyphen(first, second) is kept
 
 
 def test_numbers_and_dashes_at_line_ends_are_not_joined(tmp_path: Path) -> None:
