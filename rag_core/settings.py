@@ -7,12 +7,24 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from rag_core.errors import SettingsError
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
+
+
+class _OwnKeys(DotEnvSettingsSource):
+    """The file without the keys of other programs, which share it."""
+
+    def __call__(self) -> dict[str, Any]:
+        return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
 class Settings(BaseSettings):
@@ -90,7 +102,22 @@ class Settings(BaseSettings):
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().absolute()
 
-    @field_validator("openai_base_url", "openai_model", "chroma_host", "files_url", mode="before")
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = getattr(dotenv_settings, "env_file", None)
+        return init_settings, env_settings, _OwnKeys(settings_cls, env_file=file)
+
+    @field_validator(
+        *("openai_base_url", "openai_api_key", "openai_model", "chroma_host", "files_url", "database_url"),
+        mode="before",
+    )
     @classmethod
     def _blank_is_unset(cls, value: object) -> object:
         return None if isinstance(value, str) and not value.strip() else value
@@ -114,12 +141,14 @@ def load_settings(**overrides: Any) -> Settings:
     SettingsError
         A key is unknown or a value is out of range; the message names each key.
     """
-    _refuse_unknown_variables()
     given = {key: value for key, value in overrides.items() if value is not None}
     try:
+        _refuse_unknown_variables()
         return Settings(**given)
     except ValidationError as error:
         raise SettingsError(_explain(error)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The file .env cannot be read ({error}). Save it as UTF-8 text, or remove it.") from None
 
 
 def _known_names() -> set[str]:
@@ -131,9 +160,13 @@ def _known_names() -> set[str]:
     return names
 
 
+def _is_known(key: str) -> bool:
+    return key in Settings.model_fields or key.upper() in _known_names()
+
+
 def _refuse_unknown_variables() -> None:
-    # pydantic-settings forbids unknown keys in .env only where they carry the prefix and never looks
-    # for unknown variables, so a misspelt RAG_TRESHOLD would be ignored in silence.
+    # pydantic-settings never looks for unknown variables, so a misspelt RAG_TRESHOLD would be ignored
+    # in silence.
     file_keys = DotEnvSettingsSource(Settings, env_file=".env").env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
     unknown = sorted(key for key in keys if key.startswith(PREFIX) and key not in _known_names())

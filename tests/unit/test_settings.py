@@ -1,0 +1,167 @@
+"""Settings: read from the environment and .env, refused by name, secret where they are secrets."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from rag_core.errors import SettingsError
+from rag_core.settings import Settings, load_settings
+
+KEY = "sk-very-secret-1234567890"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def dotenv(text: str) -> None:
+    Path(".env").write_text(text, "utf-8")
+
+
+def test_defaults_need_nothing() -> None:
+    settings = load_settings()
+    assert settings.generator_name == "extractive"
+    assert settings.data_dir.is_absolute()
+
+
+def test_the_environment_wins_over_the_file_and_an_argument_over_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    dotenv("RAG_TOP_K=7\nRAG_THRESHOLD=0.3\nRAG_CANDIDATES=70\n")
+    monkeypatch.setenv("RAG_THRESHOLD", "0.4")
+    monkeypatch.setenv("RAG_CANDIDATES", "80")
+    settings = load_settings(candidates=90)
+    assert (settings.top_k, settings.threshold, settings.candidates) == (7, 0.4, 90)
+
+
+def test_an_argument_that_is_none_is_no_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TOP_K", "9")
+    assert load_settings(top_k=None).top_k == 9
+
+
+@pytest.mark.parametrize("name", ["RAG_TRESHOLD", "RAG_", "rag_chunktokens"])
+def test_an_unknown_variable_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(SettingsError, match=rf"Unknown setting {name.upper()}\."):
+        load_settings()
+
+
+def test_an_unknown_key_in_the_file_is_refused_by_its_name() -> None:
+    dotenv("RAG_TRESHOLD=0.5\n")
+    with pytest.raises(SettingsError, match="RAG_TRESHOLD"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RAG_THRESHOLD", "1.5"),
+        ("RAG_CHUNK_TOKENS", "0"),
+        ("RAG_CHUNK_OVERLAP", "-0.1"),
+        ("RAG_TOP_K", "many"),
+        ("RAG_OCR", "sometimes"),
+        ("RAG_EMBEDDER", ""),
+        ("RAG_MAX_FILE_MB", "1e99"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    assert f"{name}: " in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_each_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TOP_K", "0")
+    dotenv("RAG_RRF_K=-1\n")
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    assert "RAG_TOP_K: " in str(refused.value)
+    assert "RAG_RRF_K: " in str(refused.value)
+
+
+def test_keys_of_other_programs_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    dotenv("FOO=1\nHF_HOME=/somewhere\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3\n")
+    monkeypatch.setenv("HF_HOME", "/elsewhere")
+    assert load_settings().top_k == 3
+
+
+def test_a_setting_is_not_read_from_its_name_without_the_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    dotenv("TOP_K=3\nDATA_DIR=/elsewhere\nEMBEDDER=other\n")
+    monkeypatch.setenv("THRESHOLD", "0.1")
+    settings = load_settings()
+    assert (settings.top_k, settings.embedder, settings.threshold) == (5, Settings().embedder, 0.60)
+
+
+def test_names_without_the_prefix_that_other_programs_share_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    dotenv("OPENAI_BASE_URL=http://localhost:1/v1\nDATABASE_URL=sqlite:///x.db\n")
+    monkeypatch.setenv("CHROMA_HOST", "chroma.example")
+    settings = load_settings()
+    assert settings.openai_base_url == "http://localhost:1/v1"
+    assert settings.database_url is not None
+    assert settings.chroma_host == "chroma.example"
+
+
+def test_a_blank_value_leaves_an_optional_setting_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL"):
+        monkeypatch.setenv(name, " ")
+    settings = load_settings()
+    found = (settings.openai_base_url, settings.openai_model, settings.chroma_host, settings.files_url)
+    assert found == (None, None, None, None)
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "DATABASE_URL", "RAG_OPENAI_API_KEY"])
+def test_a_blank_secret_is_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "")
+    settings = load_settings()
+    assert (settings.openai_api_key, settings.database_url) == (None, None)
+
+
+def test_a_folder_named_like_the_file_does_no_harm() -> None:
+    Path(".env").mkdir()
+    assert load_settings().top_k == 5
+
+
+def test_a_file_that_is_not_text_is_refused_in_words() -> None:
+    Path(".env").write_bytes(b"RAG_TOP_K=\xff\xfe\n")
+    with pytest.raises(SettingsError, match=r"\.env"):
+        load_settings()
+
+
+def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("DATABASE_URL", f"postgresql://user:{KEY}@host/db")
+    settings = load_settings()
+    with caplog.at_level(logging.DEBUG):
+        logging.getLogger("test").info("%s %r", settings, settings)
+    shown = [repr(settings), str(settings), settings.model_dump_json(), caplog.text]
+    assert not any(KEY in text for text in shown)
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == KEY
+
+
+def test_a_refusal_repeats_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_TOP_K", KEY)
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    assert KEY not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+def test_settings_cannot_be_changed() -> None:
+    settings = load_settings()
+    with pytest.raises(ValueError, match="frozen"):
+        settings.top_k = 8
+
+
+def test_a_misspelt_argument_is_refused() -> None:
+    with pytest.raises(SettingsError, match="TRESHOLD"):
+        load_settings(treshold=0.5)
+
+
+def test_every_setting_is_described() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
