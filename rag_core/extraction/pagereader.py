@@ -49,7 +49,7 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: 
     lines = ordered(found.runs, written=found.written)
     vocabulary.add(_whole_words(lines))
     text, boxes, spans = compose(lines, separators(lines, vocabulary))
-    state = found.state if text.strip() else PageState.EMPTY
+    state = found.state if text.strip() or found.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
         page_label="",
@@ -113,7 +113,7 @@ def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - three libraries deep; the text layer is worth having anyway
-        layer.reason = f"text recognition failed ({type(error).__name__}: {error})"[:300]
+        layer.reason = f"text recognition failed ({_in_short(error)})"
         if not layer.runs:
             layer.state = PageState.FAILED
         return layer
@@ -125,6 +125,15 @@ def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
     if keep:
         return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason, written=False)
     return _Found(runs, PageState.OCR, confidence, "", written=False)
+
+
+def _in_short(error: Exception) -> str:
+    """Some of the libraries put a whole traceback into the message."""
+    message = str(error)
+    if "alloc" in message:
+        return "it needs more memory than a reader may use"
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:200]
 
 
 def _covered(rects: FloatArray, runs: list[Run]) -> bool:

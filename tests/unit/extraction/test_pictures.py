@@ -109,6 +109,28 @@ def test_recognition_can_be_off(scan: Path) -> None:
     assert read(scan, 0, "off").page.state is PageState.EMPTY
 
 
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [("Traceback:\n  File x\nInvalid picture\n", "Invalid picture"), ("std::bad_alloc", "more memory")],
+)
+def test_failing_recogniser_fails_the_page(
+    scan: Path, monkeypatch: pytest.MonkeyPatch, message: str, says: str
+) -> None:
+    from rag_core.extraction import ocr
+
+    def fails() -> None:
+        raise ValueError(message)
+
+    monkeypatch.setattr(ocr, "_engine", fails)
+    page = read(scan, 0, "auto").page
+    assert page.state is PageState.FAILED
+    assert says in page.reason
+    assert "Traceback" not in page.reason
+    stamped = read(scan, 1, "auto").page
+    assert stamped.state is PageState.TEXT
+    assert says in stamped.reason
+
+
 def test_missing_recogniser_is_said(scan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rag_core.extraction import ocr
 
