@@ -17,10 +17,10 @@ test: $(VENV)/.installed-dev browser  ## Install what the tests need and run the
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-$(VENV)/.installed: requirements.txt
+$(VENV)/.installed: requirements.txt requirements-ocr.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-ocr.txt
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt

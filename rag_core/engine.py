@@ -22,6 +22,7 @@ from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.services.upkeep import mark_clean, sweep
 from rag_core.settings import Settings
+from rag_core.store.codec import span_from_row
 from rag_core.store.schema import versions
 from rag_core.types import (
     Answer,
@@ -216,8 +217,7 @@ class Engine:
     def chunks(self, document_id: str, page_index: int | None = None) -> list[ChunkSpan]:
         """Its chunks in order, of one page if given; raises `UnknownDocument`."""
         rows = self._stores.library.chunk_rows(self.document(document_id).version_id, page_index)
-        names = ChunkSpan.__slots__
-        return [ChunkSpan(**{name: getattr(row, name) for name in names}) for row in rows]
+        return [span_from_row(row) for row in rows]
 
     def original(self, document_id: str) -> bytes:
         """The file as it was uploaded; raises `UnknownDocument`."""

@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
     top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
     threshold: float = Field(
-        0.60, ge=0.0, le=1.0, description='Gate: below this rerank score the answer is "I don\'t know"'
+        0.58, ge=0.0, le=1.0, description='Gate: below this rerank score the answer is "I don\'t know"'
     )
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 

@@ -123,8 +123,11 @@ class ChunkSpan:
     """A span of a document before it is stored.
 
     ``text`` is ``page[start:end]``; a chunk whose last sentence goes on on the next page has that
-    sentence's rest, which ends at ``end`` of ``page_index_end``, behind a `PAGE_BREAK`. ``prefix`` (document name and heading) is embedded and word-indexed, never shown.
-    ``tokens`` counts prefix and text, special tokens included, with the embedder's tokenizer.
+    sentence's rest, which ends at ``end`` of ``page_index_end``, behind a `PAGE_BREAK`. ``prefix``
+    (document name and heading) is embedded and word-indexed, never shown. ``tokens`` counts prefix
+    and text, special tokens included, with the embedder's tokenizer.
+    ``sentences`` holds the index of each sentence's first token, ascending, special tokens not
+    counted; what stands before the first belongs to the prefix.
     """
 
     ordinal: int
@@ -136,6 +139,7 @@ class ChunkSpan:
     prefix: str
     heading: str
     tokens: int
+    sentences: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,23 @@ class Embedding:
     dense: FloatArray
     tokens: Int8Array
     scales: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkVectors:
+    """A chunk's token vectors, as a late-interaction reranker needs them.
+
+    Attributes
+    ----------
+    tokens : Int8Array, shape (n, token_dimension)
+    scales : FloatArray, shape (n,)
+    sentences : IntArray, shape (s,)
+        Index of each sentence's first token, ascending.
+    """
+
+    tokens: Int8Array
+    scales: FloatArray
+    sentences: IntArray
 
 
 @dataclass(frozen=True, slots=True)

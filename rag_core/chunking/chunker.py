@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import PurePath
 
 import numpy as np
@@ -81,7 +82,9 @@ class Chunker:
             following = pages[position + 1] if position + 1 < len(pages) else None
             prefix, prefix_tokens = self._prefix(name, page.heading)
             cuts = list(self._cuts(page, token_offsets[position]))
-            for number, (start, end, tokens) in enumerate(cuts):
+            for number, (start, end, pieces) in enumerate(cuts):
+                tokens = sum(piece.tokens for piece in pieces)
+                firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
                 span = ChunkSpan(
                     ordinal=len(spans),
                     page_index=page.page_index,
@@ -92,6 +95,7 @@ class Chunker:
                     prefix=prefix,
                     heading=page.heading,
                     tokens=tokens + prefix_tokens + self._rule.special,
+                    sentences=tuple(firsts),
                 )
                 if number == len(cuts) - 1 and following is not None:
                     span = self._continued(span, following)
@@ -106,8 +110,8 @@ class Chunker:
             prefix = prefix[: int(offsets[PREFIX_TOKENS - 1][1])]
         return prefix, min(len(offsets), PREFIX_TOKENS)
 
-    def _cuts(self, page: Page, offsets: IntArray) -> Iterator[tuple[int, int, int]]:
-        """Spans ``(start, end, tokens)`` of one page."""
+    def _cuts(self, page: Page, offsets: IntArray) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+        """Spans ``(start, end)`` of one page, with the pieces that they are made of."""
         for body_start, body_end in _bodies(page):
             pieces = list(self._pieces(page.text, body_start, body_end, offsets))
             yield from _pack(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
@@ -147,6 +151,7 @@ class Chunker:
             prefix=span.prefix,
             heading=span.heading,
             tokens=tokens,
+            sentences=span.sentences,
         )
 
 
@@ -176,7 +181,7 @@ def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:
     return high
 
 
-def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, int]]:
+def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
     """Group pieces into chunks of at most ``budget`` tokens that share about ``overlap``."""
     total = sum(piece.tokens for piece in pieces)
     # Chunks of a page are made about equally long: a last one of a few words finds nothing.
@@ -190,7 +195,7 @@ def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple
             last += 1
             if tokens >= target:
                 break
-        yield pieces[first].start, pieces[last - 1].end, tokens
+        yield pieces[first].start, pieces[last - 1].end, pieces[first:last]
         if last == len(pieces):
             return
         first = _step_back(pieces, first, last, overlap, budget)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import numpy as np
 
 from rag_core.retrieval.protocols import InverseDocumentFrequency, TokenVectors
-from rag_core.types import FloatArray, Hit, IntArray, Question
+from rag_core.types import ChunkVectors, FloatArray, Hit, IntArray, Question
 
 _WORD = re.compile(r"[^\W_]+")
-# Words such as "what" and "how" are rare in documents and say little: their weight is their inverse
-# document frequency times this.
+# Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by
+# this.
 STOPWORD_FACTOR = 0.3
+# What the best sentence's score counts beside the whole chunk's.
+SENTENCE_WEIGHT = 0.5
 
 
 def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
     """How much each token of the question counts, shape (n,), summing to 1.
 
-    A token weighs what its word's inverse document frequency is; punctuation weighs nothing. Where
+    A token weighs the square root of its word's inverse document frequency, so that one rare word
+    does not drown the others; punctuation weighs nothing. Where
     no word has any weight, all tokens weigh the same.
     """
     words = _words(question.text, question.offsets)
     rarity = idf(sorted({word for word in words if word}))
     weights = np.array(
-        [rarity[word] * (STOPWORD_FACTOR if word in stopwords else 1.0) if word else 0.0 for word in words],
+        [math.sqrt(rarity[word]) * (STOPWORD_FACTOR if word in stopwords else 1.0) if word else 0.0 for word in words],
         np.float32,
     )
     if weights.sum() <= 0:
@@ -57,6 +60,10 @@ def max_sim(question: FloatArray, chunk: FloatArray, weights: FloatArray) -> flo
 class LateInteractionReranker:
     """MaxSim over token vectors stored at indexing; a reranker named ``rerank``.
 
+    A chunk's score is the mean of its MaxSim over all its tokens and, at half the weight, that of its
+    best sentence alone: words that stand together in one sentence say more than the same words
+    scattered over the chunk. It lies in -1..1 like each of them.
+
     Parameters
     ----------
     token_vectors : TokenVectors
@@ -73,25 +80,42 @@ class LateInteractionReranker:
 
     def rerank(self, question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
         stored = self._token_vectors(chunk_ids)
-        present = [chunk_id for chunk_id in chunk_ids if chunk_id in stored and len(stored[chunk_id][1])]
+        present = [chunk_id for chunk_id in chunk_ids if chunk_id in stored and len(stored[chunk_id].scales)]
         if not present or not len(question.tokens):
             return []
         weights = token_weights(question, self._idf, self._stopwords)
-        scores = _max_sims(question.tokens, [stored[chunk_id] for chunk_id in present], weights)
+        scores = late_interaction(question.tokens, [stored[chunk_id] for chunk_id in present], weights)
         order = np.argsort(-scores, kind="stable")
         return [Hit(present[position], float(scores[position])) for position in order]
 
 
-def _max_sims(question: FloatArray, chunks: Sequence[tuple[Any, FloatArray]], weights: FloatArray) -> FloatArray:
-    # One product over all chunks' tokens, then a maximum over each chunk's run of columns: a product
-    # a chunk would spend its time in calls (200 chunks: 9 ms against 25 ms).
-    values = np.concatenate([tokens for tokens, _ in chunks]).astype(np.float32)
-    scales = np.concatenate([scale for _, scale in chunks])
-    similarities = (question @ values.T) * scales
-    starts = np.cumsum([0, *(len(scale) for _, scale in chunks[:-1])])
-    best = np.maximum.reduceat(similarities, starts, axis=1)
-    result: FloatArray = (weights @ best).astype(np.float32)
-    return result
+def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
+    """The score of each chunk, shape (len(chunks),); see `LateInteractionReranker`.
+
+    Parameters
+    ----------
+    question : FloatArray, shape (m, dimension)
+        Unit vectors.
+    chunks : sequence of ChunkVectors
+        Each with at least one token.
+    weights : FloatArray, shape (m,)
+        Summing to 1.
+    """
+    # One product over all chunks' tokens, then maxima over runs of columns: a product a chunk would
+    # spend its time in calls (200 chunks: 9 ms against 25 ms).
+    values = np.concatenate([chunk.tokens for chunk in chunks]).astype(np.float32)
+    similarities = (question @ values.T) * np.concatenate([chunk.scales for chunk in chunks])
+    lengths = [len(chunk.scales) for chunk in chunks]
+    starts = np.cumsum([0, *lengths[:-1]])
+    # Runs: the prefix, then each sentence; the first of a chunk begins where the chunk does.
+    runs = [np.unique(np.clip([0, *chunk.sentences], 0, n - 1)) for chunk, n in zip(chunks, lengths, strict=True)]
+    firsts = np.concatenate([run + start for run, start in zip(runs, starts, strict=True)])
+    first_runs = np.cumsum([0, *(len(run) for run in runs[:-1])])
+    by_run = np.maximum.reduceat(similarities, firsts, axis=1)
+    whole = weights @ np.maximum.reduceat(by_run, first_runs, axis=1)
+    best_sentence = np.maximum.reduceat(weights @ by_run, first_runs)
+    scores: FloatArray = ((whole + SENTENCE_WEIGHT * best_sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
+    return scores
 
 
 def _words(text: str, offsets: IntArray) -> list[str | None]:

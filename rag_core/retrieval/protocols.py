@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from rag_core.types import FloatArray, Hit, Int8Array, Question
+from rag_core.types import ChunkVectors, Hit, Question
 
 
 class Retriever(Protocol):
@@ -40,8 +40,8 @@ class Reranker(Protocol):
 class TokenVectors(Protocol):
     """Where a late-interaction reranker finds the token vectors of chunks."""
 
-    def __call__(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[Int8Array, FloatArray]]:
-        """Token vectors (n, dimension) int8 and scales (n,) by chunk, those that are stored."""
+    def __call__(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
+        """Token vectors by chunk, of those that are stored."""
         ...
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
@@ -18,16 +20,16 @@ from rag_core.retrieval import LateInteractionReranker, Pipeline, Timer, decide,
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.codec import unpack_sentences
 from rag_core.types import (
     REFUSAL,
     Answer,
     AnswerState,
     AskEvent,
+    ChunkVectors,
     Citation,
     Delta,
-    FloatArray,
     Gate,
-    Int8Array,
     Message,
     Passage,
     Question,
@@ -207,16 +209,14 @@ class Asking:
         stored = self._token_vectors([int(passage.chunk_id) for passage in passages], found.generation)
         evidence = []
         for passage, prefix, spans in zip(passages, prefixes, offsets, strict=True):
-            values, scales = stored[int(passage.chunk_id)]
+            chunk = stored[int(passage.chunk_id)]
             own = spans[:, 0] >= len(prefix)
-            vectors = values.astype("float32") * scales[:, None]
+            vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
             evidence.append(Evidence(passage, vectors[own], spans[own] - len(prefix)))
         weights = token_weights(found.question, self._stores.words.idf, STOPWORDS)
         return read(found.question, weights, evidence)
 
-    def _token_vectors(
-        self, chunk_ids: Sequence[int], generation: Generation
-    ) -> Mapping[int, tuple[Int8Array, FloatArray]]:
+    def _token_vectors(self, chunk_ids: Sequence[int], generation: Generation) -> Mapping[int, ChunkVectors]:
         stored = self._stores.vectors.tokens(chunk_ids)
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_WHILE_ASKED]
         if missing:
@@ -224,7 +224,8 @@ class Asking:
             present = [chunk_id for chunk_id in missing if chunk_id in rows]
             texts = [f"{rows[one].prefix}\n{rows[one].text}" for one in present]
             for chunk_id, made in zip(present, generation.embedder.embed(texts), strict=True):
-                stored[chunk_id] = (made.tokens, made.scales)
+                sentences = unpack_sentences(rows[chunk_id].sentences)
+                stored[chunk_id] = ChunkVectors(made.tokens, made.scales, sentences)
         return stored
 
     def _versions(self, scope: Sequence[str] | None) -> list[str] | None:

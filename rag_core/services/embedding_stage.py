@@ -102,7 +102,7 @@ class EmbeddingStage:
     def _guarded(self, group: list[Work]) -> None:
         try:
             self._embed(group)
-        except Exception as error:  # a bug in one document must not end the queue for all others
+        except Exception as error:  # noqa: BLE001 - a bug in one document must not end the queue for all
             if len(group) > 1:
                 for work in group:
                     work.embedded = work.computed = 0
@@ -115,7 +115,7 @@ class EmbeddingStage:
                 return
             try:
                 self._publish(work)
-            except Exception as error:  # as above
+            except Exception as error:  # noqa: BLE001 - as above
                 self._fail(work, error)
 
     def _embed(self, group: list[Work]) -> None:

@@ -103,8 +103,8 @@ class Reindexing:
         differing = set(generation.fingerprint.differences(target)) - {"extractor"}
         if differing:
             raise IndexMismatch(
-                f"Single documents cannot be re-indexed with other settings than the rest ({', '.join(sorted(differing))} "
-                "differ). Re-index all documents."
+                "Single documents cannot be re-indexed with other settings than the rest "
+                f"({', '.join(sorted(differing))} differ). Re-index all documents."
             )
         rows = self._active_rows()
         if chosen is not None:

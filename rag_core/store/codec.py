@@ -12,11 +12,13 @@ import numpy as np
 from rag_core.types import (
     Answer,
     AnswerState,
+    ChunkSpan,
     Citation,
     Embedding,
     FloatArray,
     Gate,
     Int8Array,
+    IntArray,
     Page,
     PageState,
     Passage,
@@ -61,6 +63,24 @@ def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[Int8Array, FloatArray]:
     """Token vectors (n, dimension) int8 and their scales (n,) float32."""
     scale = np.frombuffer(scales, "<f2").astype(np.float32)
     return np.frombuffer(tokens, np.int8).reshape(len(scale), -1 if len(scale) else 0), scale
+
+
+def span_to_row(span: ChunkSpan) -> dict[str, Any]:
+    """Columns of a chunk; sentence starts as little-endian uint16."""
+    return {
+        **asdict(span),
+        "sentences": np.asarray(span.sentences, "<u2").tobytes(),
+        "text_hash": text_hash(span.prefix, span.text),
+    }
+
+
+def span_from_row(row: Any) -> ChunkSpan:
+    values = {name: getattr(row, name) for name in ChunkSpan.__slots__}
+    return ChunkSpan(**{**values, "sentences": tuple(unpack_sentences(row.sentences).tolist())})
+
+
+def unpack_sentences(data: bytes) -> IntArray:
+    return np.frombuffer(data, "<u2").astype(np.int32)
 
 
 def page_to_row(page: Page) -> dict[str, Any]:

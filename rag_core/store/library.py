@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from rag_core.errors import UnknownDocument
-from rag_core.store.codec import page_from_row, page_to_row, text_hash
+from rag_core.store.codec import page_from_row, page_to_row, span_to_row
 from rag_core.store.database import Database, as_utc, batches, new_id, now
 from rag_core.store.schema import chunks, documents, generations, jobs, pages, versions
 from rag_core.types import ChunkSpan, DocumentInfo, DocumentStatus, Fingerprint, Page, PageState
@@ -107,7 +107,7 @@ class Library:
                         id=document_id, name=name, collection=collection, added_at=moment, active_version=None
                     )
                 )
-            values = dict(id=version_id, document_id=document_id, generation_id=generation_id, sha256=sha256)
+            values = {"id": version_id, "document_id": document_id, "generation_id": generation_id, "sha256": sha256}
             connection.execute(
                 insert(versions).values(
                     **values, size=size, state="building", status=DocumentStatus.QUEUED.value, added_at=moment
@@ -159,9 +159,7 @@ class Library:
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
         """Store a version's chunks in place of any it had; returns their ids in the given order."""
-        rows = [
-            {**asdict(span), "version_id": version_id, "text_hash": text_hash(span.prefix, span.text)} for span in spans
-        ]
+        rows = [{**span_to_row(span), "version_id": version_id} for span in spans]
         with self._db.begin() as connection:
             connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
             if rows:

@@ -116,6 +116,7 @@ chunks = Table(
     Column("prefix", Text, nullable=False),
     Column("heading", Text, nullable=False),
     Column("tokens", Integer, nullable=False),
+    Column("sentences", LargeBinary, nullable=False),
     Column("text_hash", LargeBinary(16), nullable=False),
     Column("embedding_id", Integer, index=True),
     Index("chunks_by_version", "version_id", "ordinal"),

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import delete, func, insert, select, update
 
-from rag_core.store.codec import pack_embedding, unpack_dense, unpack_tokens
+from rag_core.store.codec import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.store.database import Database, batches
 from rag_core.store.schema import chunks, embeddings
-from rag_core.types import Embedding, FloatArray, Int8Array
+from rag_core.types import ChunkVectors, Embedding, FloatArray
 
 
 class VectorStore:
@@ -54,16 +54,17 @@ class VectorStore:
                 found |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
         return found
 
-    def tokens(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Int8Array, FloatArray]]:
-        """Token vectors (n, dimension) and scales (n,) by chunk id, of those chunks that have any."""
-        found: dict[int, tuple[Int8Array, FloatArray]] = {}
-        query = select(chunks.c.id, embeddings.c.tokens, embeddings.c.scales).join(
+    def tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
+        """Token vectors by chunk id, of those chunks that have any."""
+        found: dict[int, ChunkVectors] = {}
+        query = select(chunks.c.id, chunks.c.sentences, embeddings.c.tokens, embeddings.c.scales).join(
             embeddings, embeddings.c.id == chunks.c.embedding_id
         )
         with self._db.read() as connection:
             for run in batches(list(chunk_ids)):
                 for row in connection.execute(query.where(chunks.c.id.in_(run))):
-                    found[row.id] = unpack_tokens(row.tokens, row.scales)
+                    tokens, scales = unpack_tokens(row.tokens, row.scales)
+                    found[row.id] = ChunkVectors(tokens, scales, unpack_sentences(row.sentences))
         return found
 
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
