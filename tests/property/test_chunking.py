@@ -1,0 +1,154 @@
+"""Invariants of chunks: they slice back to the page, lose nothing, and fit the embedder."""
+
+from __future__ import annotations
+
+import functools
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_core.chunking import Chunker, ChunkRule
+from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.sentences import sentence_spans
+from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
+
+WORDS = st.one_of(
+    st.sampled_from("the a of capital expenditure was in and not 1,749 3.5 Inc. e.g. U.S. EBITDA naïve".split()),
+    st.text(string.ascii_lowercase, min_size=1, max_size=14),
+    st.text(string.hexdigits, min_size=30, max_size=150),
+    st.text("漢字語文。、ظ🙂\u200b\x00\ufffdé\u0301§—½", min_size=1, max_size=12),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\f"), min_size=1, max_size=8),
+)
+ENDS = st.sampled_from([". ", "! ", " ", " ", "\n", "\n\n", "; ", ".\n", "\u00a0", ": "])
+PAIRS = st.tuples(WORDS, ENDS)
+# Hypothesis keeps lists short unless told otherwise, and a short page is one chunk.
+TEXTS = st.one_of(st.lists(PAIRS, max_size=8), st.lists(PAIRS, min_size=30, max_size=90)).map(
+    lambda pairs: "".join(word + end for word, end in pairs)
+)
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> list[Page]:
+    made = []
+    for index, text in enumerate(draw(st.lists(TEXTS, max_size=3))):
+        # Running headers and footers are whole lines.
+        lines = [0, *(position + 1 for position, character in enumerate(text) if character == "\n"), len(text)]
+        ends = sorted(draw(st.lists(st.sampled_from(lines), max_size=4)))
+        skip = tuple(zip(ends[::2], ends[1::2], strict=False))
+        heading = draw(st.sampled_from(["", "Liquidity", "x" * 300, "Note 7 " * 30]))
+        made.append(Page(index, str(index + 1), text, PageState.TEXT, heading=heading, skip=skip))
+    return made
+
+
+RULES = st.tuples(st.sampled_from([32, 40, 64, 120, 214]), st.sampled_from([0.0, 0.1, 0.18, 0.35, 0.5]))
+NAMES = st.sampled_from(["3M_2022_10K.pdf", "a.pdf", "Unternehmensbeteiligungsgesellschaft " * 12 + ".pdf", "…", "x" * 180])
+
+
+@functools.cache
+def model() -> SentenceTransformerEmbedder:
+    return SentenceTransformerEmbedder("all-MiniLM-L6-v2")
+
+
+def cut(document: list[Page], rule: tuple[int, float], name: str = "a.pdf") -> list[ChunkSpan]:
+    embedder = model()
+    whole = ChunkRule(rule[0], rule[1], embedder.window, embedder.special_tokens)
+    return Chunker(whole, embedder.offsets).chunk(name, document)
+
+
+@given(pages(), RULES)
+@settings(max_examples=40)
+def test_offsets_slice_back_to_the_page(document: list[Page], rule: tuple[int, float]) -> None:
+    for span in cut(document, rule):
+        first, crosses, rest = span.text.partition(PAGE_BREAK)
+        page = document[span.page_index].text
+        if crosses:
+            assert span.page_index_end == span.page_index + 1
+            assert page[span.start : span.start + len(first)] == first
+            assert not page[span.start + len(first) :].strip() or document[span.page_index].skip
+            following = document[span.page_index_end].text
+            assert following[span.end - len(rest) : span.end] == rest
+            assert rest
+        else:
+            assert span.page_index_end == span.page_index
+            assert page[span.start : span.end] == span.text
+        assert first.strip() == first != ""
+
+
+@given(pages(), RULES)
+@settings(max_examples=40)
+def test_every_character_outside_running_headers_lies_in_a_chunk(document: list[Page], rule: tuple[int, float]) -> None:
+    covered = [[False] * len(page.text) for page in document]
+    for span in cut(document, rule):
+        first, _, rest = span.text.partition(PAGE_BREAK)
+        for position in range(span.start, span.start + len(first)):
+            covered[span.page_index][position] = True
+        for position in range(span.end - len(rest), span.end):
+            covered[span.page_index_end][position] = True
+    for page, marks in zip(document, covered, strict=True):
+        skipped = {position for start, end in page.skip for position in range(start, end)}
+        lost = [
+            (position, character)
+            for position, character in enumerate(page.text)
+            if not marks[position] and not character.isspace() and position not in skipped
+        ]
+        assert lost == []
+
+
+@given(pages(), RULES)
+@settings(max_examples=40)
+def test_no_chunk_holds_a_running_header(document: list[Page], rule: tuple[int, float]) -> None:
+    for span in cut(document, rule):
+        end = span.start + len(span.text.partition(PAGE_BREAK)[0])
+        skip = document[span.page_index].skip
+        assert not [(a, b) for a, b in skip if a < b and max(a, span.start) < min(b, end)]
+
+
+@given(pages(), RULES, NAMES)
+@settings(max_examples=60)
+def test_every_chunk_fits_the_window_and_says_how_long_it_is(
+    document: list[Page], rule: tuple[int, float], name: str
+) -> None:
+    embedder = model()
+    for span in cut(document, rule, name):
+        tokens = len(embedder.offsets([f"{span.prefix}\n{span.text}"])[0]) + embedder.special_tokens
+        assert tokens <= embedder.window
+        assert tokens <= rule[0] + 40 + embedder.special_tokens
+        # A word that is cut has other tokens than it had whole: counted too high by a few, never too low.
+        assert span.tokens - 8 <= tokens <= span.tokens
+
+
+@given(pages(), RULES)
+@settings(max_examples=40)
+def test_chunks_go_forward_and_share_no_more_than_they_should(document: list[Page], rule: tuple[int, float]) -> None:
+    spans = cut(document, rule)
+    assert [span.ordinal for span in spans] == list(range(len(spans)))
+    for before, after in zip(spans, spans[1:], strict=False):
+        assert before.page_index <= after.page_index
+        if before.page_index != after.page_index:
+            continue
+        assert before.start < after.start
+        assert after.page_index_end > after.page_index or before.end < after.end
+        shared = document[before.page_index].text[after.start : before.end]
+        if rule[1] == 0:
+            assert not shared
+        # A sentence that is somewhat longer than the overlap is shared whole.
+        assert len(model().offsets([shared])[0]) <= 1.6 * rule[0] * rule[1] + 2
+
+
+@given(TEXTS)
+def test_sentences_follow_one_another_and_lose_nothing(text: str) -> None:
+    spans = sentence_spans(text)
+    position = 0
+    for start, end in spans:
+        assert position <= start < end <= len(text)
+        assert not text[position:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        position = end
+    assert not text[position:].strip()
+
+
+@pytest.mark.parametrize("text", ["", " \n\t ", "\u00a0"])
+def test_a_page_without_text_has_no_chunk(text: str) -> None:
+    assert cut([Page(0, "1", text, PageState.EMPTY)], (64, 0.2)) == []
