@@ -1,0 +1,102 @@
+"""How fast documents are indexed and questions answered, as ratios within one run on one machine.
+
+    python benchmarks/speed.py DATA [--peer "COMMAND"]
+
+DATA holds ``pdfs/`` and ``questions.jsonl``. ``--peer`` names another program with the same ``add`` and
+``reindex`` commands, measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.engine import Engine
+from rag_core.settings import load_settings
+from rag_core.types import AnswerState, Delta
+
+
+def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
+    """Pages, chunks and seconds of indexing all files, model loading left out."""
+    engine.warm_up()
+    while not engine.warmth().ready:
+        time.sleep(0.05)
+    started = time.perf_counter()
+    engine.wait([engine.submit(file.name, file.read_bytes()).job_id for file in files])
+    seconds = time.perf_counter() - started
+    counts = engine.status().counts
+    return counts["pages"], counts["chunks"], seconds
+
+
+def embedding_alone(engine: Engine) -> float:
+    """Seconds to embed the same chunks in sorted batches, and nothing else."""
+    spans = [span for document in engine.documents() for span in engine.chunks(document.document_id)]
+    spans.sort(key=lambda span: span.tokens)
+    texts = [f"{span.prefix}\n{span.text}" for span in spans]
+    embedder = SentenceTransformerEmbedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
+    batch = engine.settings.embedding_batch
+    started = time.perf_counter()
+    for first in range(0, len(texts), batch):
+        embedder.embed(texts[first : first + batch])
+    return time.perf_counter() - started
+
+
+def percentiles(values: Sequence[float]) -> str:
+    return f"p50 {np.percentile(values, 50):6.1f} ms  p95 {np.percentile(values, 95):6.1f} ms"
+
+
+def asking(engine: Engine, questions: Sequence[str]) -> None:
+    """Where the time of a question goes, and when its first piece of text comes."""
+    timings: dict[str, list[float]] = {}
+    first_piece = []
+    engine.search(questions[0])
+    for question in questions:
+        for name, value in engine.search(question, top_k=5).timings_ms.items():
+            timings.setdefault(name, []).append(value)
+        started = time.perf_counter()
+        events = engine.ask(question)
+        first = next(event for event in events if isinstance(event, Delta))
+        first_piece.append(1000 * (time.perf_counter() - started))
+        assert first.text
+        assert list(events)[-1].state in AnswerState  # type: ignore[union-attr]
+    for name, values in timings.items():
+        print(f"  {name:10} {percentiles(values)}")
+    print(f"  first text {percentiles(first_piece)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--peer", type=shlex.split, default=None)
+    arguments = parser.parse_args()
+    files = sorted((arguments.data / "pdfs").glob("*.pdf"))
+    lines = (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = [json.loads(line)["question"] for line in lines][:200]
+    with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
+        pages, chunks, seconds = indexing(engine, files)
+        print(f"indexing: {pages} pages, {chunks} chunks in {seconds:.1f} s, {pages / seconds:.1f} pages/s")
+        alone = embedding_alone(engine)
+        print(f"embedding the same chunks alone: {alone:.1f} s, {alone / seconds:.2f} of indexing")
+        again = engine.wait([engine.reindex().job_id])[0].seconds
+        print(f"re-index, nothing changed: {again:.2f} s, {again / seconds:.4f} of indexing")
+        print("a question:")
+        asking(engine, questions)
+        if arguments.peer:
+            started = time.perf_counter()
+            command = [*arguments.peer, "--data-dir", str(Path(folder) / "peer"), "add", str(arguments.data / "pdfs")]
+            subprocess.run([*command, "--json"], check=True, capture_output=True)
+            peer = time.perf_counter() - started
+            print(f"peer: {pages / peer:.1f} pages/s; ours is {peer / seconds:.2f} times as fast")
+
+
+if __name__ == "__main__":
+    main()
