@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared.coldstart import settle_cold_start
+
 # A file of our own: a Material icon would be fetched from a server on the internet for the tab.
 st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png", layout="centered")
 
@@ -13,4 +15,6 @@ PAGES = [
     st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
 ]
 
-st.navigation(PAGES).run()
+page = st.navigation(PAGES)
+settle_cold_start()
+page.run()

@@ -94,16 +94,19 @@ def _sentences(question: Question, weights: FloatArray, evidence: Sequence[Evide
         starts, ends = one.offsets[:, 0], one.offsets[:, 1]
         for start, end in sentence_spans(one.passage.first_page_text):
             inside = np.flatnonzero((starts >= start) & (ends <= end))
-            if len(inside) < LEAST_TOKENS or _is_heading(one.passage.text[start:end]):
+            if len(inside) < LEAST_TOKENS or _is_heading(one.passage.text[start:end], one.passage.heading):
                 continue
             score = float(weights @ similarities[:, inside].max(axis=1))
             found.append(_Sentence(one.passage, start, end, score, score + PASSAGE_WEIGHT * passage_score))
     return found
 
 
-def _is_heading(text: str) -> bool:
+def _is_heading(text: str, heading: str) -> bool:
     """A few words without a figure or an end say what follows is about, and answer nothing."""
-    return len(text.split()) <= MOST_HEADING_WORDS and not re.search(r"\d|[.!?:;。！？]$", text)
+    words = " ".join(text.split())
+    if words and heading.endswith(words):
+        return True
+    return words.count(" ") < MOST_HEADING_WORDS and not re.search(r"\d|[.!?:;。！？]$", words)
 
 
 def _beside(best: _Sentence, other: _Sentence) -> bool:

@@ -235,10 +235,10 @@ class Asking:
         return list(self._stores.library.visible_versions(scope))
 
     def _notices(self, scope: Sequence[str] | None) -> tuple[str, ...]:
-        partly = [state for state in self._stores.library.visible_versions(scope).values() if state == "words"]
+        partly = self._stores.library.found_by_words_only(scope)
         if not partly:
             return ()
-        subject = "1 document is" if len(partly) == 1 else f"{len(partly)} documents are"
+        subject = "1 document is" if partly == 1 else f"{partly} documents are"
         return (f"{subject} still being indexed and found by words only so far.",)
 
     def _checked(self, text: str) -> str:

@@ -324,6 +324,19 @@ class Library:
         with self._db.read() as connection:
             return {row.id: row.state for row in connection.execute(query)}
 
+    def found_by_words_only(self, document_ids: Sequence[str] | None = None) -> int:
+        """How many searchable documents have no vectors yet."""
+        query = (
+            select(func.count())
+            .select_from(versions)
+            .join(documents, documents.c.active_version == versions.c.id)
+            .where(versions.c.state == "words")
+        )
+        if document_ids is not None:
+            query = query.where(documents.c.id.in_(document_ids))
+        with self._db.read() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def hidden_versions(self) -> bool:
         """Whether the stores hold anything that a search may not see now."""
         query = (
