@@ -21,6 +21,7 @@ from rag_core.services.models import Models
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.services.upkeep import mark_clean, sweep
+from rag_core.services.watching import Watching
 from rag_core.settings import Settings
 from rag_core.store.codec import span_from_row
 from rag_core.store.schema import versions
@@ -38,7 +39,9 @@ from rag_core.types import (
     PageImage,
     SearchResult,
     Status,
+    Sync,
     Warmth,
+    Watch,
 )
 
 log = logging.getLogger(__name__)
@@ -70,6 +73,7 @@ class Engine:
         self._removal = Removal(self._stores)
         self._asking = Asking(settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
+        self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
         self._closed = False
@@ -85,6 +89,7 @@ class Engine:
         if self._closed:
             return
         self._closed = True
+        self._watching.stop()
         self._indexer.stop()
         if self._warming:
             self._warming.join()
@@ -291,6 +296,32 @@ class Engine:
         rects = np.concatenate([page.boxes.within(0, 0), *(page.boxes.within(*span) for span in spans)])
         with self._stores.files.local(self._digest(document.version_id)) as path:
             return render_page(path, page_index, rects=rects, scale=scale)
+
+    # watched folders
+
+    def watches(self) -> list[Watch]:
+        """Folders that the library is kept in step with."""
+        return self._stores.watches.listed()
+
+    def watch(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> Watch:
+        """Keep the library in step with a folder or fsspec URL; raises `SettingsError`.
+
+        Looked at by `sync_watch`, and from time to time once `start_watching` was called.
+        """
+        return self._watching.add(url, collection)
+
+    def unwatch(self, watch_id: str) -> None:
+        """Watch a folder no longer; its documents stay."""
+        self._stores.watches.remove(watch_id)
+
+    def sync_watch(self, watch_id: str) -> Sync | None:
+        """Look at a watched folder now; ``None`` when it is not watched any more."""
+        found = [watch for watch in self.watches() if watch.watch_id == watch_id]
+        return self._watching.sync(found[0]) if found else None
+
+    def start_watching(self) -> None:
+        """Look at watched folders from time to time, in the background."""
+        self._watching.start()
 
     # asking
 

@@ -93,6 +93,7 @@ class Settings(BaseSettings):
     max_pages: int = Field(20_000, ge=1, le=1_000_000, description="Most pages a document may have")
     page_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest time on one page before it is given up")
     worker_memory_mb: int = Field(2048, ge=256, le=1_000_000, description="Memory limit of an extraction worker")
+    watch_interval_s: float = Field(30.0, gt=0, le=86_400, description="Seconds between looks at watched folders")
     ocr: Literal["auto", "on", "off"] = Field(
         "auto", description="Read pages as pictures: when they hold too little text, always, or never"
     )

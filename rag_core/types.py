@@ -369,6 +369,29 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """A folder or fsspec URL that the library is kept in step with. ``problem`` is empty when all is well."""
+
+    watch_id: str
+    url: str
+    collection: str
+    files: int
+    checked_at: datetime | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """What one look at a watched folder found, as paths in it."""
+
+    watch_id: str
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteReceipt:
     """What a delete removed, and what each store still holds of it, counted afterwards."""
 

@@ -15,6 +15,8 @@ from rag_core.types import (
     Passage,
     SearchResult,
     Status,
+    Sync,
+    Watch,
 )
 
 
@@ -92,6 +94,16 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         "citations": [_citation(citation) for citation in answer.citations],
         "generator": answer.generator,
     }
+
+
+def watched(watch: Watch) -> dict[str, Any]:
+    """The line of one folder of ``watch``."""
+    return asdict(watch)
+
+
+def synced(sync: Sync) -> dict[str, Any]:
+    """The line of one look at a folder."""
+    return asdict(sync)
 
 
 def status(found: Status) -> dict[str, Any]:

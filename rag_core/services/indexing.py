@@ -67,16 +67,29 @@ class Indexer:
         self._embedding.stop()
         self._extractor.close()
 
-    def submit(self, name: str, data: bytes, collection: str, on_same_name: SameName, password: str | None) -> Job:
-        """Store a file and queue its indexing; see `Engine.submit`."""
+    def submit(
+        self,
+        name: str,
+        data: bytes,
+        collection: str,
+        on_same_name: SameName,
+        password: str | None,
+        *,
+        document_id: str | None = None,
+    ) -> Job:
+        """Store a file and queue its indexing; see `Engine.submit`.
+
+        ``document_id`` names the document whose next version this is, whatever the names.
+        """
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with self._submitting:
             twin = stores.library.find_content(digest)
             if twin:
                 return self._duplicate(name, *twin)
-            document_id = stores.library.find_name(name, collection)
-            if document_id and on_same_name == "keep":
-                name, document_id = self._free_name(name, collection), None
+            if document_id is None or not stores.library.documents([document_id]):
+                document_id = stores.library.find_name(name, collection)
+                if document_id and on_same_name == "keep":
+                    name, document_id = self._free_name(name, collection), None
             limit = self._settings.max_file_mb
             too_large = len(data) > limit * 1_000_000
             if not too_large:

@@ -14,6 +14,7 @@ from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.lock import FolderLock
 from rag_core.store.vectors import VectorStore
+from rag_core.store.watches import WatchStore
 
 
 class Stores:
@@ -35,6 +36,7 @@ class Stores:
             self.vectors = VectorStore(self.database)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
+            self.watches = WatchStore(self.database)
             self.files = FileStore(settings.files_url or str(folder / "files"))
             self.words = WordIndex(folder / "words.sqlite")
         except BaseException:

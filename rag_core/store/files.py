@@ -7,8 +7,9 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
@@ -113,6 +114,45 @@ class FileStore:
         if not re.fullmatch(r"[0-9a-f]{64}", digest):
             raise ValueError(f"not a content address: {digest!r}")
         return f"{self._root}/{digest[:2]}/{digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does."""
+
+    url: str
+    stamps: Mapping[str, str]
+    read: Callable[[str], bytes]
+
+
+def browse(url: str) -> Listing:
+    """List the PDFs below a folder or fsspec URL.
+
+    Raises
+    ------
+    SettingsError
+        The URL's kind is not known or its driver is not installed.
+    StoreUnavailable
+        It does not answer, or is not a folder.
+    """
+    import fsspec
+
+    try:
+        fs, root = fsspec.core.url_to_fs(url)
+        if not fs.isdir(root):
+            raise StoreUnavailable(f"{url} is not a folder that can be reached.")
+        found = fs.find(root, detail=True)
+    except (ImportError, ValueError) as error:
+        raise SettingsError(f"{url} is no folder or URL that can be read: {error}.") from None
+    except OSError as error:
+        raise StoreUnavailable(f"{url} cannot be read ({error.strerror or error}).") from error
+    base = root.rstrip("/") + "/"
+    stamps = {
+        str(path).removeprefix(base): "-".join(str(info.get(key, "")) for key in ("size", "mtime", "ETag", "etag"))
+        for path, info in sorted(found.items())
+        if str(path).lower().endswith(".pdf") and info.get("type") == "file"
+    }
+    return Listing(str(fs.unstrip_protocol(root)), stamps, lambda path: bytes(fs.cat_file(base + path)))
 
 
 def _unwritable(error: OSError, where: str) -> DataFolderUnwritable:

@@ -143,6 +143,27 @@ jobs = Table(
     Column("finished_at", DateTime(timezone=True)),
 )
 
+watches = Table(
+    "watches",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("url", Text, nullable=False, unique=True),
+    Column("collection", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("checked_at", DateTime(timezone=True)),
+)
+
+watched_files = Table(
+    "watched_files",
+    metadata,
+    Column("watch_id", String(32), ForeignKey("watches.id"), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("stamp", Text, nullable=False),
+    Column("document_id", String(32), index=True),
+    Column("owned", Boolean, nullable=False),
+)
+
 conversations = Table(
     "conversations",
     metadata,
