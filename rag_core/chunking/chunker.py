@@ -199,13 +199,13 @@ def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple
     # Chunks of a page are made about equally long: a last one of a few words finds nothing.
     count = max(1, -(-(total - overlap) // max(1, budget - overlap)))
     target = min(budget, -(-(total - overlap) // count) + overlap)
-    first = 0
+    first = last = 0
     while first < len(pieces):
-        last, tokens = first, 0
+        reached, last, tokens = last, first, 0
         while last < len(pieces) and (last == first or tokens + pieces[last].tokens <= budget):
             tokens += pieces[last].tokens
             last += 1
-            if tokens >= target:
+            if tokens >= target and last > reached:
                 break
         yield pieces[first].start, pieces[last - 1].end, pieces[first:last]
         if last == len(pieces):

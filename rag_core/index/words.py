@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,7 +43,9 @@ def terms(question: str) -> list[str]:
     >>> terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
     """
-    whole = [match.group().lower() for match in _TERM.finditer(question)]
+    # Composed: an accent typed as a character of its own would cut its word in two.
+    composed = unicodedata.normalize("NFC", question)
+    whole = [match.group().lower() for match in _TERM.finditer(composed)]
     content = [term for term in whole if term not in STOPWORDS]
     parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOPWORDS]
     return list(dict.fromkeys([*(content or whole), *parts]))[:MAX_TERMS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -242,7 +243,9 @@ class Asking:
         return (f"{subject} still being indexed and found by words only so far.",)
 
     def _checked(self, text: str) -> str:
-        question = " ".join(text.split())
+        # Half surrogate pairs come out of broken JSON and terminals; no tokenizer and no store takes them.
+        question = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
+        question = " ".join(question.split())
         limit = self._settings.max_question_chars
         if not question:
             raise QuestionError("The question is empty. Type what you want to know.")

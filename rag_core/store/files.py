@@ -10,11 +10,11 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+LONGEST_NAME = 200
 
 
 def sha256_of(data: bytes) -> str:
@@ -28,9 +28,21 @@ def clean_name(name: str) -> str:
     >>> clean_name("../../etc/pass\\x00wd.pdf")
     'passwd.pdf'
     """
-    last = re.split(r"[\\/]", unicodedata.normalize("NFC", name))[-1]
-    cleaned = " ".join(_UNSAFE.sub("", last).split())[:200].strip(". ")
+    last = re.split(r"[\\/]", name)[-1]
+    cleaned = unicodedata.normalize("NFC", "".join(_plain(character) for character in last))
+    cleaned = " ".join(cleaned.split()).strip(". ")
+    if len(cleaned) > LONGEST_NAME:
+        ending = PurePosixPath(cleaned).suffix
+        ending = ending if len(ending) <= 10 else ""
+        cleaned = cleaned[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
     return cleaned or "unnamed.pdf"
+
+
+def _plain(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cs":  # half a pair, or a byte of a file name that is not UTF-8: no store takes it
+        return "\ufffd"
+    return "" if category in ("Cc", "Cf") and not character.isspace() else character
 
 
 class FileStore:

@@ -1,0 +1,89 @@
+"""What every reranker keeps to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from rag_core.embedding.projection import quantize
+from rag_core.retrieval import LateInteractionReranker, Reranker
+from rag_core.types import ChunkVectors, Question
+
+RANDOM = np.random.default_rng(7)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+TOKENS = unit(RANDOM.normal(size=(3, 8)))
+QUESTION = Question("alpha beta gamma", TOKENS[0], TOKENS, np.array([[0, 5], [6, 10], [11, 16]], np.int32))
+
+
+def chunk(rows: np.ndarray, sentences: Sequence[int] = (0,)) -> ChunkVectors:
+    values, scales = quantize(unit(rows))
+    return ChunkVectors(values, scales, np.array(sentences, np.int32))
+
+
+STORED: dict[int, ChunkVectors] = {
+    1: chunk(RANDOM.normal(size=(9, 8)), (1, 4)),
+    2: chunk(np.vstack([TOKENS, RANDOM.normal(size=(4, 8))]), (0, 3)),  # holds the question's own tokens
+    3: chunk(RANDOM.normal(size=(1, 8))),
+    4: chunk(-TOKENS),
+}
+# Twins of the first, for ties.
+STORED |= dict.fromkeys((11, 12, 13), STORED[1])
+
+
+def stored(chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
+    return {one: STORED[one] for one in chunk_ids if one in STORED}
+
+
+@pytest.fixture(params=["late interaction"])
+def reranker(request: pytest.FixtureRequest) -> Reranker:
+    return LateInteractionReranker(stored, lambda words: dict.fromkeys(words, 1.0), frozenset())
+
+
+def test_scores_come_best_first(reranker: Reranker) -> None:
+    hits = reranker.rerank(QUESTION, [1, 2, 3, 4])
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert hits[0].chunk_id == 2
+    assert hits[-1].chunk_id == 4
+
+
+def test_only_the_chunks_given_are_ranked_each_once(reranker: Reranker) -> None:
+    assert sorted(hit.chunk_id for hit in reranker.rerank(QUESTION, [3, 1])) == [1, 3]
+
+
+def test_a_chunk_scores_alike_in_any_company(reranker: Reranker) -> None:
+    together = {hit.chunk_id: hit.score for hit in reranker.rerank(QUESTION, [1, 2, 3, 4])}
+    for one in (1, 2, 3, 4):
+        assert reranker.rerank(QUESTION, [one])[0].score == pytest.approx(together[one], abs=1e-6)
+
+
+@pytest.mark.parametrize("order", [[11, 1, 12, 13], [13, 12, 11, 1]])
+def test_equal_scores_keep_the_order_they_were_given_in(reranker: Reranker, order: list[int]) -> None:
+    assert [hit.chunk_id for hit in reranker.rerank(QUESTION, order)] == order
+
+
+def test_chunks_without_vectors_are_passed_over(reranker: Reranker) -> None:
+    assert [hit.chunk_id for hit in reranker.rerank(QUESTION, [98, 2, 99])] == [2]
+    assert reranker.rerank(QUESTION, [98, 99]) == []
+
+
+def test_nothing_to_rank_is_no_error(reranker: Reranker) -> None:
+    assert reranker.rerank(QUESTION, []) == []
+
+
+def test_a_question_without_tokens_ranks_nothing(reranker: Reranker) -> None:
+    bare = Question("…", TOKENS[0], np.zeros((0, 8), np.float32), np.zeros((0, 2), np.int32))
+    assert reranker.rerank(bare, [1, 2]) == []
+
+
+def test_scores_are_plain_numbers_between_minus_one_and_one(reranker: Reranker) -> None:
+    for hit in reranker.rerank(QUESTION, [1, 2, 3, 4]):
+        assert type(hit.score) is float
+        assert -1.01 <= hit.score <= 1.01

@@ -1,0 +1,187 @@
+"""What every retriever keeps to, whatever is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rag_core.index import DenseIndex, WordIndex, open_chroma
+from rag_core.types import Question
+
+DIMENSION = 64
+Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
+
+
+def vector(text: str) -> np.ndarray:
+    """Words as directions: texts are near one another as far as they share words."""
+    made = np.zeros(DIMENSION, np.float32)
+    for word in text.lower().split():
+        made[np.random.default_rng(list(word.encode())).integers(0, DIMENSION, 3)] += 1
+    return made / max(float(np.linalg.norm(made)), 1e-9)
+
+
+def question(text: str) -> Question:
+    return Question(text, vector(text), np.zeros((0, 4), np.float32), np.zeros((0, 2), np.int32))
+
+
+@dataclass(frozen=True)
+class Index:
+    """A retriever with the means to fill it."""
+
+    retriever: Any
+    put: Callable[[Rows], None]
+    reopen: Callable[[], Any]
+
+    def ids(self, text: str, k: int = 10, versions: Sequence[str] | None = None) -> list[int]:
+        return [hit.chunk_id for hit in self.retriever.retrieve(question(text), k, versions)]
+
+
+def dense(folder: Path) -> Iterator[Index]:
+    client = open_chroma(folder / "chroma", None, 0)
+    index = DenseIndex(client, 1)
+
+    def put(rows: Rows) -> None:
+        vectors = np.stack([vector(text) for text, _ in rows.values()])
+        index.add(list(rows), vectors, [version for _, version in rows.values()])
+
+    yield Index(index, put, lambda: DenseIndex(client, 1))
+    client.close()
+
+
+def words(folder: Path) -> Iterator[Index]:
+    index = WordIndex(folder / "words.sqlite")
+
+    def put(rows: Rows) -> None:
+        index.add(list(rows), [("", text, version) for text, version in rows.values()])
+
+    again: list[WordIndex] = []
+
+    def reopen() -> WordIndex:
+        again.append(WordIndex(folder / "words.sqlite"))
+        return again[-1]
+
+    yield Index(index, put, reopen)
+    for one in [index, *again]:
+        one.close()
+
+
+LIBRARY: Rows = {
+    1: ("zebra stripes on the plain", "v1"),
+    2: ("giraffe neck above the plain", "v1"),
+    3: ("zebra crossing in a town", "v2"),
+    4: ("budget of a town council", "v2"),
+    5: ("copper mining in chile", "v3"),
+}
+
+
+@pytest.fixture(params=[dense, words])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
+    yield from request.param(tmp_path)
+
+
+@pytest.fixture
+def index(empty: Index) -> Index:
+    empty.put(LIBRARY)
+    return empty
+
+
+def test_the_obvious_comes_first(index: Index) -> None:
+    assert index.ids("copper mining")[0] == 5
+    assert index.ids("giraffe neck")[0] == 2
+    assert set(index.ids("zebra", k=2)) == {1, 3}
+
+
+def test_hits_come_best_first_each_once(index: Index) -> None:
+    hits = index.retriever.retrieve(question("zebra on the plain of a town"), 10)
+    scores = [hit.score for hit in hits]
+    assert len(scores) > 2
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[-1]
+    assert len({hit.chunk_id for hit in hits}) == len(hits)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_no_more_than_asked_for_and_those_the_best(index: Index, k: int) -> None:
+    asked = question("zebra stripes on the plain")
+    every = [hit.score for hit in index.retriever.retrieve(asked, 10)]
+    assert [hit.score for hit in index.retriever.retrieve(asked, k)] == pytest.approx(every[:k])
+
+
+def test_more_than_there_is_gives_what_there_is(index: Index) -> None:
+    found = index.ids("zebra giraffe budget copper town", k=1000)
+    assert sorted(found) == [1, 2, 3, 4, 5]
+
+
+def test_only_the_versions_named_are_searched(index: Index) -> None:
+    assert index.ids("zebra", versions=["v2"])[0] == 3
+    assert set(index.ids("zebra town copper", versions=["v2", "v3"])) == {3, 4, 5}
+
+
+def test_versions_that_are_not_held_find_nothing(index: Index) -> None:
+    assert index.ids("zebra", versions=["v9"]) == []
+
+
+def test_no_versions_find_nothing(index: Index) -> None:
+    assert index.ids("zebra", versions=[]) == []
+
+
+def test_the_best_of_a_small_version_is_found_among_many_better_ones(index: Index) -> None:
+    index.put({100 + number: (f"zebra zebra stripes {number}", "big") for number in range(150)})
+    assert index.ids("zebra stripes", k=1, versions=["v2"]) == [3]
+
+
+def test_a_scope_of_thousands_of_versions_is_searched(index: Index) -> None:
+    versions = [f"{number:032x}" for number in range(5000)]
+    assert index.ids("copper", k=1, versions=[*versions, "v3"]) == [5]
+
+
+def test_a_deleted_chunk_never_comes_back(index: Index) -> None:
+    index.retriever.delete([1, 5])
+    assert 1 not in index.ids("zebra stripes on the plain", k=1000)
+    assert 5 not in index.ids("copper mining in chile", k=1000)
+    assert index.retriever.held() == {2, 3, 4}
+    assert index.retriever.count([1, 5]) == 0
+
+
+def test_deleting_what_is_not_held_changes_nothing(index: Index) -> None:
+    index.retriever.delete([77, 78])
+    index.retriever.delete([])
+    assert index.retriever.count() == 5
+
+
+def test_adding_a_chunk_again_overwrites_it(index: Index) -> None:
+    index.put({1: ("penguin colony", "v3")})
+    assert index.retriever.count() == 5
+    assert index.ids("penguin colony", k=1) == [1]
+    assert 1 not in index.ids("zebra stripes", k=1)
+    assert index.ids("penguin", k=1, versions=["v3"]) == [1]
+    assert 1 not in index.ids("zebra stripes", versions=["v1"])
+
+
+def test_what_is_held_is_counted(index: Index) -> None:
+    assert index.retriever.held() == set(LIBRARY)
+    assert index.retriever.held([1, 2, 99]) == {1, 2}
+    assert index.retriever.count([1, 99]) == 1
+    assert index.retriever.count([]) == 0
+
+
+def test_an_empty_index_finds_nothing(empty: Index) -> None:
+    assert empty.ids("zebra") == []
+    assert empty.ids("zebra", versions=["v1"]) == []
+    assert empty.retriever.count() == 0
+    assert empty.retriever.held() == set()
+
+
+def test_what_was_added_is_there_when_it_is_opened_again(index: Index) -> None:
+    again = index.reopen()
+    assert again.held() == set(LIBRARY)
+    assert [hit.chunk_id for hit in again.retrieve(question("copper mining"), 1)] == [5]
+
+
+def test_scores_have_names_of_their_own(empty: Index) -> None:
+    assert empty.retriever.name in ("dense", "bm25")

@@ -1,0 +1,198 @@
+"""Values that are stored come back as they were; rankings are fused alike in any order."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from rag_core.embedding.projection import Projection, quantize
+from rag_core.retrieval import reciprocal_rank_fusion
+from rag_core.store import codec
+from rag_core.store.files import clean_name
+from rag_core.types import (
+    Answer,
+    AnswerState,
+    ChunkSpan,
+    Citation,
+    Embedding,
+    Gate,
+    Hit,
+    Page,
+    PageState,
+    Passage,
+    WordBoxes,
+)
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+NUMBER = st.integers(0, 2**31 - 1)
+SCORE = st.floats(-1, 1)
+MATRIX = st.integers(0, 12).flatmap(
+    lambda n: arrays.arrays(np.float32, (n, 16), elements=st.floats(-4, 4, width=32, allow_subnormal=False))
+)
+
+
+@given(MATRIX)
+def test_quantized_vectors_are_off_by_half_a_step_at_most(vectors: np.ndarray) -> None:
+    values, scales = quantize(vectors)
+    assert values.dtype == np.int8
+    assert values.shape == vectors.shape
+    error = np.abs(values * scales[:, None] - vectors)
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    assert (error <= largest[:, None] / 254 + 1e-6).all()
+
+
+@given(MATRIX)
+def test_stored_token_vectors_come_back_within_one_step(vectors: np.ndarray) -> None:
+    unit = Projection().apply(vectors)
+    values, scales = quantize(unit)
+    row = codec.pack_embedding(Embedding(np.ones(4, np.float32), values, scales))
+    tokens, back = codec.unpack_tokens(row["tokens"], row["scales"])
+    assert np.array_equal(tokens, values) or not len(values)
+    assert len(tokens) == len(back) == len(unit)
+    if len(unit):
+        assert np.abs(tokens * back[:, None] - unit).max() <= 1 / 127
+
+
+@given(st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 40)), max_size=30), st.randoms())
+def test_word_boxes_come_back_as_they_were(words: list[tuple[int, int]], random: object) -> None:
+    starts = np.array(sorted(start for start, _ in words), np.int32)
+    ends = starts + np.array([length for _, length in words], np.int32)
+    rects = np.linspace(0, 1, 4 * len(words), dtype=np.float32).reshape(-1, 4)
+    back = codec.unpack_boxes(codec.pack_boxes(WordBoxes(starts, ends, rects)))
+    assert np.array_equal(back.starts, starts)
+    assert np.array_equal(back.ends, ends)
+    assert np.array_equal(back.rects, rects)
+
+
+class Row:
+    def __init__(self, values: dict[str, object]) -> None:
+        self.__dict__ |= values
+
+
+PAGES = st.builds(
+    Page,
+    page_index=NUMBER,
+    page_label=TEXT,
+    text=TEXT,
+    state=st.sampled_from(PageState),
+    width=st.floats(0, 5000),
+    height=st.floats(0, 5000),
+    heading=TEXT,
+    reason=TEXT,
+    confidence=st.none() | st.floats(0, 1),
+    skip=st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple),
+)
+
+
+@given(PAGES)
+def test_pages_come_back_as_they_were(page: Page) -> None:
+    row = codec.page_to_row(page)
+    row["skip"] = json.loads(json.dumps(row["skip"]))
+    back = codec.page_from_row(Row(row))
+    for name in ("page_index", "page_label", "text", "state", "width", "heading", "reason", "confidence", "skip"):
+        assert getattr(back, name) == getattr(page, name)
+
+
+SPANS = st.builds(
+    ChunkSpan,
+    **dict.fromkeys(("ordinal", "page_index", "start", "page_index_end", "end", "tokens"), NUMBER),
+    **dict.fromkeys(("text", "prefix", "heading"), TEXT),
+    sentences=st.lists(st.integers(0, 8192), max_size=6).map(tuple),
+)
+
+
+@given(SPANS)
+def test_chunks_come_back_as_they_were(span: ChunkSpan) -> None:
+    assert codec.span_from_row(Row(codec.span_to_row(span))) == span
+
+
+@given(TEXT, TEXT, TEXT)
+def test_texts_of_one_hash_are_one_text(prefix: str, text: str, other: str) -> None:
+    first, second = (prefix, text), (prefix + other, text)
+    assert (codec.text_hash(*first) == codec.text_hash(*second)) == (first == second)
+
+
+PASSAGES = st.builds(
+    Passage,
+    **dict.fromkeys(("rank", "page_index", "page_index_end", "start", "end"), NUMBER),
+    **dict.fromkeys(("chunk_id", "document_id", "version_id", "document", "page_label", "text", "heading"), TEXT),
+    scores=st.dictionaries(st.sampled_from(["dense", "bm25", "rrf", "rerank"]), st.none() | SCORE),
+)
+CITATIONS = st.builds(
+    Citation,
+    **dict.fromkeys(("marker", "passage_rank", "page_index", "start", "end"), NUMBER),
+    **dict.fromkeys(("document_id", "version_id", "document", "chunk_id", "page_label", "quote"), TEXT),
+)
+ANSWERS = st.builds(
+    Answer,
+    question=TEXT,
+    state=st.sampled_from(AnswerState),
+    text=TEXT,
+    citations=st.lists(CITATIONS, max_size=2).map(tuple),
+    passages=st.lists(PASSAGES, max_size=2).map(tuple),
+    gate=st.builds(Gate, TEXT, SCORE, SCORE, st.booleans()),
+    generator=TEXT,
+    timings_ms=st.dictionaries(TEXT, SCORE, max_size=3),
+    notices=st.lists(TEXT, max_size=2).map(tuple),
+    stopped=st.booleans(),
+)
+
+
+@given(ANSWERS)
+def test_answers_come_back_as_they_were(answer: Answer) -> None:
+    assert codec.answer_from_json(json.loads(json.dumps(codec.answer_to_json(answer)))) == answer
+
+
+RANKINGS = st.lists(
+    st.lists(st.integers(1, 12), unique=True, max_size=8).map(
+        lambda ids: [Hit(one, 1.0 - position / 10) for position, one in enumerate(ids)]
+    ),
+    max_size=5,
+)
+
+
+@given(RANKINGS, st.integers(1, 100), st.randoms(use_true_random=False))
+def test_fusion_does_not_depend_on_the_order_of_rankings(rankings: list[list[Hit]], k: int, random: object) -> None:
+    shuffled = list(rankings)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    one = [hit.chunk_id for hit in reciprocal_rank_fusion(rankings, k)]
+    other = [hit.chunk_id for hit in reciprocal_rank_fusion(shuffled, k)]
+    assert one == other
+
+
+@given(RANKINGS, st.integers(1, 100))
+def test_fusion_holds_every_chunk_once_best_first(rankings: list[list[Hit]], k: int) -> None:
+    fused = reciprocal_rank_fusion(rankings, k)
+    ids = [hit.chunk_id for hit in fused]
+    assert sorted(ids) == sorted({hit.chunk_id for ranking in rankings for hit in ranking})
+    scores = [round(hit.score, 12) for hit in fused]
+    assert scores == sorted(scores, reverse=True)
+
+
+NAMES = st.one_of(
+    st.text(max_size=300),
+    st.text("./\\ \t\n\x00\x7f\u200b\u202e\u2028\ufeff\u00ad\ud800ab…" + "e\u0301", max_size=40),
+    st.text(min_size=190, max_size=260).map(lambda stem: stem + ".pdf"),
+)
+
+
+@given(NAMES)
+def test_a_clean_name_can_be_shown_stored_and_typed(name: str) -> None:
+    clean = clean_name(name)
+    assert clean
+    assert clean == clean.strip()
+    assert not set(clean) & set("/\\")
+    assert not [character for character in clean if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    assert clean not in (".", "..")
+    assert len(clean) <= 200
+    clean.encode()
+
+
+@given(NAMES)
+def test_cleaning_a_clean_name_changes_nothing(name: str) -> None:
+    assert clean_name(clean_name(name)) == clean_name(name)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.retrieval import decide
+from rag_core.types import Gate, Passage
+
+
+def passage(**scores: float | None) -> Passage:
+    return Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, 4, "text", "", scores)
+
+
+@pytest.mark.parametrize(("score", "answerable"), [(0.59, False), (0.6, True), (0.61, True)])
+def test_a_score_at_the_threshold_answers(score: float, answerable: bool) -> None:
+    assert decide([passage(rerank=score)], 0.6) == Gate("rerank", score, 0.6, answerable)
+
+
+def test_the_best_passage_decides_wherever_it_stands() -> None:
+    assert decide([passage(rerank=0.2), passage(rerank=0.8), passage(rerank=None)], 0.5).score == 0.8
+
+
+def test_no_other_score_is_held_against_the_threshold() -> None:
+    assert decide([passage(dense=0.9, bm25=12.0, rrf=0.9)], 0.1) == Gate("rerank", 0.0, 0.1, False)
+    assert not decide([passage(rerank=None)], 0.0).answerable
+
+
+def test_without_a_passage_there_is_no_answer_even_at_zero() -> None:
+    assert not decide([], 0.0).answerable
+
+
+def test_a_score_of_zero_is_a_score() -> None:
+    assert decide([passage(rerank=0.0)], 0.0).answerable
+    assert decide([passage(rerank=-0.2)], 0.0) == Gate("rerank", -0.2, 0.0, False)

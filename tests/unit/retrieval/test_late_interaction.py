@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding.projection import quantize
+from rag_core.retrieval import max_sim, token_weights
+from rag_core.retrieval.late_interaction import SENTENCE_WEIGHT, STOPWORD_FACTOR, late_interaction
+from rag_core.types import ChunkVectors, Question
+
+X, Y = [1.0, 0.0], [0.0, 1.0]
+
+
+def floats(*rows: Sequence[float]) -> np.ndarray:
+    return np.array(rows, np.float32)
+
+
+def question(text: str, *spans: tuple[int, int]) -> Question:
+    n = len(spans)
+    return Question(text, np.ones(2, np.float32), np.ones((n, 2), np.float32), np.array(spans, np.int32).reshape(-1, 2))
+
+
+def test_max_sim_by_hand() -> None:
+    asked = floats(X, Y)
+    chunk = floats([0.6, 0.8], [1.0, 0.0])
+    # The first token's best match is exact (1), the second's is .8.
+    assert max_sim(asked, chunk, np.array([0.5, 0.5], np.float32)) == pytest.approx(0.9)
+    assert max_sim(asked, chunk, np.array([0.25, 0.75], np.float32)) == pytest.approx(0.85)
+
+
+def test_max_sim_of_nothing_is_zero() -> None:
+    assert max_sim(floats(X), np.zeros((0, 2), np.float32), np.ones(1, np.float32)) == 0
+    assert max_sim(np.zeros((0, 2), np.float32), floats(X), np.zeros(0, np.float32)) == 0
+
+
+def by_the_definition(asked: np.ndarray, chunk: ChunkVectors, weights: np.ndarray) -> float:
+    rows = chunk.tokens * chunk.scales[:, None]
+    cuts = sorted({0, *chunk.sentences.tolist(), len(rows)})
+    sentences = [max_sim(asked, rows[a:b], weights) for a, b in itertools.pairwise(cuts) if a < len(rows)]
+    return (max_sim(asked, rows, weights) + SENTENCE_WEIGHT * max(sentences)) / (1 + SENTENCE_WEIGHT)
+
+
+def test_a_sentence_that_holds_all_scores_above_the_same_words_scattered() -> None:
+    asked, weights = floats(X, Y), np.array([0.5, 0.5], np.float32)
+    values, scales = quantize(floats(X, Y, X, Y))
+    together = ChunkVectors(values, scales, np.array([0, 2], np.int32))
+    apart = ChunkVectors(values[[0, 2, 1, 3]], scales, np.array([0, 2], np.int32))
+    scores = late_interaction(asked, [together, apart], weights)
+    assert scores[0] == pytest.approx(1.0, abs=1e-4)
+    assert scores[1] == pytest.approx((1 + SENTENCE_WEIGHT * 0.5) / (1 + SENTENCE_WEIGHT), abs=1e-4)
+
+
+def test_many_chunks_at_once_score_as_each_alone_by_the_definition() -> None:
+    random = np.random.default_rng(3)
+
+    def unit(n: int) -> np.ndarray:
+        rows = random.normal(size=(n, 16))
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    asked = unit(7)
+    weights = random.random(7).astype(np.float32)
+    weights /= weights.sum()
+    chunks = []
+    for length in (1, 2, 40, 5, 1, 17):
+        values, scales = quantize(unit(length))
+        starts = np.unique(random.integers(0, length, 3)).astype(np.int32)
+        chunks.append(ChunkVectors(values, scales, starts))
+    expected = [by_the_definition(asked, chunk, weights) for chunk in chunks]
+    assert late_interaction(asked, chunks, weights) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("starts", [[], [0], [2], [0, 2, 9], [99]])
+def test_sentence_starts_that_do_not_fit_the_vectors_break_nothing(starts: list[int]) -> None:
+    values, scales = quantize(floats(X, Y, X))
+    chunk = ChunkVectors(values, scales, np.array(starts, np.int32))
+    score = late_interaction(floats(X, Y), [chunk, chunk], np.array([0.5, 0.5], np.float32))
+    assert score[0] == score[1]
+    assert 0 < score[0] <= 1.001
+
+
+def idf(values: Mapping[str, float]) -> object:
+    return lambda words: {word: values[word] for word in words}
+
+
+def test_tokens_weigh_by_the_root_of_how_rare_their_word_is() -> None:
+    # "rare" is cut in two tokens; the mark at the end is no word.
+    asked = question("The rare cat?", (0, 3), (4, 6), (6, 8), (9, 12), (12, 13))
+    weights = token_weights(asked, idf({"the": 4.0, "rare": 9.0, "cat": 1.0}), {"the"})
+    raw = [2 * STOPWORD_FACTOR, 3.0, 3.0, 1.0, 0.0]
+    assert weights == pytest.approx([one / sum(raw) for one in raw])
+    assert math.isclose(float(weights.sum()), 1.0, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["of?", "…"])
+def test_where_no_word_has_weight_all_tokens_weigh_the_same(text: str) -> None:
+    asked = question(text, (0, len(text) - 1), (len(text) - 1, len(text)))
+    assert token_weights(asked, idf({"of": 0.0}), set()) == pytest.approx([0.5, 0.5])
+
+
+def test_a_question_without_tokens_has_no_weights() -> None:
+    assert token_weights(question(""), idf({}), set()).shape == (0,)
+
+
+def test_the_embedder_s_tokens_are_matched_to_words(embedder: SentenceTransformerEmbedder) -> None:
+    asked = embedder.embed_question("What is EBITDA-margin in Zürich, 2022?")
+    seen: list[str] = []
+
+    def record(words: Sequence[str]) -> dict[str, float]:
+        seen.extend(words)
+        return dict.fromkeys(words, 1.0)
+
+    weights = token_weights(asked, record, set())
+    assert sorted(seen) == ["2022", "ebitda", "in", "is", "margin", "what", "zürich"]
+    words = [asked.text[start:end] for start, end in asked.offsets]
+    weightless = {word for word, weight in zip(words, weights, strict=True) if weight == 0}
+    assert weightless == {"-", ",", "?"}

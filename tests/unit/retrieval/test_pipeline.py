@@ -1,0 +1,80 @@
+"""The stages in their order, over retrievers that give what a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rag_core.retrieval import Pipeline, Timer
+from rag_core.types import Hit, Question
+
+QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))
+
+
+class Fixed:
+    """Finds what it is told; remembers how it was asked."""
+
+    def __init__(self, name: str, *pairs: tuple[int, float]) -> None:
+        self.name = name
+        self.hits = [Hit(*pair) for pair in pairs]
+        self.asked: list[tuple[int, object]] = []
+
+    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
+        self.asked.append((k, versions))
+        return self.hits[:k]
+
+    def rerank(self, question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
+        self.asked.append((len(chunk_ids), tuple(chunk_ids)))
+        return [hit for hit in self.hits if hit.chunk_id in chunk_ids]
+
+
+DENSE = Fixed("dense", (1, 0.9), (2, 0.8))
+WORDS = Fixed("bm25", (2, 7.0), (3, 3.0))
+
+
+def pipeline(reranker: Fixed, candidates: int = 10) -> Pipeline:
+    return Pipeline(DENSE, WORDS, reranker, candidates=candidates, rrf_k=60)
+
+
+def test_the_reranker_has_the_last_word() -> None:
+    ranking = pipeline(Fixed("rerank", (3, 0.7), (1, 0.6), (2, 0.5))).run(QUESTION, None, Timer())
+    assert ranking.order == (3, 1, 2)
+
+
+def test_what_cannot_be_scored_follows_in_fused_order() -> None:
+    ranking = pipeline(Fixed("rerank", (3, 0.7))).run(QUESTION, None, Timer())
+    assert ranking.order == (3, 2, 1)
+    assert set(ranking.scores["rerank"]) == {3}
+
+
+def test_scores_are_kept_under_the_name_of_what_made_them() -> None:
+    scores = pipeline(Fixed("rerank", (1, 0.6))).run(QUESTION, None, Timer()).scores
+    assert scores["dense"] == {1: 0.9, 2: 0.8}
+    assert scores["bm25"] == {2: 7.0, 3: 3.0}
+    assert scores["rerank"] == {1: 0.6}
+    assert scores["rrf"][2] == pytest.approx(1 / 61 + 1 / 62)
+
+
+def test_each_retriever_is_asked_for_the_candidates_in_scope() -> None:
+    reranker = Fixed("rerank")
+    pipeline(reranker, candidates=1).run(QUESTION, ["v1"], Timer())
+    assert DENSE.asked[-1] == WORDS.asked[-1] == (1, ["v1"])
+    assert reranker.asked == [(2, (1, 2))]
+
+
+def test_stages_are_told_in_order_and_timed() -> None:
+    told: list[str] = []
+    timer = Timer()
+    pipeline(Fixed("rerank")).run(QUESTION, None, timer, told.append)
+    assert told == ["dense", "lexical", "rerank"]
+    assert list(timer.ms) == told
+    assert all(value >= 0 for value in timer.ms.values())
+
+
+def test_a_stage_that_fails_is_timed_all_the_same() -> None:
+    timer = Timer()
+    with pytest.raises(RuntimeError), timer.measure("dense"):
+        raise RuntimeError
+    assert "dense" in timer.ms
