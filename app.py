@@ -6,15 +6,16 @@ import streamlit as st
 
 from pages.shared.coldstart import settle_cold_start
 
-# A file of our own: a Material icon would be fetched from a server on the internet for the tab.
-st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png", layout="centered")
-
 PAGES = [
     st.Page("pages/chat/page.py", title="Chat", icon=":material/forum:", url_path="chat", default=True),
     st.Page("pages/documents/page.py", title="Documents", icon=":material/library_books:", url_path="documents"),
     st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
 ]
 
+# Before st.navigation and with an icon of our own: else the tab's icon would be that of the page, which
+# the browser would fetch from a server on the internet.
+st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png", layout="centered")
 page = st.navigation(PAGES)
+st.set_page_config(page_title=f"{page.title} · Footnote")
 settle_cold_start()
 page.run()

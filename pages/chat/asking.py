@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from pages.chat.current import current
 from pages.chat.history import message_body
@@ -73,9 +75,10 @@ def answer_under_way(back: Backend, run: Run, shown: dict[str, Answer]) -> None:
             with place.container():
                 _follow(back, run)
         except StopException:
-            # The stop button ends this script run; a click elsewhere ends it otherwise, and then
-            # the next run goes on following.
-            run.stop()
+            # The stop button raises this, and so does a reload or a closed tab, after which the
+            # answer is still wanted. A click elsewhere raises another, and the next run follows on.
+            if _still_connected():
+                run.stop()
             raise
         st.session_state.pop(keys.FOLLOWING, None)
         _, messages = back.engine.conversation(run.conversation_id)
@@ -84,6 +87,17 @@ def answer_under_way(back: Backend, run: Run, shown: dict[str, Answer]) -> None:
                 st.error(plain(run.problem), icon=":material/error:")
             if messages and messages[-1].role == "assistant" and messages[-1].message_id not in shown:
                 message_body(back, messages[-1], last=True)
+
+
+def _still_connected() -> bool:
+    """Whether the reader's browser is there; Streamlit notes within moments that it has gone."""
+    context = get_script_run_ctx()
+    deadline = time.monotonic() + 0.3
+    while context is not None and runtime.exists() and time.monotonic() < deadline:
+        if not runtime.get_instance().is_active_session(context.session_id):
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def _follow(back: Backend, run: Run) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
-_LINKS = re.compile(r"(?i)(www)(?=\.)|([:@])(?=\S)")
+_LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
 
 SCORE_ORDER = ("rerank", "dense", "bm25", "rrf")
 

@@ -1,0 +1,110 @@
+"""One reader's way through the app, and what every page must be like."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
+from tests.conftest import make_pdf
+
+QUESTION = "How many visitors did the Brennick lighthouse museum have?"
+LIGHTHOUSE = make_pdf(
+    "The Brennick lighthouse stands on a rock of red sandstone. Its lamp was lit for the first time in 1874.",
+    "The Brennick lighthouse museum had 18,240 visitors last year $5|day <img src=http://evil.example/a.png> "
+    "![x](http://evil.example/b.png) `rm` and [more](http://evil.example/c).",
+)
+
+
+def highlighted_pixels(page: Page) -> int:
+    """How many pixels of the page image in the drawer are of the marker's yellow."""
+    source = page.locator("img[alt^='Page ']").get_attribute("src") or ""
+    with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
+        pixels = image.convert("RGB").getcolors(image.width * image.height) or []
+    return sum(count for count, (red, green, blue) in pixels if red > 200 and green > 170 and blue < 120)
+
+
+def delete_first_document(page: Page) -> None:
+    # The table is drawn on a canvas: the tick box of the first row lies under its header.
+    page.get_by_test_id("stDataFrame").first.click(position={"x": 17, "y": 52})
+    page.get_by_role("button", name="Delete 1").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete 1 document").click()
+    expect(page.get_by_text("0 remaining")).to_be_visible()
+
+
+def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "lighthouse.pdf", LIGHTHOUSE)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    citation = page.get_by_role("button", name="Source 1: lighthouse.pdf, page 2").first
+    expect(citation).to_have_text("[1]")
+    for written in ("18,240 visitors", "$5|day", "<img src=http://evil.example/a.png>"):
+        expect(page.get_by_text(written).first).to_be_visible()
+    quiet(page)
+
+    citation.focus()
+    page.keyboard.press("Enter")
+    drawer = page.get_by_role("dialog", name="Source 1 of")
+    expect(drawer.locator("img[alt='Page 2 of lighthouse.pdf']")).to_be_visible()
+    assert highlighted_pixels(page) > 300
+    drawer.get_by_role("button", name="Previous").click()
+    expect(drawer.locator("img[alt='Page 1 of lighthouse.pdf']")).to_be_visible()
+    assert highlighted_pixels(page) == 0
+    drawer.get_by_role("button", name="Larger").click()
+    expect(drawer.locator("img")).to_have_attribute("style", "width: 150%;")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+
+    where = page.url
+    page.reload()
+    quiet(page)
+    assert page.url == where
+    expect(page.get_by_text(QUESTION).last).to_be_visible()
+    page.get_by_test_id("stExpander").filter(has_text="lighthouse.pdf · p. 2").first.click()
+    expect(page.get_by_role("img", name="rerank").first).to_be_visible()
+
+    page.get_by_role("link", name="Documents").click()
+    quiet(page)
+    delete_first_document(page)
+    page.get_by_role("link", name="Chat").click()
+    expect(page.get_by_text(QUESTION).last).to_be_visible()
+    page.get_by_role("button", name="Source 1: lighthouse.pdf, page 2").first.click()
+    expect(drawer.get_by_text("no longer in the library")).to_be_visible()
+    expect(drawer.locator("mark").first).to_contain_text("18,240 visitors")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    ask(page, QUESTION)
+    expect(page.get_by_text("I don't know")).to_be_visible()
+
+
+def test_a_cold_deep_link_goes_through_the_frame(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with serve(tmp_path_factory.mktemp("cold") / "data") as address:
+        page = open_app(f"{address}/documents")
+        expect(page.get_by_role("heading", name="Documents")).to_be_visible()
+        expect(page).to_have_title("Documents · Footnote")
+        expect(page.get_by_text("Page not found")).to_be_hidden()
+        page.get_by_role("link", name="Admin").click()
+        expect(page.get_by_text("Everything works.")).to_be_visible()
+        for name in ("Chat", "Documents", "Admin"):
+            expect(page.get_by_role("link", name=name)).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["", "documents", "admin"])
+def test_a_narrow_screen_needs_no_sideways_scrolling(open_app: OpenApp, address: str, path: str) -> None:
+    page = open_app(f"{address}/{path}", width=380)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    main = page.get_by_role("main")
+    assert main.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+
+
+def test_dark_and_light_follow_the_reader(open_app: OpenApp, address: str) -> None:
+    backgrounds = [
+        open_app(address, dark=dark).get_by_test_id("stApp").evaluate("one => getComputedStyle(one).backgroundColor")
+        for dark in (False, True)
+    ]
+    assert backgrounds == ["rgb(255, 255, 255)", "rgb(20, 24, 28)"]

@@ -1,0 +1,94 @@
+"""An answer that a language model writes slowly: watched, left, stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
+from tests.conftest import make_pdf
+from tests.contract.servers import Exchange, ScriptedEndpoint
+
+QUESTION = "How tall is the Vardo tower?"
+TOWER = make_pdf("The Vardo tower is 88 metres tall and was finished in 1902 by the architect Lena Holm.")
+HOSTILE = "![x](http://evil.example/a.png) <img src=http://evil.example/b.png> $x|y$"
+
+
+@dataclass
+class SlowModel:
+    """Writes a first part, waits to be allowed, and then writes the rest."""
+
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, exchange: Exchange) -> None:
+        exchange.start()
+        exchange.delta(f"**The Vardo tower** is 88 metres tall [1]. {HOSTILE}")
+        try:
+            while not self.go_on.wait(0.1):
+                exchange.delta(" ")
+            exchange.delta(" Lena Holm finished it in 1902 [1].")
+            exchange.delta(finish="stop")
+            exchange.event("[DONE]")
+            exchange.end()
+        except OSError:
+            exchange.drop()
+
+
+@pytest.fixture
+def model() -> Iterator[SlowModel]:
+    slow = SlowModel()
+    yield slow
+    slow.go_on.set()
+
+
+@pytest.fixture
+def address(model: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with (
+        ScriptedEndpoint(model) as endpoint,
+        serve(
+            tmp_path_factory.mktemp("app") / "data",
+            RAG_OPENAI_BASE_URL=endpoint.url,
+            RAG_OPENAI_MODEL="slow",
+            RAG_OPENAI_API_KEY="none",
+        ) as started,
+    ):
+        yield started
+
+
+def test_an_answer_is_seen_while_written_and_survives_a_reload(
+    open_app: OpenApp, address: str, model: SlowModel
+) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "tower.pdf", TOWER)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
+    expect(page.get_by_text("Lena Holm")).to_be_hidden()
+
+    page.reload()
+    expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
+    model.go_on.set()
+    expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
+    expect(page.get_by_text(HOSTILE)).to_be_visible()
+    expect(page.get_by_text("Lena Holm finished it in 1902").first).to_be_visible()
+    expect(page.get_by_test_id("stChatMessage").locator("strong", has_text="The Vardo tower")).to_be_visible()
+    expect(page.get_by_text("Written by openai:slow")).to_be_visible()
+
+
+def test_a_stopped_answer_keeps_what_was_written(open_app: OpenApp, address: str) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "tower.pdf", TOWER)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    expect(page.get_by_text("88 metres tall [1].").first).to_be_visible()
+    page.get_by_test_id("stChatInputStopButton").click()
+    expect(page.get_by_text("Stopped before the end.")).to_be_visible()
+    quiet(page)
+    expect(page.get_by_text("is 88 metres tall").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Stopped before the end.")).to_be_visible()
+    expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
