@@ -1,0 +1,185 @@
+"""Kill an engine at random moments and see what the next one makes of it.
+
+    python -m tests.crash.rounds FOLDER KILLS SEED
+
+A first run without a kill says what the stores hold in the end. Then, for each kill: a fresh folder, a
+process that adds, replaces, deletes and re-indexes until it is killed with SIGKILL at a random moment,
+and a second one that goes on to the end. What it leaves must equal what the first run left. Heavy
+modules are imported once, before any process is forked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import chromadb  # noqa: F401 - imported before the fork, so that each process need not
+import sentence_transformers  # noqa: F401 - as above
+
+from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
+from rag_core.settings import Settings
+from tests.conftest import make_pdf
+
+TOPICS = tuple(enumerate(("harbour", "orchard", "glacier", "foundry", "library", "vineyard", "observatory", "quarry")))
+
+
+def content(name: str, version: int, pages: int) -> bytes:
+    """A PDF of some pages whose sentences name file, version and page."""
+
+    def page_text(page: int) -> str:
+        sentences = (f"The {topic} of {name} {version} on page {page} has {page * 7 + n} doors." for n, topic in TOPICS)
+        return " ".join(sentences)
+
+    return make_pdf(*(page_text(page) for page in range(pages)))
+
+
+def _delete(name: str) -> Callable[[Engine], None]:
+    def run(engine: Engine) -> None:
+        try:
+            engine.delete(engine.resolve([name]))
+        except UnknownDocument:  # the killed process got that far
+            return
+
+    return run
+
+
+def _add(name: str, version: int, pages: int, *, wait: bool) -> Callable[[Engine], None]:
+    def run(engine: Engine) -> None:
+        job = engine.submit(name, content(name, version, pages))
+        if wait:
+            engine.wait([job.job_id])
+
+    return run
+
+
+def _reindex(engine: Engine) -> None:
+    engine.wait([engine.reindex(chunk_tokens=64).job_id])
+
+
+def _settle(engine: Engine) -> None:
+    engine.wait([job.job_id for job in engine.jobs(active=True, limit=1000)])
+
+
+STEPS: tuple[Callable[[Engine], None], ...] = (
+    _add("a.pdf", 1, 2, wait=False),
+    _add("b.pdf", 1, 3, wait=False),
+    _add("c.pdf", 1, 1, wait=True),
+    _add("a.pdf", 2, 2, wait=True),
+    _delete("c.pdf"),
+    _reindex,
+    _add("d.pdf", 1, 2, wait=False),
+    _delete("b.pdf"),
+    _settle,
+)
+
+
+def work(folder: Path) -> None:
+    """Do the steps that are not noted as done, and write down what is stored in the end."""
+    with Engine(Settings(data_dir=folder / "data", _env_file=None)) as engine:
+        # What the process before left in the queue comes first, as it would have without the kill.
+        _settle(engine)
+        notes = folder / "done"
+        done = len(notes.read_text()) if notes.exists() else 0
+        for step in STEPS[done:]:
+            step(engine)
+            with notes.open("a") as file:
+                file.write(".")
+                file.flush()
+                os.fsync(file.fileno())
+        (folder / "end.json").write_text(json.dumps(stored(engine), sort_keys=True))
+
+
+def stored(engine: Engine) -> dict[str, Any]:
+    """Everything that the stores hold, without what differs from run to run (ids, times)."""
+    stores = engine._stores
+    chunk_ids = set(stores.library.chunk_ids_all())
+    generations = [one for state in ("active", "building", "retired") for one, _ in stores.library.generations(state)]
+    nearest = engine.search("doors of the observatory of a.pdf 2", top_k=1).passages
+    return {
+        "documents": sorted(
+            (document.name, document.status.value, document.pages, document.chunks) for document in engine.documents()
+        ),
+        "texts": sorted(
+            (document.name, span.page_index, span.text)
+            for document in engine.documents()
+            for span in engine.chunks(document.document_id)
+        ),
+        "generations": len(generations),
+        "chunks": len(chunk_ids),
+        "words": sorted(stores.words.held()) == sorted(chunk_ids),
+        "vectors": sorted(stores.dense(generations[0]).held()) == sorted(chunk_ids),
+        "linked": all(stores.vectors.all_linked(document.version_id) for document in engine.documents()),
+        "embeddings": stores.vectors.count(),
+        "files": len(stores.files.digests()),
+        "versions": len(stores.library.versions_where()),
+        "found": [passage.document for passage in nearest],
+        "problems": list(engine.status().problems),
+    }
+
+
+def forked(folder: Path) -> int:
+    """A process that works in a folder; its id."""
+    process = os.fork()
+    if process:
+        return process
+    code = 1
+    try:
+        sys.stderr = (folder / "errors").open("a")
+        work(folder)
+        code = 0
+    except BaseException:  # noqa: BLE001 - a forked child must end here, whatever happened
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def finish(folder: Path) -> dict[str, Any]:
+    """Run to the end and read what was stored."""
+    _, status = os.waitpid(forked(folder), 0)
+    if status:
+        raise SystemExit(f"{folder} ended with {status}: {(folder / 'errors').read_text()[-3000:]}")
+    found: dict[str, Any] = json.loads((folder / "end.json").read_text())
+    return found
+
+
+def main() -> None:
+    root, kills, moments = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    seconds = 0.0
+    for clean in (root / "clean-1", root / "clean-2"):  # the first also warms the machine's caches
+        clean.mkdir(parents=True)
+        started = time.monotonic()
+        expected = finish(clean)
+        seconds = time.monotonic() - started
+    assert expected["words"], expected
+    assert expected["vectors"], expected
+    assert expected["linked"], expected
+    assert expected["files"] == len(expected["documents"]) == 2, expected
+    cut = 0
+    for number in range(kills):
+        folder = root / f"kill-{number}"
+        folder.mkdir()
+        process = forked(folder)
+        time.sleep(moments.uniform(0.02, 0.9 * seconds))
+        os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        cut += os.WIFSIGNALED(status)
+        found = finish(folder)
+        if found != expected:
+            differing = {key: (found[key], expected[key]) for key in expected if found[key] != expected[key]}
+            raise SystemExit(f"after kill {number}: {json.dumps(differing)[:3000]}")
+    print(f"{cut} of {kills} processes were killed at work; a clean run takes {seconds:.1f} s")
+    if cut < kills * 0.8:
+        raise SystemExit("too few kills hit a process at work")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""A process that is killed loses nothing and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+KILLS = 50
+
+
+@pytest.mark.timeout(900)
+def test_after_a_kill_at_any_moment_the_stores_come_to_what_a_clean_run_leaves(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.crash.rounds", str(tmp_path), str(KILLS), "20261"]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "RAG_OCR": "off"}
+    environment.pop("RAG_DATA_DIR", None)
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"of {KILLS} processes" in ended.stdout
