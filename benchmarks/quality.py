@@ -15,7 +15,7 @@ import json
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +117,11 @@ def holds_gold(row: Row, text: str) -> bool:
 
 def peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder: Path) -> None:
     """The same page ranks for another program."""
-    call: Callable[..., str] = lambda *words: (
-        subprocess.run(  # noqa: E731
-            [*command, "--data-dir", str(folder / "peer"), *words, "--json"], check=True, capture_output=True, text=True
-        ).stdout
-    )
+
+    def call(*words: str) -> str:
+        line = [*command, "--data-dir", str(folder / "peer"), *words, "--json"]
+        return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
     call("add", str(data / "pdfs"))
     labelled = [row for row in rows if row["evidence"]]
     questions = folder / "questions.jsonl"

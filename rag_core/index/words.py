@@ -33,7 +33,7 @@ STOPWORDS = frozenset(
     ours out over own same she should so some such than that the their theirs them then there these they this
     those through to too under until up us very was we were what when where which while who whom whose why will
     with would you your yours s t d ll m re ve
-    """.split()  # noqa: SIM905 - a table of words reads better than a list of quotes
+    """.split()
 )
 
 
