@@ -167,10 +167,18 @@ class Engine:
         """These jobs, each as soon as it has ended.
 
         ``on_progress`` hears of each job that runs, a few times a second, and once when it ends.
+
+        Raises
+        ------
+        UnknownDocument
+            A job is no longer listed, because its document was deleted.
         """
         left = set(job_ids)
         while left:
-            for job_id, state in self._stores.jobs.states(sorted(left)).items():
+            states = self._stores.jobs.states(sorted(left))
+            if gone := left - states.keys():
+                self._stores.jobs.get(gone.pop())  # raises, in words
+            for job_id, state in states.items():
                 if state is JobState.QUEUED or (state is JobState.RUNNING and on_progress is None):
                     continue
                 job = self._stores.jobs.get(job_id)

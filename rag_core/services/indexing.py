@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Literal
 
 from rag_core.errors import EmptyDocument, ExtractionFailed, RagError, RejectedDocument
@@ -294,11 +295,11 @@ class Indexer:
         return self._stores.jobs.get(job.job_id)
 
     def _free_name(self, name: str, collection: str) -> str:
-        stem, dot, ending = name.rpartition(".")
+        path = PurePosixPath(name)
         number = 2
-        while self._stores.library.find_name(f"{stem} ({number}){dot}{ending}", collection):
+        while self._stores.library.find_name(f"{path.stem} ({number}){path.suffix}", collection):
             number += 1
-        return f"{stem} ({number}){dot}{ending}"
+        return f"{path.stem} ({number}){path.suffix}"
 
 
 class _Stopped(Exception):

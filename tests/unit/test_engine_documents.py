@@ -1,0 +1,336 @@
+"""Documents: added, refused, replaced, kept beside, deleted."""
+
+from __future__ import annotations
+
+import io
+import threading
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+
+from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
+from rag_core.types import AnswerState, DocumentStatus, JobState
+from tests.conftest import make_pdf
+from tests.unit.engines import (
+    ASK_BUDGET,
+    ASK_COPPER,
+    ASK_PENGUINS,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    assert_in_agreement,
+    idle,
+    indexed,
+    names_found,
+    opened,
+)
+
+
+def encrypted(password: str, *pages: str) -> bytes:
+    writer = PdfWriter()
+    writer.append(PdfReader(io.BytesIO(make_pdf(*pages))))
+    writer.encrypt(password, algorithm="AES-256")
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def without_pages() -> bytes:
+    buffer = io.BytesIO()
+    PdfWriter().write(buffer)
+    return buffer.getvalue()
+
+
+def test_a_document_is_described_by_what_was_read(engine: Engine) -> None:
+    job = engine.add("report.pdf", make_pdf(BUDGET, "", PENGUINS))
+    assert job.state is JobState.DONE
+    assert job.result is DocumentStatus.PARTIAL
+    assert "page 2 without text" in job.reason
+    (document,) = engine.documents()
+    assert document.document_id == job.document_id
+    assert (document.pages, document.pages_text, document.pages_empty, document.pages_failed) == (3, 2, 1, 0)
+    assert document.chunks == len(engine.chunks(document.document_id)) == 2
+    assert document.status is DocumentStatus.PARTIAL
+    assert document.embedder == "all-MiniLM-L6-v2"
+    assert document.added_at.tzinfo is not None
+
+
+def test_pages_and_chunks_can_be_read_back(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET, PENGUINS)
+    assert [page.page_index for page in engine.pages(document_id)] == [0, 1]
+    assert "Zanzibar" in engine.page_text(document_id, 0)
+    assert [chunk.page_index for chunk in engine.chunks(document_id, 1)] == [1]
+    for chunk in engine.chunks(document_id):
+        assert engine.page_text(document_id, chunk.page_index)[chunk.start : chunk.end] == chunk.text
+    assert engine.original(document_id) == make_pdf(BUDGET, PENGUINS)
+
+
+def test_an_unknown_document_is_an_error_of_its_own(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    for call in (
+        lambda: engine.document("nothing"),
+        lambda: engine.pages("nothing"),
+        lambda: engine.chunks("nothing"),
+        lambda: engine.original("nothing"),
+        lambda: engine.page_text(document_id, 7),
+        lambda: engine.render_page(document_id, -1),
+        lambda: engine.resolve(["a.pdf", "nothing"]),
+        lambda: engine.delete(["nothing"]),
+        lambda: engine.retry("nothing"),
+    ):
+        with pytest.raises(UnknownDocument):
+            call()
+
+
+def test_names_and_ids_are_resolved_in_order_each_once(engine: Engine) -> None:
+    first, second = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)
+    assert engine.resolve(["b.pdf", first, "a.pdf", second]) == [second, first]
+    assert engine.resolve([]) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (b"PK\x03\x04 a word document", "not a PDF"),
+        (b"<html>%PDF</html>" * 100, "not a PDF"),
+        (make_pdf(BUDGET)[:300], "a.pdf"),
+        (b"%PDF-1.7\n" + b"\x00" * 500, "a.pdf"),
+        (encrypted("secret", BUDGET), "password"),
+        (make_pdf("", ""), "no text"),
+        (without_pages(), "a.pdf"),
+    ],
+    ids=["no bytes", "an archive", "a page of HTML", "cut off", "noise", "encrypted", "without text", "without pages"],
+)
+def test_a_file_that_cannot_be_indexed_is_rejected_with_its_reason(engine: Engine, data: bytes, reason: str) -> None:
+    jobs = [engine.submit("a.pdf", data), engine.submit("good.pdf", make_pdf(BUDGET))]
+    bad, good = engine.wait([job.job_id for job in jobs])
+    assert bad.result is DocumentStatus.REJECTED, bad
+    assert bad.state is JobState.DONE
+    assert reason in bad.reason
+    assert good.result is DocumentStatus.INDEXED
+    rejected = next(document for document in engine.documents() if document.name == "a.pdf")
+    assert (rejected.status, rejected.reason, rejected.chunks) == (DocumentStatus.REJECTED, bad.reason, 0)
+    assert names_found(engine, ASK_BUDGET) == ["good.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_a_file_larger_than_allowed_is_rejected_and_not_kept(tmp_path: Path) -> None:
+    with opened(tmp_path / "data", max_file_mb=1) as engine:
+        job = engine.add("big.pdf", make_pdf(BUDGET) + b"\0" * 1_100_000)
+        assert job.result is DocumentStatus.REJECTED
+        assert "RAG_MAX_FILE_MB" in job.reason
+        assert engine.status().stores["files"] == 0
+
+
+def test_more_pages_than_allowed_are_rejected(tmp_path: Path) -> None:
+    with opened(tmp_path / "data", max_pages=2) as engine:
+        job = engine.add("long.pdf", make_pdf("one", "two", "three"))
+        assert job.result is DocumentStatus.REJECTED
+        assert "RAG_MAX_PAGES" in job.reason
+
+
+def test_a_password_opens_an_encrypted_file(engine: Engine) -> None:
+    data = encrypted("secret", BUDGET)
+    assert engine.add("locked.pdf", data, password="wrong").result is DocumentStatus.REJECTED
+    (document,) = engine.documents()
+    job = engine.wait([engine.retry(document.document_id, password="secret").job_id])[0]
+    assert job.result is DocumentStatus.INDEXED
+    assert names_found(engine, ASK_BUDGET) == ["locked.pdf"]
+    assert len(engine.documents()) == 1
+    stored = b"".join(path.read_bytes() for path in engine.settings.data_dir.rglob("*.sqlite*"))
+    assert b"secret" not in stored
+
+
+def test_the_same_content_is_stored_once_under_any_name(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    for name in ("a.pdf", "b.pdf"):
+        job = engine.add(name, make_pdf(BUDGET))
+        assert job.result is DocumentStatus.DUPLICATE
+        assert job.document_id == document_id
+        assert "a.pdf" in job.reason or "already" in job.reason
+    assert [document.name for document in engine.documents()] == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_the_same_content_twice_at_once_is_stored_once(engine: Engine) -> None:
+    jobs: list[str] = []
+    threads = [
+        threading.Thread(target=lambda n=n: jobs.append(engine.submit(f"{n}.pdf", make_pdf(BUDGET)).job_id))
+        for n in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results = [job.result for job in engine.wait(jobs)]
+    assert sorted(results) == [DocumentStatus.DUPLICATE] * 5 + [DocumentStatus.INDEXED]
+    assert_in_agreement(engine)
+
+
+def test_a_changed_file_replaces_the_one_of_its_name(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    before = engine.document(document_id)
+    assert indexed(engine, "a.pdf", PENGUINS) == document_id
+    assert engine.document(document_id).version_id != before.version_id
+    assert names_found(engine, ASK_BUDGET) == []
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert engine.original(document_id) == make_pdf(PENGUINS)
+    assert_in_agreement(engine)
+
+
+def test_a_file_that_cannot_be_indexed_leaves_the_one_of_its_name(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    assert engine.add("a.pdf", b"%PDF-1.7 broken").result is DocumentStatus.REJECTED
+    assert engine.document(document_id).status is DocumentStatus.INDEXED
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize(
+    ("name", "second", "third"),
+    [
+        ("a.pdf", "a (2).pdf", "a (3).pdf"),
+        ("report", "report (2)", "report (3)"),
+        ("x.y.pdf", "x.y (2).pdf", "x.y (3).pdf"),
+    ],
+)
+def test_a_changed_file_can_be_kept_beside_the_one_of_its_name(
+    engine: Engine, name: str, second: str, third: str
+) -> None:
+    for text in (BUDGET, PENGUINS, COPPER):
+        indexed(engine, name, text, on_same_name="keep")
+    assert {document.name for document in engine.documents()} == {name, second, third}
+    assert names_found(engine, ASK_BUDGET) == [name]
+    assert names_found(engine, ASK_COPPER) == [third]
+    assert_in_agreement(engine)
+
+
+def test_collections_hold_names_apart(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, collection="bridges")
+    indexed(engine, "a.pdf", PENGUINS, collection="birds")
+    assert {document.collection for document in engine.documents()} == {"bridges", "birds"}
+    assert len(engine.resolve(["a.pdf"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("../../etc/passwd.pdf", "passwd.pdf"),
+        ("C:\\Users\\me\\report.pdf", "report.pdf"),
+        ("a\x00b\x1b[31m\r\nc.pdf", "ab[31m c.pdf"),
+        ("\u202egnp.fdp", "gnp.fdp"),
+        ("..", "unnamed.pdf"),
+        ("cafe\u0301.pdf", "café.pdf"),
+        ("f\udcfcr.pdf", "f\ufffdr.pdf"),
+        ("<b>%_'\"; DROP TABLE documents.pdf", "<b>%_'\"; DROP TABLE documents.pdf"),
+    ],
+)
+def test_a_name_is_kept_without_folders_and_control_characters(engine: Engine, given: str, kept: str) -> None:
+    document_id = indexed(engine, given, BUDGET)
+    assert engine.document(document_id).name == kept
+    assert engine.resolve([kept]) == [document_id]
+    assert names_found(engine, ASK_BUDGET, documents=[kept]) == [kept]
+
+
+def test_a_deleted_document_is_gone_from_every_store(engine: Engine) -> None:
+    kept, gone = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS, COPPER)
+    answer = engine.answer(ASK_PENGUINS)
+    conversation = engine.new_conversation()
+    engine.append(conversation.conversation_id, "assistant", answer.text, answer)
+    (receipt,) = engine.delete([gone])
+    assert (receipt.document, receipt.chunks_removed, receipt.chunks_remaining) == ("b.pdf", 2, 0)
+    assert set(receipt.remaining) == {"database", "words", "vectors", "token vectors", "files"}
+    assert not any(receipt.remaining.values())
+    assert [document.document_id for document in engine.documents()] == [kept]
+    for question in (ASK_PENGUINS, ASK_COPPER, "penguins", "copper"):
+        assert "b.pdf" not in {passage.document for passage in engine.search(question, top_k=50).passages}
+    assert engine.answer(ASK_PENGUINS).state is AnswerState.ABSTAINED
+    _, (message,) = engine.conversation(conversation.conversation_id)
+    assert message.answer == answer
+    assert message.answer.citations[0].document == "b.pdf"
+    assert_in_agreement(engine)
+
+
+def test_deleting_several_gives_a_receipt_each_in_order(engine: Engine) -> None:
+    ids = [indexed(engine, f"{name}.pdf", text) for name, text in zip("abc", (BUDGET, PENGUINS, COPPER), strict=True)]
+    receipts = engine.delete([ids[2], ids[0]])
+    assert [receipt.document for receipt in receipts] == ["c.pdf", "a.pdf"]
+    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_a_deleted_document_can_be_added_again(engine: Engine) -> None:
+    first = indexed(engine, "a.pdf", BUDGET)
+    engine.delete([first])
+    second = indexed(engine, "a.pdf", BUDGET)
+    assert second != first
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_a_text_that_two_documents_share_outlives_one_of_them(engine: Engine) -> None:
+    """Their embeddings are one and the same."""
+    first = indexed(engine, "a.pdf", BUDGET, PENGUINS, collection="one")
+    indexed(engine, "a.pdf", BUDGET, COPPER, collection="two")
+    (receipt,) = engine.delete([first])
+    assert receipt.chunks_remaining == 0
+    assert engine.answer(ASK_BUDGET).citations[0].document == "a.pdf"
+    assert_in_agreement(engine)
+
+
+def test_a_rejected_document_can_be_deleted(engine: Engine) -> None:
+    job = engine.add("a.pdf", b"no pdf")
+    assert job.document_id is not None
+    (receipt,) = engine.delete([job.document_id])
+    assert (receipt.chunks_removed, receipt.chunks_remaining) == (0, 0)
+    assert engine.documents() == []
+    assert engine.status().stores["files"] == 0
+
+
+def test_waiting_for_work_of_a_deleted_document_ends(engine: Engine) -> None:
+    job = engine.add("a.pdf", make_pdf(BUDGET))
+    assert job.document_id is not None
+    engine.delete([job.document_id])
+    with pytest.raises(UnknownDocument):
+        engine.wait([job.job_id])
+
+
+def test_progress_is_told_and_ends_with_the_last_state(engine: Engine) -> None:
+    told: list[JobState] = []
+    job = engine.submit("a.pdf", make_pdf(*[f"{BUDGET} {number}" for number in range(30)]))
+    ended = engine.wait([job.job_id], lambda one: told.append(one.state))
+    assert told[-1] is JobState.DONE
+    assert told.count(JobState.DONE) == 1
+    assert ended[0].seconds > 0
+
+
+def test_ended_work_is_listed_newest_first(engine: Engine) -> None:
+    for name in ("a", "b", "c"):
+        engine.add(f"{name}.pdf", make_pdf(f"Text of {name}"))
+    assert [job.name for job in engine.jobs()] == ["c.pdf", "b.pdf", "a.pdf"]
+    assert [job.name for job in engine.jobs(limit=1)] == ["c.pdf"]
+    assert engine.jobs(active=True) == []
+
+
+def test_the_guide_is_a_document_like_any_other(engine: Engine) -> None:
+    engine.wait([engine.add_guide().job_id])
+    for question in engine.GUIDE_QUESTIONS:
+        answer = engine.answer(question)
+        assert answer.state is AnswerState.ANSWERED, question
+        assert answer.citations[0].document == "Footnote user guide.pdf"
+    idle(engine)
+
+
+def test_a_page_is_drawn_with_the_words_of_a_passage_marked(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    text = engine.page_text(document_id, 0)
+    start = text.index("42 million")
+    image = engine.render_page(document_id, 0, highlights=[(start, start + 10)])
+    assert image.png.startswith(b"\x89PNG")
+    assert image.highlighted == 2
+    version = engine.document(document_id).version_id
+    assert engine.render_page(document_id, 0, version_id=version, highlights=[(0, 3)]).highlighted == 1
+    assert engine.render_page(document_id, 0, version_id="another", highlights=[(0, 3)]).highlighted == 0
