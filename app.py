@@ -14,8 +14,9 @@ PAGES = [
 
 # Before st.navigation and with an icon of our own: else the tab's icon would be that of the page, which
 # the browser would fetch from a server on the internet.
-st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png", layout="centered")
+st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png")
 page = st.navigation(PAGES)
-st.set_page_config(page_title=f"{page.title} · Footnote")
+layout = "centered" if page is PAGES[0] else "wide"
+st.set_page_config(page_title=f"{page.title} · Footnote", layout=layout)
 settle_cold_start()
 page.run()

@@ -11,8 +11,6 @@ from pages.shared.backend import arrive, backend
 from pages.shared.jobs import job_panel
 from pages.shared.warmth import warmth
 
-st.set_page_config(layout="wide")
-
 arrive("admin")
 back = backend()
 st.title("Admin", anchor=False)

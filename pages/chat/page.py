@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.chat.asking import answer_under_way, prompt, watch
 from pages.chat.current import current, open_conversation
 from pages.chat.history import history
@@ -15,16 +17,25 @@ from pages.shared.source import source_drawer
 from pages.shared.warmth import warmth
 
 back = backend()
-conversation, messages = open_conversation(back.engine, arrived=arrive("chat"))
-sidebar(back.engine, conversation)
+arrived = arrive("chat")
+# Every part has a place of its own in each run. What a run does not draw stays on the screen until the
+# run ends, which is long while an answer is written; only an empty place gives it up at once.
+notice, chooser, start, before = st.container(), st.container(), st.empty(), st.container()
+with notice:
+    conversation, messages = open_conversation(back.engine, arrived=arrived)
+sidebar(back.engine)
+with notice:
+    warmth(back.engine)
 documents = searchable(back.engine.documents())
-chosen = scope(back.engine, conversation, documents)
+with chooser:
+    chosen = scope(back.engine, conversation, documents)
 prompt(back, chosen)
-warmth(back.engine)
 if not messages:
-    welcome(back, documents)
+    with start.container():
+        welcome(back, documents)
 run = back.answers.running(current() or "")
-shown = history(back, messages, answering=run is not None)
+with before:
+    shown = history(back, messages, answering=run is not None)
 job_panel(back.engine)
 source_drawer(back.engine, shown)
 if run is not None:

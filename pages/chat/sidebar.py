@@ -17,26 +17,31 @@ RENAME, PIN, UNPIN, DELETE = "Rename", "Pin", "Unpin", "Delete"
 _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
 
-def sidebar(engine: Engine, conversation: Conversation | None) -> None:
+def sidebar(engine: Engine) -> None:
     """New chat, search, and the conversations: pinned first, then by day."""
     with st.sidebar:
         st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=choose, args=[None])
-        query = st.text_input(
-            "Search conversations",
-            placeholder="Search conversations",
-            label_visibility="collapsed",
-            icon=":material/search:",
-            key="conversation_search",
-        )
-        found = engine.conversations(query)
-        if query and not found:
-            st.caption("No conversation holds these words.")
-        _group(engine, "Pinned", [one for one in found if one.pinned])
-        loose = [one for one in found if not one.pinned][:SHOWN]
-        _group(engine, "Today", [one for one in loose if is_today(one.updated_at)])
-        _group(engine, "Earlier", [one for one in loose if not is_today(one.updated_at)])
-        if len(found) > SHOWN:
-            st.caption("Search to find older ones.")
+        with st.container():
+            _list(engine)
+
+
+def _list(engine: Engine) -> None:
+    query = st.text_input(
+        "Search conversations",
+        placeholder="Search conversations",
+        label_visibility="collapsed",
+        icon=":material/search:",
+        key="conversation_search",
+    )
+    found = engine.conversations(query)
+    if query and not found:
+        st.caption("No conversation holds these words.")
+    _group(engine, "Pinned", [one for one in found if one.pinned])
+    loose = [one for one in found if not one.pinned][:SHOWN]
+    _group(engine, "Today", [one for one in loose if is_today(one.updated_at)])
+    _group(engine, "Earlier", [one for one in loose if not is_today(one.updated_at)])
+    if len(found) > SHOWN:
+        st.caption("Search to find older ones.")
 
 
 def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> None:

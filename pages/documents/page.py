@@ -12,8 +12,6 @@ from pages.shared.backend import arrive, backend
 from pages.shared.jobs import job_panel
 from pages.shared.warmth import warmth
 
-st.set_page_config(layout="wide")
-
 arrive("documents")
 back = backend()
 st.title("Documents", anchor=False)

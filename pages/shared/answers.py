@@ -188,7 +188,7 @@ class Answers:
                 if run.job_ids:
                     run.show(stages=_with(run.progress.stages, Stage(WAITING, "Files indexed", done=True)))
                 return True
-            stage = Stage(WAITING, job_label(waiting[0]))
+            stage = Stage(WAITING, job_label(waiting[-1]))
             run.show(stages=_with(run.progress.stages, stage))
             time.sleep(_POLL_S)
         return False

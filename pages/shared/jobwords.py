@@ -33,8 +33,10 @@ def job_outcome(job: Job) -> tuple[bool, str]:
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: cancelled."
     if job.state is JobState.FAILED or job.result in _BAD:
-        what = "was not re-indexed" if job.kind == "reindex" else "was not added"
-        return False, f"{job.name} {what}. {job.reason}".strip()
+        what = "Not re-indexed" if job.kind == "reindex" else "Not added"
+        # Most reasons begin with the file's name.
+        about = "" if job.reason.startswith(job.name) else f"{job.name}. "
+        return False, f"{what}: {about}{job.reason}".strip()
     if job.result is DocumentStatus.DUPLICATE:
         return True, f"{job.name} is already in the library. {job.reason}".strip()
     if job.result is DocumentStatus.PARTIAL:

@@ -73,9 +73,7 @@ def test_a_label_shows_each_character_and_nothing_else(text: str) -> None:
     assert unescaped == " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    "text", [":material/home:", "www.example.com", "http://e.example", "a -> b", "a@b.example"]
-)
+@pytest.mark.parametrize("text", [":material/home:", "www.example.com", "http://e.example", "a -> b", "a@b.example"])
 def test_a_label_breaks_what_backslashes_do_not(text: str) -> None:
     assert "\u2060" in plain(text)
 

@@ -108,3 +108,15 @@ def test_dark_and_light_follow_the_reader(open_app: OpenApp, address: str) -> No
         for dark in (False, True)
     ]
     assert backgrounds == ["rgb(255, 255, 255)", "rgb(20, 24, 28)"]
+
+
+def test_a_file_name_is_shown_letter_for_letter(open_app: OpenApp, address: str) -> None:
+    name = "_a_ *b* $x$ $y$ :smile: :red[c] `d` ~~e~~ www.evil.example -- f.pdf"
+    page = open_app(f"{address}/documents")
+    upload(page, name, make_pdf("The village of Quenby has a windmill with eleven sails."))
+    page.get_by_role("link", name="Chat").click()
+    ask(page, "How many sails has the windmill of Quenby?")
+    passage = page.get_by_test_id("stExpander").filter(has_text="· cited").first
+    expect(passage).to_be_visible()
+    assert f"[1] {name} · p. 1" in passage.inner_text().replace("\u2060", "")
+    assert page.get_by_role("main").locator("a[href*=evil]").count() == 0

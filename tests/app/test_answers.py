@@ -1,0 +1,173 @@
+"""Answers in threads of their own, over an engine that plays a script."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pages.shared.answers import NOTHING_WRITTEN, Answers, Progress, Run
+from rag_core.errors import GeneratorTimeout, IndexMismatch
+from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, SearchResult, Stage
+
+GATE = Gate("rerank", 0.8, 0.6, True)
+ANSWER = Answer("Why?", AnswerState.ANSWERED, "Because.", (), (), GATE, "extractive", {})
+
+
+class ScriptedEngine:
+    """Stores what is appended, and answers with what a test lets it."""
+
+    def __init__(self, play: Callable[[], Iterator[Any]]) -> None:
+        self.play = play
+        self.stored: list[tuple[str, str, Answer | None]] = []
+        self.active: list[Any] = []
+        self.settings = SimpleNamespace(generator_name="openai:test")
+
+    def ask(self, question: str, **_: object) -> Iterator[Any]:
+        return self.play()
+
+    def search(self, question: str, **_: object) -> SearchResult:
+        return SearchResult(question, (), GATE, {})
+
+    def jobs(self, active: bool = False, limit: int = 50) -> list[Any]:
+        return self.active
+
+    def append(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> None:
+        self.stored.append((role, text, answer))
+
+
+def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Run]:
+    engine = ScriptedEngine(play)
+    return engine, Answers(engine).start("c", "Why?", [], [])  # type: ignore[arg-type]
+
+
+def finish(run: Run) -> list[Progress]:
+    return list(run.follow())
+
+
+def test_an_answer_is_stored_once_whoever_looks_on() -> None:
+    go = threading.Event()
+
+    def play() -> Iterator[Any]:
+        yield Stage("embed", "Reading the question", done=True)
+        yield Delta("Beca")
+        go.wait(10)
+        yield Delta("use.")
+        yield ANSWER
+
+    engine, run = start(play)
+    looking = run.follow()
+    assert next(seen for seen in looking if seen.text).text == "Beca"
+    looking.close()
+    go.set()
+    assert finish(run)[-1].text == "Because."
+    assert engine.stored == [("assistant", "Because.", ANSWER)]
+
+
+def test_a_restart_drops_what_came_and_says_why() -> None:
+    seen = threading.Event()
+
+    def play() -> Iterator[Any]:
+        yield Delta("Nonsense")
+        yield Restart("It named no source.")
+        seen.wait(10)
+        yield ANSWER
+
+    _, run = start(play)
+    progress = next(one for one in run.follow() if one.restarted)
+    seen.set()
+    assert (progress.text, progress.restarted) == ("", "It named no source.")
+
+
+def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
+    closed = threading.Event()
+
+    def play() -> Iterator[Any]:
+        try:
+            yield Delta("Half an ")
+            while True:
+                yield Delta("")
+        finally:
+            closed.set()
+
+    engine, run = start(play)
+    next(one for one in run.follow() if one.text)
+    run.stop()
+    finish(run)
+    assert closed.is_set()
+    role, text, answer = engine.stored[0]
+    assert (role, text) == ("assistant", "Half an")
+    assert answer is not None
+    assert answer.stopped
+    assert answer.gate == GATE
+
+
+def test_stopped_before_a_word_says_so() -> None:
+    def play() -> Iterator[Any]:
+        while True:
+            yield Stage("embed", "Reading the question")
+
+    engine, run = start(play)
+    run.stop()
+    finish(run)
+    assert engine.stored == [("assistant", NOTHING_WRITTEN, None)]
+
+
+@pytest.mark.parametrize("error", [IndexMismatch("Re-index first."), GeneratorTimeout("No reply in 60 s.")])
+def test_an_error_is_told_and_nothing_is_stored(error: Exception) -> None:
+    def play() -> Iterator[Any]:
+        raise error
+        yield
+
+    engine, run = start(play)
+    finish(run)
+    assert run.problem == str(error)
+    assert engine.stored == []
+
+
+def test_an_error_of_ours_is_logged_and_not_shown_raw(caplog: pytest.LogCaptureFixture) -> None:
+    def play() -> Iterator[Any]:
+        yield Delta("So far ")
+        raise ZeroDivisionError("secret")
+
+    engine, run = start(play)
+    finish(run)
+    assert "secret" not in run.problem
+    assert "secret" in caplog.text
+    assert engine.stored[0][1] == "So far"
+
+
+def test_a_question_waits_for_the_files_that_came_with_it() -> None:
+    def play() -> Iterator[Any]:
+        yield ANSWER
+
+    engine = ScriptedEngine(play)
+    job = SimpleNamespace(
+        job_id="j", name="a.pdf", kind="index", state="running", stage="reading", done=1, total=2, remaining_s=None
+    )
+    engine.active = [job]
+    run = Answers(engine).start("c", "Why?", [], [], ["j"])  # type: ignore[arg-type]
+    waiting = next(one for one in run.follow() if one.stages)
+    assert waiting.stages[0].label == "Indexing a.pdf: page 1 of 2"
+    engine.active = []
+    assert finish(run)[-1].stages[0].done
+    assert engine.stored[0][1] == "Because."
+
+
+def test_close_stops_and_stores() -> None:
+    def play() -> Iterator[Any]:
+        yield Delta("Some")
+        while True:
+            yield Delta("")
+
+    engine = ScriptedEngine(play)
+    answers = Answers(engine)  # type: ignore[arg-type]
+    run = answers.start("c", "Why?", [], [])
+    next(one for one in run.follow() if one.text)
+    assert answers.running("c") is run
+    answers.close()
+    assert answers.running("c") is None
+    assert engine.stored[0][1] == "Some"

@@ -1,0 +1,50 @@
+"""The theme holds the contrast of WCAG 2.2 AA, and the configuration keeps the app to itself."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from tests.app.conftest import ROOT
+
+CONFIG: dict[str, Any] = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
+TEXT, GRAPHIC = 4.5, 3.0
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast(theme: str) -> None:
+    colours = CONFIG["theme"][theme]
+    sidebar = colours | colours["sidebar"]
+    for ground in (colours, sidebar):
+        for background in (ground["backgroundColor"], ground["secondaryBackgroundColor"]):
+            assert contrast(ground["textColor"], background) >= TEXT
+            assert contrast(ground["linkColor"], background) >= TEXT
+            assert contrast(ground["primaryColor"], background) >= GRAPHIC
+
+
+def test_nothing_is_reported_fetched_or_exposed() -> None:
+    assert CONFIG["browser"]["gatherUsageStats"] is False
+    assert CONFIG["server"]["address"] == "localhost"
+    assert CONFIG["client"]["showErrorDetails"] == "none"
+    assert "http" not in (ROOT / ".streamlit/config.toml").read_text("utf-8")
+    for file in ROOT.glob("pages/**/*"):
+        if file.suffix in (".js", ".css"):
+            assert "//" not in file.read_text("utf-8").replace("// ", ""), file
+            assert "innerHTML" not in file.read_text("utf-8"), file
+
+
+def test_no_script_lies_directly_in_pages() -> None:
+    assert [one.name for one in ROOT.glob("pages/*.py")] == ["__init__.py"]
