@@ -36,7 +36,8 @@ if not messages:
 run = back.answers.running(current() or "")
 with before:
     shown = history(back, messages, answering=run is not None)
-job_panel(back.engine)
+# While a run follows an answer no fragment is drawn anew: the answer itself then tells of the files.
+job_panel(back.engine, shown=run is None)
 source_drawer(back.engine, shown)
 if run is not None:
     watch(back, run)

@@ -8,11 +8,13 @@ import streamlit as st
 
 from pages.chat.current import choose, current
 from pages.shared.problems import told
-from pages.shared.text import is_today, plain
+from pages.shared.text import is_today, plain, shortened
 from rag_core.engine import Engine
 from rag_core.types import Conversation
 
 SHOWN = 40
+# What fits beside the menu in the sidebar, which is 300 pixels wide.
+TITLE_CHARS = 23
 RENAME, PIN, UNPIN, DELETE = "Rename", "Pin", "Unpin", "Delete"
 _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
@@ -54,20 +56,20 @@ def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> 
 
 def _row(engine: Engine, one: Conversation) -> None:
     identity = one.conversation_id
-    # Columns, because in a horizontal container a long title pushes the menu out of sight.
-    title, edit = st.columns([5, 2], gap="xsmall", vertical_alignment="center", wrap=False)
-    with title:
-        label = plain(one.title)
+    row = st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="xxsmall", wrap=False
+    )
+    with row:
+        label = plain(shortened(one.title, TITLE_CHARS))
         st.button(
             f"**{label}**" if identity == current() else label,
             key=f"open_{identity}",
             type="tertiary",
+            help=plain(one.title) if len(one.title) > TITLE_CHARS else None,
             icon=":material/keep:" if one.pinned else None,
-            wrap=False,
             on_click=choose,
             args=[identity],
         )
-    with edit:
         menu = st.menu_button(
             ":small[Edit]",
             [RENAME, UNPIN if one.pinned else PIN, DELETE],

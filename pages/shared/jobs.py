@@ -42,12 +42,12 @@ def forget_ended(engine: Engine) -> None:
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
-def job_panel(engine: Engine) -> None:
+def job_panel(engine: Engine, *, shown: bool = True) -> None:
     """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
     # An empty place takes back at once what the last run showed here, also while this run goes on.
     place = st.empty()
     before = engine.jobs(active=True, limit=_MOST)
-    if not before and not st.session_state.get(keys.RECENT_JOBS):
+    if not shown or not (before or st.session_state.get(keys.RECENT_JOBS)):
         return
 
     @st.fragment(run_every=1.0 if before else None)

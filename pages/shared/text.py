@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -29,6 +30,16 @@ def plain(text: str) -> str:
     line = _ARROWS.sub(rf"\1{_JOINER}\2", line)
     line = _LINKS.sub(lambda found: found[0] + _JOINER, line)
     return _PUNCTUATION.sub(r"\\\1", line)
+
+
+def shortened(text: str, width: int) -> str:
+    """The beginning of a text, with an ellipsis where something is left out; wide letters count twice."""
+    room = width
+    for position, letter in enumerate(text):
+        room -= 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        if room < 0:
+            return text[: max(0, position - 1)].rstrip() + "…"
+    return text
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages.shared.blocks import marked, quoted, written
-from pages.shared.text import duration, plain, score, size
+from pages.shared.text import duration, plain, score, shortened, size
 from tests.app.conftest import plain_text
 
 ALLOWED = {"p", "h", "ul", "ol", "li", "quote", "pre", "hr", "table", "row", "th", "td", "text", "b", "i", "s"} | {
@@ -88,3 +88,8 @@ def test_numbers() -> None:
     ]
     assert [duration(one) for one in (0.04, 0.24, 45, 180, 7200)] == ["40 ms", "0.2 s", "45 s", "3 min", "2.0 h"]
     assert [score("rerank", 0.744), score("rrf", 0.0328), score("bm25", None)] == ["0.74", "0.033", "–"]
+
+
+@pytest.mark.parametrize(("text", "short"), [("abcd", "abcd"), ("abcdef", "abc…"), ("日本語", "日…"), ("", "")])
+def test_a_long_title_is_shortened(text: str, short: str) -> None:
+    assert shortened(text, 4) == short
