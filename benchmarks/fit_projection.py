@@ -1,6 +1,6 @@
 """Fit the projection of token vectors that comes with the bundled model.
 
-    python benchmarks/fit_projection.py FOLDER... [--dimension 128] [--out FILE]
+    python -m benchmarks.fit_projection FOLDER... [--dimension 128] [--out FILE]
 
 The leading eigenvectors of the uncentred second moment of unit token vectors: of all linear maps to
 that many dimensions, the one that keeps most of their inner products, which is what MaxSim is made

@@ -1,6 +1,6 @@
 """A library of many small documents: how long the list and a search take.
 
-    python benchmarks/many_documents.py [--documents 10000]
+    python -m benchmarks.many_documents [--documents 10000]
 
 The documents are made here, one page of four sentences each. Prints the seconds of indexing, the
 milliseconds of listing all documents, and percentiles of a search over all and over one.

@@ -1,6 +1,6 @@
 """How well passages are found, answers given and questions refused, stage by stage, with intervals.
 
-    python benchmarks/quality.py DATA [--scoped] [--peer "COMMAND"]
+    python -m benchmarks.quality DATA [--scoped] [--peer "COMMAND"]
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` with ``id``, ``question``, ``document``, ``evidence``
 (``[{"document", "page_index"}]``), ``answers`` and ``kind`` (answerable, off-corpus, adversarial).

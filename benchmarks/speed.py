@@ -1,6 +1,6 @@
 """How fast documents are indexed and questions answered, as ratios within one run on one machine.
 
-    python benchmarks/speed.py DATA [--peer "COMMAND"]
+    python -m benchmarks.speed DATA [--peer "COMMAND"]
 
 DATA holds ``pdfs/`` and ``questions.jsonl``. ``--peer`` names another program with the same ``add`` and
 ``reindex`` commands, measured in the same run.
