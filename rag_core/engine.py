@@ -155,6 +155,13 @@ class Engine:
         """
         return self._indexer.submit(name, data, collection, on_same_name, password)
 
+    def clashes(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
+        """Whether a document of that name but with other content is in the library.
+
+        `submit` would replace it, or keep both, as ``on_same_name`` says: a question to ask first.
+        """
+        return self._indexer.clashes(name, data, collection)
+
     def add(self, name: str, data: bytes, **options: Any) -> Job:
         """`submit`, and wait until the file is indexed or refused."""
         return self.wait([self.submit(name, data, **options).job_id])[0]

@@ -343,6 +343,7 @@ class DocumentInfo:
     size: int
     added_at: datetime
     embedder: str
+    needs_password: bool
 
 
 @dataclass(frozen=True, slots=True)

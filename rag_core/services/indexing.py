@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from rag_core.errors import EmptyDocument, ExtractionFailed, RagError, RejectedDocument
-from rag_core.extraction import DocumentHeader, Extractor
+from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagError, RejectedDocument
+from rag_core.extraction import VERSION, DocumentHeader, Extractor
 from rag_core.services.embedding_stage import EmbeddingStage
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.reindexing import Reindexing
@@ -98,18 +98,26 @@ class Indexer:
             document_id, version_id = stores.library.add_version(
                 name, collection, digest, len(data), document_id=document_id
             )
-            job = stores.jobs.add("index", name, document_id=document_id, version_id=version_id)
+            state = JobState.RUNNING if too_large else JobState.QUEUED
+            job = stores.jobs.add("index", name, document_id=document_id, version_id=version_id, state=state.value)
         if too_large:
             reason = (
                 f"{name} has {len(data) / 1e6:.0f} MB; the limit is {limit} MB. Split it, or raise RAG_MAX_FILE_MB."
             )
-            stores.jobs.start(job.job_id)
             self._end(job, DocumentStatus.REJECTED, reason)
             return stores.jobs.get(job.job_id)
         if password:
             self._passwords[version_id] = password
         self._notify()
         return job
+
+    def clashes(self, name: str, data: bytes, collection: str) -> bool:
+        """See `Engine.clashes`."""
+        library = self._stores.library
+        if library.find_content(sha256_of(data)):
+            return False
+        document_id = library.find_name(clean_name(name), collection)
+        return document_id is not None and bool(library.visible_versions([document_id]))
 
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
         """Queue a re-index; see `Engine.reindex`."""
@@ -183,8 +191,10 @@ class Indexer:
         stores.library.update_version(
             version_id, generation_id=generation.generation_id, status=DocumentStatus.INDEXING.value
         )
+        extractor = generation.fingerprint.extractor
         if pages is None:
-            pages = self._extract(job_id, row)
+            pages, extractor = self._extract(job_id, row), VERSION
+        stores.library.update_version(version_id, extractor=extractor)
         stores.library.save_pages(version_id, pages)
         spans = generation.chunker().chunk(name, pages)
         if not spans:
@@ -231,6 +241,9 @@ class Indexer:
             self.embed(work)
         except _Stopped:
             return
+        except EncryptedPdf as error:
+            self._end(job, DocumentStatus.REJECTED, str(error))
+            self._stores.library.update_version(version_id, needs_password=True)
         except RejectedDocument as error:
             cancelled = self.is_cancelled(job.job_id)
             self._end(job, DocumentStatus.CANCELLED if cancelled else DocumentStatus.REJECTED, str(error))
@@ -288,8 +301,8 @@ class Indexer:
 
     def _duplicate(self, name: str, document_id: str, twin: str) -> Job:
         same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
-        job = self._stores.jobs.add("index", name, document_id=document_id)
-        self._stores.jobs.start(job.job_id)
+        # Never queued: the reading thread must not take up what has no version.
+        job = self._stores.jobs.add("index", name, document_id=document_id, state=JobState.RUNNING.value)
         self._stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"Nothing was stored: {same}.")
         self._notify()
         return self._stores.jobs.get(job.job_id)

@@ -414,5 +414,6 @@ def _document(row: Any) -> DocumentInfo:
         chunks=row[versions.c.chunks],
         size=row[versions.c.size],
         added_at=as_utc(row[documents.c.added_at]),
+        needs_password=row[versions.c.needs_password],
         embedder=(row[generations.c.fingerprint] or {}).get("embedder", ""),
     )

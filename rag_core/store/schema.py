@@ -66,6 +66,7 @@ versions = Table(
     Column("pages_empty", Integer, nullable=False, default=0),
     Column("pages_failed", Integer, nullable=False, default=0),
     Column("chunks", Integer, nullable=False, default=0),
+    Column("needs_password", Boolean, nullable=False, default=False),
     Column("extractor", Text, nullable=False, default=""),
     Column("added_at", DateTime(timezone=True), nullable=False),
 )
