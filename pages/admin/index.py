@@ -34,11 +34,12 @@ def index(engine: Engine, status: Status) -> None:
     with told():
         differing = engine.mismatch()
         if differing:
-            names = ", ".join(_WORDS.get(name, name).lower() for name in differing)
+            words = "; ".join(
+                f"{_WORDS.get(name, name)}: {_short(built)} in the index, {_short(wanted)} in the settings"
+                for name, (built, wanted) in differing.items()
+            )
             st.warning(
-                plain(f"The settings differ from what the index was built with: {names}. ")
-                + "Until a re-index the old index goes on answering.",
-                icon=":material/sync_problem:",
+                plain(f"{words}. Until a re-index the old index goes on answering."), icon=":material/sync_problem:"
             )
         _compare(status.built_with, status.configured, set(differing))
         _rebuild(engine, urgent=bool(differing))

@@ -38,7 +38,7 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
         before.add("bridge.pdf", BRIDGE)
     monkeypatch.setenv("RAG_CHUNK_TOKENS", "100")
     app = open_page("admin")
-    assert "tokens a chunk" in app.warning[0].value
+    assert "Tokens a chunk" in app.warning[0].value
     app.button(key="reindex").click().run()
-    settle(app, lambda app: not any("tokens a chunk" in one.value for one in app.warning))
+    settle(app, lambda app: not any("Tokens a chunk" in one.value for one in app.warning))
     assert "Everything works." in texts(app)
