@@ -39,6 +39,7 @@ def test_nothing_is_reported_fetched_or_exposed() -> None:
     assert CONFIG["browser"]["gatherUsageStats"] is False
     assert CONFIG["server"]["address"] == "localhost"
     assert CONFIG["client"]["showErrorDetails"] == "none"
+    assert CONFIG["client"]["showErrorLinks"] is False
     assert "http" not in (ROOT / ".streamlit/config.toml").read_text("utf-8")
     for file in ROOT.glob("pages/**/*"):
         if file.suffix in (".js", ".css"):
