@@ -7,6 +7,7 @@ import streamlit as st
 from pages.admin.gate import gate
 from pages.admin.health import health, installation, stores
 from pages.admin.index import index
+from pages.admin.watches import watches
 from pages.shared.backend import arrive, backend
 from pages.shared.jobs import job_panel
 from pages.shared.warmth import warmth
@@ -21,5 +22,6 @@ health(status)
 job_panel(back.engine)
 index(back.engine, status)
 stores(status)
+watches(back.engine)
 gate(back.engine)
 installation(status)

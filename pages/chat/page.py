@@ -11,6 +11,7 @@ from pages.chat.scope import scope
 from pages.chat.sidebar import sidebar
 from pages.chat.welcome import welcome
 from pages.shared.backend import arrive, backend
+from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
 from pages.shared.library import searchable
 from pages.shared.source import source_drawer
@@ -37,6 +38,7 @@ run = back.answers.running(current() or "")
 with before:
     shown = history(back, messages, answering=run is not None)
 # While a run follows an answer no fragment is drawn anew: the answer itself then tells of the files.
+clashes(back.engine)
 job_panel(back.engine, shown=run is None)
 source_drawer(back.engine, shown)
 if run is not None:

@@ -48,10 +48,18 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
     st.dataframe(
         pd.DataFrame(
             [
-                (one.page_index + 1, one.page_label, one.state.value, one.heading, len(one.text), one.reason)
+                (
+                    one.page_index + 1,
+                    one.page_label,
+                    one.state.value,
+                    one.confidence,
+                    one.heading,
+                    len(one.text),
+                    one.reason,
+                )
                 for one in pages
             ],
-            columns=["Page", "Label", "Read as", "Heading", "Characters", "Note"],
+            columns=["Page", "Label", "Read as", "OCR confidence", "Heading", "Characters", "Note"],
         ),
         hide_index=True,
         key="document_pages",
@@ -60,6 +68,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
             "Page": st.column_config.NumberColumn(format="localized", width="small"),
             "Label": st.column_config.TextColumn(width="small"),
             "Read as": st.column_config.TextColumn(width="small"),
+            "OCR confidence": st.column_config.NumberColumn(format="%.2f", width="small"),
             "Heading": st.column_config.TextColumn(width="large"),
             "Characters": st.column_config.NumberColumn(format="localized", width="small"),
         },

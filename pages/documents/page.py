@@ -6,9 +6,12 @@ import streamlit as st
 
 from pages.documents.actions import actions, receipts
 from pages.documents.detail import detail
+from pages.documents.failures import failures
 from pages.documents.table import table
+from pages.documents.unlock import unlock
 from pages.documents.uploads import uploads
 from pages.shared.backend import arrive, backend
+from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
 from pages.shared.warmth import warmth
 
@@ -17,6 +20,7 @@ back = backend()
 st.title("Documents", anchor=False)
 warmth(back.engine)
 uploads(back.engine)
+clashes(back.engine)
 job_panel(back.engine)
 receipts()
 documents = back.engine.documents()
@@ -28,5 +32,7 @@ if not documents:
     st.stop()
 chosen = table(documents)
 actions(back.engine, chosen)
+failures(documents)
 if len(chosen) == 1:
+    unlock(back.engine, chosen[0])
     detail(back.engine, chosen[0])

@@ -30,6 +30,7 @@ class Backend:
 def _open() -> Backend:
     engine = Engine(load_settings())
     engine.warm_up()
+    engine.start_watching()
     return Backend(engine, Answers(engine))
 
 

@@ -10,7 +10,7 @@ from pages.shared import keys
 from pages.shared.jobwords import job_label, job_outcome, job_share
 from pages.shared.problems import told
 from pages.shared.text import plain
-from rag_core.engine import Engine
+from rag_core.engine import Engine, SameName
 from rag_core.types import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
@@ -20,13 +20,27 @@ _SHOWN_OUTCOMES = 3
 
 
 def submit(engine: Engine, files: Sequence[tuple[str, bytes]]) -> list[Job]:
-    """Hand files to the engine and remember their jobs, so that their outcome is told here."""
+    """Hand files to the engine and remember their jobs, so that their outcome is told here.
+
+    A file whose name is taken by other content is held back until the reader has said what becomes
+    of both.
+    """
     jobs: list[Job] = []
     for name, data in files:
-        with told():
-            jobs.append(engine.submit(name, data))
-    remember(jobs)
+        if engine.clashes(name, data):
+            st.session_state.setdefault(keys.CLASHES, []).append((name, data))
+        else:
+            jobs += hand_over(engine, name, data)
     return jobs
+
+
+def hand_over(engine: Engine, name: str, data: bytes, *, on_same_name: SameName = "replace") -> list[Job]:
+    """Queue one file and remember its job; a failure is told where it happens, and gives none."""
+    with told():
+        job = engine.submit(name, data, on_same_name=on_same_name)
+        remember([job])
+        return [job]
+    return []
 
 
 def remember(jobs: Sequence[Job]) -> None:

@@ -152,7 +152,7 @@ def browse(url: str) -> Listing:
     try:
         fs, root = fsspec.core.url_to_fs(url)
         if not fs.isdir(root):
-            raise StoreUnavailable(f"{url} is not a folder that can be reached.")
+            raise StoreUnavailable(f"{url} cannot be reached, or is not a folder.")
         found = fs.find(root, detail=True)
     except (ImportError, ValueError) as error:
         raise SettingsError(f"{url} is no folder or URL that can be read: {error}.") from None

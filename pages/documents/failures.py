@@ -1,0 +1,47 @@
+"""What could not be indexed, or not all of it, as a table to take away."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import streamlit as st
+
+from rag_core.types import DocumentInfo, DocumentStatus
+
+_PROBLEMS = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
+_COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
+# A spreadsheet would run a cell that begins like this as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def failures(documents: Sequence[DocumentInfo]) -> None:
+    """A button that gives the problems as CSV, where there are any."""
+    problems = [one for one in documents if one.status in _PROBLEMS]
+    if problems:
+        st.download_button(
+            f"Problems as CSV ({len(problems):,})",
+            data=as_csv(problems).encode(),
+            file_name="footnote-problems.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key="failures_csv",
+            type="tertiary",
+            on_click="ignore",
+        )
+
+
+def as_csv(documents: Sequence[DocumentInfo]) -> str:
+    """One line a document, after a line of headings."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(_COLUMNS)
+    for one in documents:
+        values = [one.name, one.status.value, one.reason, one.pages, one.pages_empty, one.pages_failed, one.added_at]
+        writer.writerow([_safe(str(value)) for value in values])
+    return buffer.getvalue()
+
+
+def _safe(value: str) -> str:
+    return f"'{value}" if value.startswith(_FORMULA) else value

@@ -1,0 +1,91 @@
+"""What a person can do about files that are refused, locked, or named like another."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from pypdf import PdfReader, PdfWriter
+
+from pages.documents.failures import as_csv
+from rag_core.engine import Engine
+from rag_core.types import DocumentStatus
+from tests.app.conftest import OpenPage, settle, texts
+from tests.app.test_chat import BRIDGE, CANAL, add
+from tests.app.test_documents import rows
+
+
+def locked(pdf: bytes, password: str) -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf)))
+    writer.encrypt(password, algorithm="AES-256")
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def test_a_name_that_is_taken_by_other_content_is_asked_about(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = open_page("documents")
+    app.file_uploader[0].upload("bridge.pdf", CANAL, "application/pdf").run()
+    assert "with other content" in texts(app)
+    assert len(engine.jobs()) == 1
+    app.button(key="clash_keep_0").click().run()
+    settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready", "bridge (2).pdf": "Ready"})
+    assert "with other content" not in texts(app)
+
+
+def test_a_document_can_be_replaced_by_another_of_its_name(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE)
+    app = open_page("documents")
+    app.file_uploader[0].upload("bridge.pdf", CANAL, "application/pdf").run()
+    app.button(key="clash_replace_0").click().run()
+    engine.wait([job.job_id for job in engine.jobs(active=True)])
+    assert [one.document_id for one in engine.documents()] == [ids["bridge"]]
+    assert engine.original(ids["bridge"]) == CANAL
+
+
+def test_a_file_held_back_can_be_left_out(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE)
+    app = open_page("documents")
+    app.file_uploader[0].upload("bridge.pdf", CANAL, "application/pdf").run()
+    app.button(key="clash_drop_0").click().run()
+    assert "with other content" not in texts(app)
+    assert engine.original(ids["bridge"]) == BRIDGE
+
+
+def test_a_locked_document_opens_with_its_password(open_page: OpenPage, engine: Engine) -> None:
+    job = engine.add("secret.pdf", locked(BRIDGE, "open sesame"))
+    assert job.result is DocumentStatus.REJECTED
+    app = open_page("documents", d=job.document_id)
+    app.text_input(key=f"password_{job.document_id}").set_value("open sesame")
+    next(one for one in app.button if one.label == "Open and index").click().run()
+    settle(app, lambda app: rows(app) == {"secret.pdf": "Ready"})
+    for file in Path(engine.settings.data_dir).rglob("*"):
+        assert not file.is_file() or b"open sesame" not in file.read_bytes(), file
+
+
+def test_problems_can_be_taken_away_as_csv(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    engine.add("=SUM(A1).pdf", b"no pdf at all")
+    app = open_page("documents")
+    assert [one.label for one in app.get("download_button")] == ["Problems as CSV (1)"]
+    problems = [one for one in engine.documents() if one.status is DocumentStatus.REJECTED]
+    heading, row = csv.reader(io.StringIO(as_csv(problems)))
+    assert dict(zip(heading, row, strict=True))["name"] == "'=SUM(A1).pdf"
+    assert "is not a PDF" in dict(zip(heading, row, strict=True))["reason"]
+
+
+def test_watched_folders_are_listed_looked_at_and_let_go(open_page: OpenPage, engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    watch = engine.watch(str(folder))
+    app = open_page("admin")
+    assert "inbox" in texts(app)
+    (folder / "bridge.pdf").write_bytes(BRIDGE)
+    app.button(key=f"sync_{watch.watch_id}").click().run()
+    engine.wait([job.job_id for job in engine.jobs(active=True)])
+    assert [one.name for one in engine.documents()] == ["bridge.pdf"]
+    app.button(key=f"unwatch_{watch.watch_id}").click().run()
+    assert engine.watches() == []
+    assert len(engine.documents()) == 1
