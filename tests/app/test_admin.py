@@ -40,5 +40,5 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
     app = open_page("admin")
     assert "Tokens a chunk" in app.warning[0].value
     app.button(key="reindex").click().run()
-    settle(app, lambda app: not any("Tokens a chunk" in one.value for one in app.warning))
-    assert "Everything works." in texts(app)
+    # The swap may fall between the looks that one run takes at health and at differences.
+    settle(app, lambda app: "Everything works." in texts(app) and "Tokens a chunk" not in texts(app))
