@@ -1,0 +1,76 @@
+"""How much of a scanned page is read: pages made into pictures, and their words counted again.
+
+    python -m benchmarks.scans FOLDER [--pages 10] [--scale 2.5]
+
+FOLDER holds PDFs with a text layer. Pages with at least 150 words are drawn at random (seed 0),
+rendered, wrapped as PDFs without text, and read. Words are compared as a multiset, case aside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import random
+import re
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import pypdfium2
+
+from rag_core.extraction import Extractor
+from rag_core.types import Page
+
+WORD = re.compile(r"[^\W_]+")
+LEAST_WORDS = 150
+
+
+def words(text: str) -> Counter[str]:
+    """Words of a text with how often each stands there."""
+    return Counter(WORD.findall(text.casefold()))
+
+
+def picture_of(file: Path, number: int, scale: float) -> bytes:
+    """A page as a PDF that holds nothing but its picture."""
+    document = pypdfium2.PdfDocument(file)
+    picture = document[number].render(scale=scale).to_pil().convert("L")
+    document.close()
+    buffer = io.BytesIO()
+    picture.save(buffer, "PDF", resolution=72 * scale)
+    return buffer.getvalue()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pages", type=int, default=10)
+    parser.add_argument("--scale", type=float, default=2.5, help="pixels a point: 2.5 is 180 dpi")
+    arguments = parser.parse_args()
+    chance = random.Random(0)
+    files = sorted(arguments.folder.glob("*.pdf"))
+    recalls = []
+    with Extractor(ocr="auto") as reader, tempfile.TemporaryDirectory() as folder:
+        while len(recalls) < arguments.pages:
+            file = chance.choice(files)
+            pages = [item for item in Extractor(ocr="off").extract(file) if isinstance(item, Page)]
+            page = chance.choice(pages)
+            expected = words(page.text)
+            if expected.total() < LEAST_WORDS:
+                continue
+            scan = Path(folder) / "scan.pdf"
+            scan.write_bytes(picture_of(file, page.page_index, arguments.scale))
+            started = time.perf_counter()
+            (found,) = [item for item in reader.extract(scan) if isinstance(item, Page)]
+            seconds = time.perf_counter() - started
+            recalls.append((expected & words(found.text)).total() / expected.total())
+            print(
+                f"{file.name} page {page.page_index + 1}: {recalls[-1]:.3f} of {expected.total()} words, "
+                f"{found.state.value}, confidence {found.confidence or 0:.2f}, {seconds:.1f} s",
+                flush=True,
+            )
+    print(f"mean {sum(recalls) / len(recalls):.3f}, lowest {min(recalls):.3f}")
+
+
+if __name__ == "__main__":
+    main()
