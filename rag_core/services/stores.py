@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
+from rag_core.errors import StoreUnavailable
 from rag_core.index import DenseIndex, WordIndex, open_chroma
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
@@ -13,6 +15,7 @@ from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.lock import FolderLock
+from rag_core.store.schema import SCHEMA
 from rag_core.store.vectors import VectorStore
 from rag_core.store.watches import WatchStore
 
@@ -37,6 +40,7 @@ class Stores:
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.watches = WatchStore(self.database)
+            self._check_schema(folder)
             self.files = FileStore(settings.files_url or str(folder / "files"))
             self.words = WordIndex(folder / "words.sqlite")
         except BaseException:
@@ -45,6 +49,17 @@ class Stores:
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
         self._opening = threading.Lock()
+
+    def _check_schema(self, folder: Path) -> None:
+        found = self.conversations.preference("schema")
+        if found is None:
+            self.conversations.set_preference("schema", SCHEMA)
+        elif found != SCHEMA:
+            raise StoreUnavailable(
+                f"The data folder {folder} was written by another version of Footnote (its tables are number {found}, "
+                f"this version's {SCHEMA}). Start that version, or name another folder (--data-dir, RAG_DATA_DIR) and "
+                "add the documents there; their files lie in the folder's part named files."
+            )
 
     def dense(self, generation_id: int) -> DenseIndex:
         """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""
