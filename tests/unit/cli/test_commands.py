@@ -1,0 +1,227 @@
+"""The command line's contract: what goes to standard output, and how a command ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core.cli import app as cli
+from rag_core.cli.sources import sources
+from tests.conftest import make_pdf
+
+ROOT = Path(__file__).parents[3]
+HARBOUR = make_pdf("The harbour of Brennick was dredged in 1931 by forty men.", "Its lighthouse is painted red.")
+ORCHARD = make_pdf("The orchard of Tolm bears quinces, and its owner sells them in October.")
+QUESTION = "When was the harbour of Brennick dredged?"
+ADDED = {"file", "document_id", "status", "pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed",
+         "reason", "seconds"}  # fmt: skip
+
+Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command with ``--json``; gives exit code, lines of standard output, standard error."""
+
+    def command(*words: str, as_json: bool = True) -> tuple[int, list[dict[str, Any]], str]:
+        arguments = ["--data-dir", str(tmp_path / "data"), *words, *(["--json"] if as_json else [])]
+        monkeypatch.setattr(sys, "argv", ["rag_core", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        shown = capsys.readouterr()
+        rows = [json.loads(line) for line in shown.out.splitlines()] if as_json else [{"shown": shown.out}]
+        return int(ended.value.code or 0), rows, shown.err
+
+    return command
+
+
+@pytest.fixture
+def library(tmp_path: Path, run: Run) -> Path:
+    """Two documents in the data folder; the folder they came from."""
+    folder = tmp_path / "papers"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "harbour.pdf").write_bytes(HARBOUR)
+    (folder / "deeper" / "orchard.pdf").write_bytes(ORCHARD)
+    code, rows, _ = run("add", str(folder))
+    assert code == 0
+    assert {Path(row["file"]).name: row["status"] for row in rows} == {
+        "harbour.pdf": "indexed",
+        "orchard.pdf": "indexed",
+    }
+    return folder
+
+
+def test_add_gives_a_line_a_file_and_says_that_some_were_refused(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(HARBOUR)
+    (folder / "b.pdf").write_bytes(b"only words")
+    (folder / "c.pdf").write_bytes(HARBOUR)
+    (folder / "d.pdf").write_bytes(b"")
+    code, rows, _ = run("add", str(folder))
+    assert code == cli.SOME_FAILED
+    assert all(set(row) == ADDED for row in rows)
+    by_name = {Path(row["file"]).name: row for row in rows}
+    assert {name: row["status"] for name, row in by_name.items()} == {
+        "a.pdf": "indexed",
+        "b.pdf": "rejected",
+        "c.pdf": "duplicate",
+        "d.pdf": "rejected",
+    }
+    assert by_name["a.pdf"]["pages"] == 2
+    assert by_name["a.pdf"]["chunks"] == 2
+    assert by_name["b.pdf"]["reason"].startswith("b.pdf is not a PDF")
+    assert by_name["d.pdf"]["reason"].startswith("d.pdf is empty")
+
+
+def test_list_delete_and_status(run: Run, library: Path) -> None:
+    _, rows, _ = run("list")
+    assert sorted(row["document"] for row in rows) == ["harbour.pdf", "orchard.pdf"]
+    assert all(row["embedder"] == "all-MiniLM-L6-v2" and row["added_at"] for row in rows)
+    code, rows, _ = run("delete", "harbour.pdf")
+    assert code == 0
+    assert rows[0]["document"] == "harbour.pdf"
+    assert (rows[0]["chunks_removed"], rows[0]["chunks_remaining"]) == (2, 0)
+    code, rows, _ = run("status")
+    assert code == 0
+    assert rows[0]["healthy"]
+    assert rows[0]["stores"] == {"database": 1, "words": 1, "vectors": 1, "token vectors": 1, "files": 1}
+
+
+def test_search_names_its_scores_and_its_gate(run: Run, library: Path) -> None:
+    code, (row,), _ = run("search", QUESTION, "--top-k", "2")
+    assert code == 0
+    best = row["passages"][0]
+    assert (best["rank"], best["document"], best["page_index"], best["page_label"]) == (1, "harbour.pdf", 0, "1")
+    assert {"dense", "bm25", "rerank"} <= set(best["scores"])
+    assert row["gate"]["score_name"] == "rerank"
+    assert row["gate"]["answerable"]
+    assert {"embed", "dense", "lexical", "rerank", "total"} <= set(row["timings_ms"])
+    _, (row,), _ = run("search", QUESTION, "--document", "orchard.pdf")
+    assert {passage["document"] for passage in row["passages"]} == {"orchard.pdf"}
+
+
+def test_ask_answers_with_citations_or_abstains(run: Run, library: Path) -> None:
+    _, (row,), _ = run("ask", QUESTION)
+    assert row["state"] == "answered"
+    assert row["generator"] == "extractive"
+    (citation,) = row["citations"]
+    assert "1931" in citation["quote"]
+    assert f"[{citation['marker']}]" in row["text"]
+    _, (row,), _ = run("ask", "Which moons circle the planet Jupiter?")
+    assert row["state"] == "abstained"
+    assert row["citations"] == []
+    assert row["passages"]
+
+
+def test_questions_from_a_file_come_back_in_order_whatever_is_wrong_with_some(run: Run, library: Path) -> None:
+    file = library.parent / "questions.jsonl"
+    asked = [
+        {"id": "first", "question": QUESTION},
+        {"id": "second", "question": "What is sold in October?", "documents": ["orchard.pdf"]},
+        {"id": "third", "question": QUESTION, "documents": ["missing.pdf"]},
+        {"id": "fourth", "question": ""},
+        {"id": "fifth", "question": "Of what colour is the lighthouse?"},
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    code, rows, _ = run("ask", "--questions", str(file))
+    assert code == cli.SOME_FAILED
+    assert [row["id"] for row in rows] == ["first", "second", "third", "fourth", "fifth"]
+    assert "quinces" in rows[1]["text"]
+    assert "missing.pdf" in rows[2]["error"]
+    assert "empty" in rows[3]["error"]
+    assert "red" in rows[4]["text"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ask", QUESTION, "--document", "missing.pdf"], "missing.pdf"),
+        (["ask", " "], "The question is empty"),
+        (["ask"], "QUESTION"),
+        (["add", "no-such-folder"], "No such file or folder"),
+        (["delete", "missing.pdf"], "missing.pdf"),
+        (["search", "x", "--top-k", "0"], "top-k"),
+        (["reindex", "--chunk-tokens", "9999"], "chunk-tokens"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_a_message_without_a_traceback(run: Run, words: list[str], says: str) -> None:
+    code, rows, errors = run(*words)
+    assert code == cli.WRONG_USE
+    assert rows == []
+    assert says in " ".join(errors.split())
+    assert "Traceback" not in errors
+
+
+def test_chunks_longer_than_the_model_reads_are_refused_by_the_setting_s_name(run: Run, library: Path) -> None:
+    code, rows, errors = run("reindex", "--chunk-tokens", "250")
+    assert code == cli.FAILED
+    assert "RAG_CHUNK_TOKENS" in errors
+    assert rows[-1]["documents"] == 0
+
+
+def test_reindex_reports_each_document_and_what_was_reused(run: Run, library: Path) -> None:
+    code, rows, _ = run("reindex")
+    assert code == 0
+    assert sorted(row["document"] for row in rows[:-1]) == ["harbour.pdf", "orchard.pdf"]
+    assert rows[-1]["embeddings_computed"] == 0
+    assert rows[-1]["embeddings_reused"] == rows[-1]["chunks"] == 3
+    code, rows, _ = run("reindex", "--chunk-tokens", "32")
+    assert code == 0
+    code, (status,), _ = run("status")
+    assert code == cli.FAILED
+    assert not status["healthy"]
+    assert "chunk_tokens" in status["problems"][0]
+
+
+def test_people_get_words_and_tables(run: Run, library: Path) -> None:
+    _, (row,), _ = run("ask", QUESTION, as_json=False)
+    assert "1931" in row["shown"]
+    assert "harbour.pdf p. 1" in row["shown"]
+    _, (row,), _ = run("list", as_json=False)
+    assert "orchard.pdf" in row["shown"]
+    _, (row,), _ = run("search", QUESTION, as_json=False)
+    assert "rerank" in row["shown"]
+
+
+def test_an_archive_gives_its_pdfs_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "papers.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../etc/harbour.pdf", HARBOUR)
+        archive.writestr("C:\\windows\\orchard.PDF", ORCHARD)
+        archive.writestr("inner.zip", b"PK")
+        archive.writestr("notes.txt", b"words")
+        archive.writestr("bomb.pdf", b"%PDF-1.4" + b"0" * 3_000_000)
+    found = {source.name: source for source in sources([path], 1_000_000)}
+    assert found["harbour.pdf"].data == HARBOUR
+    assert found["orchard.PDF"].data == ORCHARD
+    assert "archive within" in found["inner.zip"].problem
+    assert "not a PDF" in found["notes.txt"].problem
+    assert "unpacks to more than" in found["bomb.pdf"].problem
+    assert found["bomb.pdf"].data == b""
+
+
+def test_a_damaged_archive_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 and nothing more")
+    (tmp_path / "b.pdf").write_bytes(HARBOUR)
+    broken, good = sources([tmp_path], 1_000_000)
+    assert "not a zip archive" in broken.problem
+    assert good.data == HARBOUR
+
+
+def test_standard_output_holds_nothing_but_json(tmp_path: Path) -> None:
+    (tmp_path / "harbour.pdf").write_bytes(HARBOUR)
+    command = [sys.executable, "-m", "rag_core", "--data-dir", str(tmp_path / "data"), "add", str(tmp_path), "--json"]
+    ended = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=True)
+    (line,) = ended.stdout.splitlines()
+    assert json.loads(line)["status"] == "indexed"
+    assert ended.stderr == ""
