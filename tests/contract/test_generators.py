@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Iterator
+from datetime import UTC
 
 import pytest
 
@@ -129,9 +130,9 @@ class TestEveryGenerator:
 
 @pytest.fixture
 def now() -> object:
-    from datetime import datetime, timezone
+    from datetime import datetime
 
-    return datetime(2025, 1, 1, tzinfo=timezone.utc)
+    return datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def hang_at_once(exchange: Exchange) -> None:
@@ -412,9 +413,7 @@ def test_an_answer_at_the_limit_says_so(play) -> None:
 def test_characters_split_over_network_chunks_arrive_whole(play) -> None:
     def play_split(exchange: Exchange) -> None:
         exchange.start()
-        event = (
-            'data: {"choices": [{"delta": {"content": "Größe 😀 会"}, "finish_reason": "stop"}]}\n\n'.encode()
-        )
+        event = 'data: {"choices": [{"delta": {"content": "Größe 😀 会"}, "finish_reason": "stop"}]}\n\n'.encode()
         for position in range(len(event)):
             exchange.raw(event[position : position + 1])
         exchange.end()
@@ -444,9 +443,7 @@ def test_without_a_model_nothing_is_asked() -> None:
 class TestModels:
     def test_sorted(self, play) -> None:
         def listing(exchange: Exchange) -> None:
-            exchange.error(
-                200, {"object": "list", "data": [{"id": "b"}, {"id": "a"}]}, content_type="application/json"
-            )
+            exchange.error(200, {"object": "list", "data": [{"id": "b"}, {"id": "a"}]}, content_type="application/json")
 
         made, _ = play(listing)
         assert made.models() == ["a", "b"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from rag_core.types import PAGE_BREAK, Message, Passage
 
@@ -32,4 +32,4 @@ def over_two_pages(first: str, second: str, rank: int = 1) -> Passage:
 
 
 def message(role: str, text: str) -> Message:
-    return Message(f"{role}-{len(text)}", role, text, datetime(2025, 1, 1, tzinfo=timezone.utc))
+    return Message(f"{role}-{len(text)}", role, text, datetime(2025, 1, 1, tzinfo=UTC))

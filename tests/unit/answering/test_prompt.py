@@ -105,8 +105,6 @@ def test_a_refusal_is_recognised(text: str) -> None:
     assert is_refusal(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "I don't know.", f"{NO_ANSWER} But sales rose [1].", f"Yes. {NO_ANSWER}"]
-)
+@pytest.mark.parametrize("text", ["", "I don't know.", f"{NO_ANSWER} But sales rose [1].", f"Yes. {NO_ANSWER}"])
 def test_anything_else_is_none(text: str) -> None:
     assert not is_refusal(text)

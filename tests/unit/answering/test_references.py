@@ -10,9 +10,7 @@ from rag_core.answering.references import resolve
 from rag_core.types import Passage
 from tests.unit.answering.samples import over_two_pages, passage
 
-CAPEX = passage(
-    1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021."
-)
+CAPEX = passage(1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021.")
 SALES = passage(2, "Net sales were $34.2 billion. They fell by 3 %.")
 CASH = passage(3, "Cash at year-end was $3.7 billion.")
 ALL = [CAPEX, SALES, CASH]
@@ -64,9 +62,7 @@ def test_variants_become_the_normal_form(written: str, normal: str) -> None:
     assert [one.marker for one in citations] == [int(number) for number in re.findall(r"\d", normal)]
 
 
-@pytest.mark.parametrize(
-    "marker", ["[4]", "[0]", "[2022]", "[9, 8]", "\u30109\u3011", f"[{'9' * 5000}]", "[7-9]"]
-)
+@pytest.mark.parametrize("marker", ["[4]", "[0]", "[2022]", "[9, 8]", "\u30109\u3011", f"[{'9' * 5000}]", "[7-9]"])
 def test_a_marker_of_no_passage_goes_with_its_blank(marker: str) -> None:
     assert resolve(f"Net sales fell {marker}. Then?", ALL) == ("Net sales fell. Then?", ())
     assert resolve(f"{marker} Net sales fell.\n{marker} So", ALL)[0] == "Net sales fell.\nSo"
@@ -113,17 +109,12 @@ def test_chinese_is_matched_by_character() -> None:
     assert citation.quote == "売上高は増加した。"
 
 
-WORDS = st.sampled_from(
-    ["Net", "sales", "fell", "3", "34.2", "cash", "tape", "USA", ".", ". ", " ", "\n", "é", "会"]
-)
-MARKS = st.sampled_from(
-    ["[1]", "[2]", "[9]", "[1, 2]", "[1-3]", "【2】", "[", "]", "[[", "1", "9", "［３］", ",", "-"]
-)
+WORDS = st.sampled_from(["Net", "sales", "fell", "3", "34.2", "cash", "tape", "USA", ".", ". ", " ", "\n", "é", "会"])
+MARKS = st.sampled_from(["[1]", "[2]", "[9]", "[1, 2]", "[1-3]", "【2】", "[", "]", "[[", "1", "9", "［３］", ",", "-"])
 ANSWERS = st.lists(WORDS | MARKS, max_size=25).map("".join) | st.text(max_size=60)
 PASSAGES = st.lists(st.lists(WORDS, max_size=15).map("".join), max_size=3).map(
     lambda texts: [
-        passage(rank, text) if rank != 2 else over_two_pages(text, "sales fell")
-        for rank, text in enumerate(texts, 1)
+        passage(rank, text) if rank != 2 else over_two_pages(text, "sales fell") for rank, text in enumerate(texts, 1)
     ]
 )
 
