@@ -1,0 +1,323 @@
+"""Questions: answered with citations that hold, refused, kept within a scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.errors import QuestionError, UnknownDocument
+from rag_core.types import REFUSAL, Answer, AnswerState, Delta, DocumentStatus, Restart, Stage
+from tests.conftest import make_pdf
+from tests.contract.servers import ScriptedEndpoint, complete
+from tests.unit.engines import (
+    ASK_BUDGET,
+    ASK_COPPER,
+    ASK_PENGUINS,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    Hold,
+    indexed,
+    names_found,
+    opened,
+)
+
+FILLER = "The committee met in the town hall and thanked everyone who had come. Minutes were taken by the clerk."
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Three documents; no test that uses it may change it."""
+    with opened(tmp_path_factory.mktemp("asking") / "data") as made:
+        indexed(made, "bridge.pdf", FILLER, BUDGET)
+        indexed(made, "birds.pdf", PENGUINS)
+        indexed(made, "mine.pdf", COPPER, FILLER.replace("committee", "board"))
+        yield made
+
+
+def folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def assert_citations_hold(engine: Engine, answer: Answer) -> None:
+    assert answer.citations
+    ranks = {passage.rank: passage for passage in answer.passages}
+    for citation in answer.citations:
+        page = engine.page_text(citation.document_id, citation.page_index)
+        assert page[citation.start : citation.end] == citation.quote
+        assert f"[{citation.marker}]" in answer.text
+        passage = ranks[citation.passage_rank]
+        assert (passage.chunk_id, passage.document) == (citation.chunk_id, citation.document)
+        assert engine.document(citation.document_id).version_id == citation.version_id
+    marks = {int(mark) for mark in re.findall(r"\[(\d+)\]", answer.text)}
+    assert marks == {citation.marker for citation in answer.citations}
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "page", "quote"),
+    [
+        (ASK_BUDGET, "bridge.pdf", 1, "The budget of the Zanzibar bridge is 42 million euros."),
+        (ASK_PENGUINS, "birds.pdf", 0, "four thousand pairs"),
+        (ASK_COPPER, "mine.pdf", 0, "ninety percent"),
+    ],
+)
+def test_an_answer_quotes_the_page_that_holds_it(
+    library: Engine, question: str, document: str, page: int, quote: str
+) -> None:
+    answer = library.answer(question)
+    assert answer.state is AnswerState.ANSWERED
+    assert answer.generator == "extractive"
+    assert (answer.citations[0].document, answer.citations[0].page_index) == (document, page)
+    assert quote in folded(" ".join(citation.quote for citation in answer.citations))
+    assert_citations_hold(library, answer)
+    assert answer.gate.answerable
+    assert answer.gate.score == max(passage.scores["rerank"] or 0 for passage in answer.passages)
+
+
+@pytest.mark.parametrize(
+    "question", ["Who won the chess tournament in Reykjavik in 1972?", "asdf qwer zxcv", "…", "\x00"]
+)
+def test_what_the_documents_do_not_say_is_refused_with_the_nearest_passages(library: Engine, question: str) -> None:
+    answer = library.answer(question)
+    assert answer.state is AnswerState.ABSTAINED
+    assert (answer.text, answer.citations) == (REFUSAL, ())
+    assert not answer.gate.answerable
+    assert answer.passages
+    assert [passage.rank for passage in answer.passages] == list(range(1, len(answer.passages) + 1))
+
+
+def test_nothing_indexed_is_a_refusal(engine: Engine) -> None:
+    answer = engine.answer("What is the budget?")
+    assert (answer.state, answer.passages) == (AnswerState.ABSTAINED, ())
+
+
+def test_the_stream_ends_with_the_answer_that_its_pieces_spell(library: Engine) -> None:
+    events = list(library.ask(ASK_BUDGET))
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert sum(isinstance(event, Answer) for event in events) == 1
+    assert "".join(event.text for event in events if isinstance(event, Delta)).strip() == answer.text
+    done = [event.name for event in events if isinstance(event, Stage) and event.done]
+    assert done == ["embed", "dense", "lexical", "rerank", "gate", "generate"]
+    assert {"embed", "dense", "lexical", "rerank", "generate_first_token", "total"} <= answer.timings_ms.keys()
+
+
+def test_a_refusal_is_streamed_as_well(library: Engine) -> None:
+    events = list(library.ask("Who won the chess tournament in Reykjavik in 1972?"))
+    assert "".join(event.text for event in events if isinstance(event, Delta)) == REFUSAL
+
+
+def test_a_stream_can_be_left_at_any_event(library: Engine) -> None:
+    for number in range(4):
+        stream = library.ask(ASK_BUDGET)
+        for _ in range(number):
+            next(stream)
+        stream.close()  # type: ignore[attr-defined]
+    assert library.answer(ASK_BUDGET).state is AnswerState.ANSWERED
+
+
+def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
+    found = library.search(ASK_BUDGET)
+    assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
+    reranked = [passage.scores["rerank"] for passage in found.passages]
+    assert reranked == sorted(reranked, reverse=True)
+    assert all(set(passage.scores) == {"dense", "bm25", "rrf", "rerank"} for passage in found.passages)
+    assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)
+    for passage in found.passages:
+        page = library.page_text(passage.document_id, passage.page_index)
+        assert page[passage.start : passage.start + len(passage.first_page_text)] == passage.first_page_text
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 50])
+def test_no_more_passages_than_asked_for(library: Engine, top_k: int) -> None:
+    assert len(library.search(ASK_BUDGET, top_k=top_k).passages) == min(top_k, 5)
+
+
+def test_only_the_documents_chosen_are_searched(library: Engine) -> None:
+    assert names_found(library, ASK_BUDGET, documents=["birds.pdf", "mine.pdf"]) == []
+    assert names_found(library, ASK_BUDGET, documents=["birds.pdf", "bridge.pdf"]) == ["bridge.pdf"]
+    for passage in library.search(ASK_BUDGET, documents=["mine.pdf"], top_k=50).passages:
+        assert passage.document == "mine.pdf"
+    answer = library.answer(ASK_BUDGET, documents=[library.resolve(["birds.pdf"])[0]])
+    assert answer.state is AnswerState.ABSTAINED
+
+
+def test_no_document_chosen_means_all(library: Engine) -> None:
+    assert names_found(library, ASK_BUDGET, documents=[]) == names_found(library, ASK_BUDGET) == ["bridge.pdf"]
+
+
+def test_an_unknown_document_is_named(library: Engine) -> None:
+    with pytest.raises(UnknownDocument, match=r"nobody\.pdf"):
+        library.search(ASK_BUDGET, documents=["birds.pdf", "nobody.pdf"])
+    with pytest.raises(UnknownDocument):
+        library.answer(ASK_BUDGET, documents=["nobody.pdf"])
+
+
+@pytest.mark.parametrize("question", ["", " ", "\n\t\u00a0", "\u2003"])
+def test_an_empty_question_is_refused(library: Engine, question: str) -> None:
+    for call in (library.search, library.answer):
+        with pytest.raises(QuestionError, match="empty"):
+            call(question)
+
+
+def test_a_question_longer_than_allowed_is_refused(library: Engine) -> None:
+    with pytest.raises(QuestionError, match="RAG_MAX_QUESTION_CHARS"):
+        library.search("budget " * 600)
+    assert library.search(ASK_BUDGET + " " * 100_000).gate.answerable
+
+
+def test_a_question_of_a_hundred_thousand_characters_is_answered_where_that_is_allowed(tmp_path: Path) -> None:
+    with opened(tmp_path / "data", max_question_chars=100_000) as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        question = (ASK_BUDGET + " ") * (100_000 // (len(ASK_BUDGET) + 1))
+        assert names_found(engine, question) == ["bridge.pdf"]
+        with pytest.raises(QuestionError):
+            engine.search("x" * 100_001)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'budget" OR "x',
+        "budget AND (bridge",
+        "NEAR(budget bridge, 3)",
+        "budget*) NOT bridge:",
+        "'; DROP TABLE chunks; --",
+        "body:budget ^bridge {prefix}",
+        "Zanzibar\ud83d bridge",
+        "Zanzibar\x00 bridge 🙂",
+        "%_%",
+    ],
+)
+def test_a_question_is_text_and_never_a_query(library: Engine, question: str) -> None:
+    found = library.search(question)
+    if "b" in question:
+        assert "bridge.pdf" in {passage.document for passage in found.passages}
+
+
+def test_asking_changes_nothing(library: Engine) -> None:
+    first, second = library.answer(ASK_BUDGET), library.answer(ASK_BUDGET)
+    assert (first.text, first.citations, first.passages) == (second.text, second.citations, second.passages)
+
+
+def test_the_threshold_decides(library: Engine) -> None:
+    score = library.search(ASK_BUDGET).gate.score
+    try:
+        library.set_threshold(min(1.0, score + 0.01))
+        assert library.answer(ASK_BUDGET).state is AnswerState.ABSTAINED
+        library.set_threshold(score - 0.01)
+        assert library.answer(ASK_BUDGET).state is AnswerState.ANSWERED
+        library.set_threshold(0.0)
+        assert library.threshold == 0.0
+    finally:
+        library.set_threshold(None)
+    assert library.threshold == library.settings.threshold
+
+
+def test_the_number_of_passages_can_be_changed(library: Engine) -> None:
+    try:
+        library.set_top_k(2)
+        assert len(library.search(ASK_BUDGET).passages) == 2
+        assert len(library.search(ASK_BUDGET, top_k=3).passages) == 3
+    finally:
+        library.set_top_k(None)
+    assert library.top_k == library.settings.top_k
+
+
+def test_a_document_is_found_by_its_words_before_its_vectors_exist(engine: Engine, hold: Hold) -> None:
+    indexed(engine, "mine.pdf", COPPER)
+    hold.on()
+    job = engine.submit("bridge.pdf", make_pdf(BUDGET))
+    hold.until_reached()
+    answer = engine.answer(ASK_BUDGET)
+    assert answer.state is AnswerState.ANSWERED
+    assert answer.citations[0].document == "bridge.pdf"
+    assert answer.passages[0].scores["dense"] is None
+    assert any("still being indexed" in notice for notice in answer.notices)
+    assert engine.answer("Who won the chess tournament in Reykjavik?").state is AnswerState.ABSTAINED
+    hold.release()
+    assert engine.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+    after = engine.answer(ASK_BUDGET)
+    assert after.passages[0].scores["dense"] is not None
+    assert after.notices == ()
+    assert after.gate.score == pytest.approx(answer.gate.score, abs=0.02)
+
+
+def test_a_replaced_document_answers_as_before_until_the_new_one_is_complete(engine: Engine, hold: Hold) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    hold.on()
+    job = engine.submit("a.pdf", make_pdf(PENGUINS))
+    hold.until_reached()
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert names_found(engine, ASK_PENGUINS) == []
+    hold.release()
+    engine.wait([job.job_id])
+    assert names_found(engine, ASK_BUDGET) == []
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+
+
+# with an endpoint
+
+
+def asking(endpoint: ScriptedEndpoint | str, folder: Path, **values: object) -> Engine:
+    url = endpoint if isinstance(endpoint, str) else endpoint.url
+    return opened(folder, openai_base_url=url, openai_model="scripted", openai_api_key="k", openai_retries=0, **values)
+
+
+def test_an_endpoint_writes_the_answer_over_the_same_passages(tmp_path: Path) -> None:
+    with ScriptedEndpoint(complete("It is 42 million ", "euros [1].")) as endpoint:
+        with asking(endpoint, tmp_path / "data") as engine:
+            indexed(engine, "bridge.pdf", BUDGET)
+            events = list(engine.ask(ASK_BUDGET))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert answer.generator == "openai:scripted"
+        assert answer.text == "It is 42 million euros [1]."
+        assert answer.citations[0].document == "bridge.pdf"
+        assert "42 million" in str(endpoint.requests[-1]["messages"])
+
+
+def test_an_endpoint_that_cannot_be_reached_leaves_an_extractive_answer_and_a_notice(tmp_path: Path) -> None:
+    with asking("http://127.0.0.1:9/v1", tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        events = list(engine.ask(ASK_BUDGET))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "extractive")
+        assert "Quoted from the documents instead" in answer.notices[-1]
+        assert_citations_hold(engine, answer)
+        restart = next(position for position, event in enumerate(events) if isinstance(event, Restart))
+        shown = "".join(event.text for event in events[restart:] if isinstance(event, Delta))
+        assert shown.strip() == answer.text
+
+
+def test_an_answer_without_support_is_taken_back(tmp_path: Path) -> None:
+    with (
+        ScriptedEndpoint(complete("The moon is made of cheese.")) as endpoint,
+        asking(endpoint, tmp_path / "data") as engine,
+    ):
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert "cheese" not in answer.text
+        assert answer.generator == "extractive"
+        assert answer.notices
+        assert_citations_hold(engine, answer)
+
+
+def test_a_refusal_of_the_endpoint_is_a_refusal(tmp_path: Path) -> None:
+    with ScriptedEndpoint(complete(REFUSAL)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
+        assert not answer.gate.answerable
+
+
+def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None:
+    with ScriptedEndpoint(complete("No [1].")) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        assert engine.answer("Who won the chess tournament in Reykjavik?").state is AnswerState.ABSTAINED
+        assert endpoint.requests == []
