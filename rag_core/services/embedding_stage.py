@@ -83,7 +83,10 @@ class EmbeddingStage:
             for work in together:
                 groups.setdefault(work.generation.space, []).append(work)
             for group in groups.values():
-                self._guarded(group)
+                try:
+                    self._guarded(group)
+                except Exception:  # the store that failures are noted in failed as well
+                    log.exception("the vectors of %d documents could not be made", len(group))
 
     def _take(self) -> list[Work]:
         """What is waiting, up to a number of chunks; empty when it is time to stop."""
@@ -160,6 +163,12 @@ class EmbeddingStage:
     def _publish(self, work: Work) -> None:
         stores, generation = self._stores, work.generation
         found = stores.vectors.known(generation.space, list(work.hashes))
+        if found.keys() != set(work.hashes):  # removed meanwhile with another document of the same text
+            work.embedded, again = 0, [work]
+            self._embed(again)
+            if self._stopping or not again:
+                return
+            found = stores.vectors.known(generation.space, list(work.hashes))
         stores.vectors.link({chunk: found[digest] for chunk, digest in zip(work.chunk_ids, work.hashes, strict=True)})
         dense = stores.vectors.dense(list(found.values()))
         if work.chunk_ids:
@@ -195,7 +204,9 @@ class EmbeddingStage:
             self._discard(work, JobState.CANCELLED)
 
     def _discard(self, work: Work, state: JobState) -> None:
-        self._removal.abandon(work.version_id, work.status, work.reason, keep=not work.activate)
-        if not work.of_reindex:
-            self._stores.jobs.finish(work.job_id, state, work.status, work.reason)
-        self._ended(work)
+        try:
+            self._removal.abandon(work.version_id, work.status, work.reason, keep=not work.activate)
+            if not work.of_reindex:
+                self._stores.jobs.finish(work.job_id, state, work.status, work.reason)
+        finally:
+            self._ended(work)

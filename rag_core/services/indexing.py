@@ -220,13 +220,20 @@ class Indexer:
 
     def _run(self) -> None:
         while not self._stopping:
-            self.index_queued()
-            waiting = [] if self._stopping else self._stores.jobs.queued("reindex")
-            if waiting and self._stores.jobs.start(waiting[0].job_id):
-                self._reindexing.run(waiting[0])
-                self._notify()
-            elif not self._stores.jobs.queued("index"):
+            try:
+                self._work()
+            except Exception:  # the store of the queue itself failed: the next turn may do better
+                log.exception("the queue could not be worked on")
                 self.wait_for_change(1.0)
+
+    def _work(self) -> None:
+        self.index_queued()
+        waiting = [] if self._stopping else self._stores.jobs.queued("reindex")
+        if waiting and self._stores.jobs.start(waiting[0].job_id):
+            self._reindexing.run(waiting[0])
+            self._notify()
+        elif not self._stores.jobs.queued("index"):
+            self.wait_for_change(1.0)
 
     def _index(self, job: Job) -> None:
         version_id = job.details["version_id"]

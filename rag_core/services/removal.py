@@ -62,7 +62,7 @@ class Removal:
         return len(chunk_ids)
 
     def _embedding_ids(self, version_ids: Sequence[str]) -> list[int]:
-        return self._stores.vectors.used_by(version_ids)
+        return self._stores.vectors.made_for(version_ids)
 
     def _left_over(self, digest: str) -> bool:
         """Whether a file is held that no version refers to."""

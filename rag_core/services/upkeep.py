@@ -5,6 +5,7 @@ from __future__ import annotations
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.store.schema import versions
+from rag_core.types import DocumentStatus, JobState
 
 CLEAN = "clean_shutdown"
 
@@ -18,6 +19,7 @@ def sweep(stores: Stores, removal: Removal) -> None:
     clean = stores.conversations.preference(CLEAN) is True
     stores.conversations.set_preference(CLEAN, None)
     stores.jobs.requeue_interrupted()
+    _end_published(stores)
     _finish_deletions(stores, removal)
     _reset_unfinished(stores, removal)
     _remove_former(stores, removal)
@@ -30,10 +32,21 @@ def mark_clean(stores: Stores) -> None:
     stores.conversations.set_preference(CLEAN, True)
 
 
+def _end_published(stores: Stores) -> None:
+    """Jobs whose version was published and that were cut off before they could say so."""
+    for job in stores.jobs.queued("index"):
+        row = stores.library.version(job.details["version_id"])
+        if row is not None and row.state == "full":
+            stores.jobs.start(job.job_id)
+            stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus(row.status), row.reason)
+
+
 def _finish_deletions(stores: Stores, removal: Removal) -> None:
     for document_id in {row.document_id for row in stores.library.versions_where(versions.c.state == "removing")}:
         for row in stores.library.versions_where(versions.c.document_id == document_id):
             removal.version(row)
+        stores.library.remove_document(document_id)
+    for document_id in stores.library.without_versions():
         stores.library.remove_document(document_id)
 
 

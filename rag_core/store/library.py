@@ -202,7 +202,7 @@ class Library:
             connection.execute(
                 update(versions)
                 .where(versions.c.id == version_id)
-                .values(state="ended", status=status.value, reason=reason)
+                .values(state="ended", status=status.value, reason=reason, chunks=0)
             )
 
     def restart_version(self, version_id: str) -> None:
@@ -239,6 +239,12 @@ class Library:
         with self._db.begin() as connection:
             connection.execute(delete(jobs).where(jobs.c.document_id == document_id))
             connection.execute(delete(documents).where(documents.c.id == document_id))
+
+    def without_versions(self) -> list[str]:
+        """Documents whose removal was cut off before its last step."""
+        held = select(versions.c.id).where(versions.c.document_id == documents.c.id)
+        with self._db.read() as connection:
+            return list(connection.execute(select(documents.c.id).where(~held.exists())).scalars())
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
         """The library, newest first: each document with its active, else its latest, version."""

@@ -24,7 +24,7 @@ class FolderLock:
 
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(folder / ".lock", timeout=0)
+            self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
         except Timeout:
             raise DataFolderInUse(

@@ -96,7 +96,7 @@ embeddings = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("space", String(32), nullable=False),
-    Column("text_hash", LargeBinary(16), nullable=False),
+    Column("text_hash", LargeBinary(16), nullable=False, index=True),
     Column("dense", LargeBinary, nullable=False),
     Column("scales", LargeBinary, nullable=False),
     Column("tokens", LargeBinary, nullable=False),

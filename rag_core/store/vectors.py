@@ -79,16 +79,14 @@ class VectorStore:
                 removed += int(connection.execute(query).rowcount)
         return removed
 
-    def used_by(self, version_ids: Sequence[str]) -> list[int]:
-        """Embeddings that chunks of these versions use."""
-        found: list[int] = []
+    def made_for(self, version_ids: Sequence[str]) -> list[int]:
+        """Embeddings of the texts of these versions, whether or not their chunks are linked to them yet."""
+        found: set[int] = set()
+        of_texts = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
         with self._db.read() as connection:
             for run in batches(list(version_ids)):
-                query = select(chunks.c.embedding_id).where(
-                    chunks.c.version_id.in_(run), chunks.c.embedding_id.is_not(None)
-                )
-                found += connection.execute(query.distinct()).scalars()
-        return found
+                found.update(connection.execute(of_texts.where(chunks.c.version_id.in_(run))).scalars())
+        return sorted(found)
 
     def all_linked(self, version_id: str) -> bool:
         """Whether every chunk of a version has its embedding."""

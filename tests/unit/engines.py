@@ -58,7 +58,7 @@ def assert_in_agreement(engine: Engine) -> None:
     """Every store holds the same chunks, and nothing that no document owns."""
     idle(engine)
     status = engine.status()
-    assert list(status.problems) == []
+    assert list(status.problems) == [], dict(status.stores)
     chunks = sum(document.chunks for document in engine.documents())
     stores = dict(status.stores)
     assert (stores["database"], stores["words"], stores["vectors"]) == (chunks, chunks, chunks)

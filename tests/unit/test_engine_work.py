@@ -1,0 +1,371 @@
+"""Work in the background: cancelled, closed half-way, cut off by a crash."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.errors import StoreUnavailable, UnknownDocument
+from rag_core.extraction import Extractor
+from rag_core.index import DenseIndex, WordIndex
+from rag_core.store.conversations import ConversationStore
+from rag_core.store.files import FileStore
+from rag_core.store.jobs import JobStore
+from rag_core.store.library import Library
+from rag_core.store.vectors import VectorStore
+from rag_core.types import DocumentStatus, JobState
+from tests.conftest import make_pdf
+from tests.unit.engines import (
+    ASK_BUDGET,
+    ASK_COPPER,
+    ASK_PENGUINS,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    Hold,
+    assert_in_agreement,
+    before,
+    copied,
+    idle,
+    indexed,
+    names_found,
+    opened,
+)
+
+
+def test_a_queued_job_can_be_cancelled(engine: Engine, hold_reading: HoldReading) -> None:
+    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold_reading.until_reached()
+    second = engine.submit("b.pdf", make_pdf(PENGUINS))
+    assert {job.state for job in engine.jobs(active=True)} == {JobState.RUNNING, JobState.QUEUED}
+    engine.cancel(second.job_id)
+    hold_reading.release()
+    ended = engine.wait([first.job_id, second.job_id])
+    assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
+    assert ended[1].state is JobState.CANCELLED
+    assert names_found(engine, ASK_PENGUINS) == []
+    assert_in_agreement(engine)
+
+
+def test_a_job_can_be_cancelled_while_its_file_is_read(engine: Engine, hold_reading: HoldReading) -> None:
+    job = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold_reading.until_reached()
+    engine.cancel(job.job_id)
+    hold_reading.release()
+    assert engine.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
+    assert names_found(engine, ASK_BUDGET) == []
+    assert engine.documents()[0].status is DocumentStatus.CANCELLED
+    assert_in_agreement(engine)
+
+
+def test_a_job_can_be_cancelled_while_its_vectors_are_made(engine: Engine, hold: Hold) -> None:
+    hold.on()
+    job = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold.until_reached()
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    engine.cancel(job.job_id)
+    hold.release()
+    assert engine.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_in_agreement(engine)
+    assert indexed(engine, "a.pdf", BUDGET) == job.document_id
+
+
+def test_cancelling_a_replacement_leaves_what_was_there(engine: Engine, hold: Hold) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    hold.on()
+    job = engine.submit("a.pdf", make_pdf(PENGUINS))
+    hold.until_reached()
+    engine.cancel(job.job_id)
+    hold.release()
+    engine.wait([job.job_id])
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert names_found(engine, ASK_PENGUINS) == []
+    assert engine.document(document_id).status is DocumentStatus.INDEXED
+    assert_in_agreement(engine)
+
+
+def test_cancelling_what_has_ended_changes_nothing(engine: Engine) -> None:
+    job = engine.add("a.pdf", make_pdf(BUDGET))
+    engine.cancel(job.job_id)
+    assert engine.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    with pytest.raises(UnknownDocument):
+        engine.cancel("nothing")
+
+
+def test_a_document_can_be_deleted_while_it_is_indexed(engine: Engine, hold: Hold) -> None:
+    hold.on()
+    job = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold.until_reached()
+    threading.Timer(0, hold.release).start()
+    (receipt,) = engine.delete([str(job.document_id)])
+    assert receipt.chunks_remaining == 0
+    assert engine.documents() == []
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_in_agreement(engine)
+
+
+def test_what_is_replaced_twice_at_once_ends_as_the_last(engine: Engine, hold: Hold) -> None:
+    hold.on()
+    jobs = [engine.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, COPPER)]
+    hold.until_reached()
+    hold.release()
+    engine.wait(jobs)
+    assert names_found(engine, ASK_COPPER) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == names_found(engine, ASK_PENGUINS) == []
+    assert len(engine.documents()) == 1
+    assert_in_agreement(engine)
+
+
+def test_a_document_that_fails_can_be_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(WordIndex, "add", broken(RuntimeError("a bug")))
+        job = engine.add("a.pdf", make_pdf(BUDGET))
+    assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
+    assert "a bug" not in job.reason
+    assert engine.document(str(job.document_id)).status is DocumentStatus.FAILED
+    assert_in_agreement(engine)
+    again = engine.wait([engine.retry(str(job.document_id)).job_id])[0]
+    assert (again.result, again.document_id) == (DocumentStatus.INDEXED, job.document_id)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (Library, "save_chunks"),
+        (VectorStore, "link"),
+        (DenseIndex, "add"),
+        (Library, "publish"),
+        (JobStore, "progress"),
+    ],
+)
+def test_a_store_that_fails_once_costs_one_document(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+        job = engine.add("a.pdf", make_pdf(BUDGET))
+    assert job.result is DocumentStatus.FAILED
+    assert job.reason == "The disk is on fire."
+    indexed(engine, "b.pdf", PENGUINS)
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("name", ["queued", "finish"])
+def test_the_queue_goes_on_when_its_own_store_failed_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    real, failed = getattr(JobStore, name), []
+
+    def once(self: JobStore, *args: Any, **options: Any) -> Any:
+        if not failed and threading.current_thread().name in ("indexing", "embedding"):
+            failed.append(True)
+            raise StoreUnavailable("The database does not answer.")
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(JobStore, name, once)
+    engine.add("a.pdf", make_pdf(BUDGET))
+    indexed(engine, "b.pdf", PENGUINS)
+    assert failed
+    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+
+
+# closed half-way
+
+
+def test_what_is_unfinished_at_the_end_goes_on_at_the_next_start(tmp_path: Path, hold: Hold) -> None:
+    first = opened(tmp_path / "data")
+    hold.on()
+    jobs = [
+        first.submit("a.pdf", make_pdf(BUDGET)).job_id,
+        *(first.submit(f"{n}.pdf", make_pdf(f"{PENGUINS} Part {n}.")).job_id for n in range(5)),
+    ]
+    hold.until_reached()
+    threading.Timer(0.05, hold.release).start()
+    first.close()
+    with opened(tmp_path / "data") as second:
+        assert {job.state for job in second.jobs()} <= {JobState.QUEUED, JobState.RUNNING, JobState.DONE}
+        assert [job.result for job in second.wait(jobs)] == [DocumentStatus.INDEXED] * 6
+        assert names_found(second, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(second)
+
+
+def test_a_file_being_read_at_the_end_is_read_again_at_the_next_start(
+    tmp_path: Path, hold_reading: HoldReading
+) -> None:
+    first = opened(tmp_path / "data")
+    job = first.submit("a.pdf", make_pdf(BUDGET, PENGUINS))
+    hold_reading.until_reached()
+    threading.Timer(0.05, hold_reading.release).start()
+    first.close()
+    with opened(tmp_path / "data") as second:
+        assert second.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+        assert second.document(str(job.document_id)).pages == 2
+        assert_in_agreement(second)
+
+
+def test_an_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -> None:
+    made: list[Engine] = []
+    thread = threading.Thread(target=lambda: made.append(opened(tmp_path / "data")))
+    thread.start()
+    thread.join()
+    indexed(made[0], "a.pdf", BUDGET)
+    made[0].close()
+    made[0].close()
+    with opened(tmp_path / "data") as again:
+        assert names_found(again, ASK_BUDGET) == ["a.pdf"]
+
+
+# cut off: a copy of the data folder is what an end of the process at that moment leaves
+
+INDEXING = [
+    (FileStore, "put"),
+    (Library, "add_version"),
+    (JobStore, "add"),
+    (Library, "save_pages"),
+    (Library, "save_chunks"),
+    (WordIndex, "add"),
+    (Library, "publish_words"),
+    (VectorStore, "save"),
+    (VectorStore, "link"),
+    (DenseIndex, "add"),
+    (Library, "publish"),
+    (JobStore, "finish"),
+]
+REMOVING = [
+    (Library, "hide"),
+    (DenseIndex, "delete"),
+    (WordIndex, "delete"),
+    (Library, "clear_version"),
+    (VectorStore, "remove_unused"),
+    (Library, "remove_version"),
+    (FileStore, "delete"),
+]
+
+
+def named(pairs: list[tuple[type, str]]) -> list[Any]:
+    return [pytest.param(owner, name, id=f"{owner.__name__}.{name}") for owner, name in pairs]
+
+
+@pytest.mark.parametrize(("owner", "name"), named(INDEXING))
+def test_indexing_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "birds.pdf", PENGUINS)
+        with cut_off(owner, name):
+            indexed(engine, "bridge.pdf", BUDGET, COPPER)
+    with opened(tmp_path / "copy") as after:
+        idle(after)
+        documents = {document.name: document.status for document in after.documents()}
+        if name in ("put", "add_version"):
+            assert documents == {"birds.pdf": DocumentStatus.INDEXED}
+            indexed(after, "bridge.pdf", BUDGET, COPPER)
+        else:
+            assert documents == dict.fromkeys(("birds.pdf", "bridge.pdf"), DocumentStatus.INDEXED)
+        assert names_found(after, ASK_BUDGET) == names_found(after, ASK_COPPER) == ["bridge.pdf"]
+        assert names_found(after, ASK_PENGUINS) == ["birds.pdf"]
+        assert_in_agreement(after)
+
+
+@pytest.mark.parametrize(("owner", "name"), named([*INDEXING[3:], *REMOVING[1:]]))
+def test_a_replacement_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        with cut_off(owner, name):
+            indexed(engine, "a.pdf", PENGUINS, COPPER)
+    with opened(tmp_path / "copy") as after:
+        # The work goes on meanwhile: whichever version a search sees, it sees no other beside it.
+        passages = after.search(f"{ASK_BUDGET} {ASK_PENGUINS}", top_k=50).passages
+        assert len({passage.version_id for passage in passages}) == 1
+        idle(after)
+        assert names_found(after, ASK_BUDGET) == []
+        assert names_found(after, ASK_PENGUINS) == names_found(after, ASK_COPPER) == ["a.pdf"]
+        assert_in_agreement(after)
+
+
+@pytest.mark.parametrize(("owner", "name"), named([*REMOVING, (Library, "remove_document")]))
+def test_a_deletion_cut_off_is_finished(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "birds.pdf", PENGUINS)
+        gone = indexed(engine, "bridge.pdf", BUDGET, COPPER)
+        with cut_off(owner, name):
+            engine.delete([gone])
+    with opened(tmp_path / "copy") as after:
+        idle(after)
+        if name == "hide":  # nothing had been done yet
+            after.delete([gone])
+        assert [document.name for document in after.documents()] == ["birds.pdf"]
+        assert names_found(after, ASK_BUDGET) == names_found(after, ASK_COPPER) == []
+        assert names_found(after, ASK_PENGUINS) == ["birds.pdf"]
+        with pytest.raises(UnknownDocument):
+            after.resolve(["bridge.pdf"])
+        assert_in_agreement(after)
+        indexed(after, "bridge.pdf", BUDGET)
+        assert_in_agreement(after)
+
+
+def test_entries_that_no_document_owns_are_removed_after_a_crash(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        stores = engine._stores
+        generation, _ = stores.library.generations("active")[0]
+        stores.words.add([900], [("", "left over", "gone")])
+        stores.dense(generation).add([901], stores.vectors.dense([1])[1][None], ["gone"])
+        stores.files.put(b"left over")
+        ConversationStore.set_preference(stores.conversations, "clean_shutdown", None)
+        copied(tmp_path / "data", tmp_path / "copy")()
+    with opened(tmp_path / "copy") as after:
+        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(after)
+
+
+CutOff = Callable[[type, str], Any]
+
+
+@pytest.fixture
+def cut_off(tmp_path: Path) -> CutOff:
+    return lambda owner, name: before(owner, name, copied(tmp_path / "data", tmp_path / "copy"))
+
+
+class HoldReading:
+    """Keeps the reading stage waiting after the first page of a file."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.reached = threading.Event()
+        self._go = threading.Event()
+        real = Extractor.extract
+
+        def extract(extractor: Extractor, *args: Any, **options: Any) -> Any:
+            for number, item in enumerate(real(extractor, *args, **options)):
+                yield item
+                if number == 1:
+                    self.reached.set()
+                    assert self._go.wait(60)
+
+        patch.setattr(Extractor, "extract", extract)
+
+    def until_reached(self) -> None:
+        assert self.reached.wait(60)
+
+    def release(self) -> None:
+        self._go.set()
+
+
+@pytest.fixture
+def hold_reading(monkeypatch: pytest.MonkeyPatch) -> HoldReading:
+    return HoldReading(monkeypatch)
+
+
+def broken(error: Exception) -> Callable[..., Any]:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    return fail
