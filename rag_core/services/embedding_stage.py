@@ -117,7 +117,8 @@ class EmbeddingStage:
             if self._stopping:
                 return
             try:
-                self._publish(work)
+                with self._removal.lock:
+                    self._publish(work)
             except Exception as error:  # noqa: BLE001 - as above
                 self._fail(work, error)
 
@@ -152,7 +153,9 @@ class EmbeddingStage:
             if time.monotonic() - reported > REPORT_EVERY_S:
                 reported = time.monotonic()
                 self._report(group)
-        self._stores.vectors.save(space, made)
+        # What only cancelled works asked for would be owned by nobody.
+        wanted = [one for one in made if any(work in group for work in owners[one])]
+        self._stores.vectors.save(space, {one: made[one] for one in wanted})
         self._drop_cancelled(group)
 
     def _report(self, group: Sequence[Work]) -> None:
@@ -163,6 +166,11 @@ class EmbeddingStage:
     def _publish(self, work: Work) -> None:
         stores, generation = self._stores, work.generation
         found = stores.vectors.known(generation.space, list(work.hashes))
+        if stores.library.version(work.version_id) is None:  # deleted while its vectors were made
+            stores.vectors.remove_unused(list(found.values()))
+            work.status, work.reason = DocumentStatus.CANCELLED, "Deleted before it was indexed."
+            self._ended(work)
+            return
         if found.keys() != set(work.hashes):  # removed meanwhile with another document of the same text
             work.embedded, again = 0, [work]
             self._embed(again)

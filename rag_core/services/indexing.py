@@ -47,7 +47,6 @@ class Indexer:
         self._cancelled: set[str] = set()
         # Kept in memory alone: a password is never stored, so a restart asks for it again.
         self._passwords: dict[str, str] = {}
-        self._submitting = threading.Lock()
         self._changed = threading.Condition()
         self._in_flight = 0
         self._stopping = False
@@ -83,7 +82,7 @@ class Indexer:
         ``document_id`` names the document whose next version this is, whatever the names.
         """
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
-        with self._submitting:
+        with self._stores.keeping:
             twin = stores.library.find_content(digest)
             if twin:
                 return self._duplicate(name, *twin)
@@ -98,6 +97,8 @@ class Indexer:
             document_id, version_id = stores.library.add_version(
                 name, collection, digest, len(data), document_id=document_id
             )
+            if password:  # before its job can be taken up
+                self._passwords[version_id] = password
             state = JobState.RUNNING if too_large else JobState.QUEUED
             job = stores.jobs.add("index", name, document_id=document_id, version_id=version_id, state=state.value)
         if too_large:
@@ -106,8 +107,6 @@ class Indexer:
             )
             self._end(job, DocumentStatus.REJECTED, reason)
             return stores.jobs.get(job.job_id)
-        if password:
-            self._passwords[version_id] = password
         self._notify()
         return job
 
@@ -199,8 +198,9 @@ class Indexer:
         spans = generation.chunker().chunk(name, pages)
         if not spans:
             raise EmptyDocument(f"{name} holds no text that could be read on any of its {len(pages)} pages.")
-        chunk_ids = stores.library.save_chunks(version_id, spans)
-        stores.words.add(chunk_ids, [(span.prefix, span.text, version_id) for span in spans])
+        with self._removal.lock:
+            chunk_ids = stores.library.save_chunks(version_id, spans)
+            stores.words.add(chunk_ids, [(span.prefix, span.text, version_id) for span in spans])
         status, reason = outcome(pages)
         return Work(
             job_id=job_id,

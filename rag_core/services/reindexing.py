@@ -41,9 +41,13 @@ class Reindexing:
         try:
             self._run(job)
         except RagError as error:
+            if self._indexer.stopping:
+                return
             self._drop_building()
             self._stores.jobs.finish(job.job_id, JobState.FAILED, None, str(error))
         except Exception:  # a bug must not end the queue
+            if self._indexer.stopping:  # nothing is wrong: it goes on at the next start
+                return
             log.exception("re-indexing failed")
             reason = "An internal error while re-indexing; the log has the details. The index is as it was."
             self._drop_building()
@@ -51,7 +55,7 @@ class Reindexing:
 
     def work_ended(self, work: Work) -> None:
         """The second stage is done with a version that a re-index handed over."""
-        if work.of_reindex:
+        if work.of_reindex and work.status is not DocumentStatus.CANCELLED:
             self._ended.append(work)
 
     def _run(self, job: Job) -> None:
@@ -81,6 +85,7 @@ class Reindexing:
             missing = self._missing(generation)
             if not missing:
                 self._indexer.drain()
+                self._drop_outdated(generation)
                 missing = self._missing(generation)
             if not missing or self._interrupted(job):
                 break
@@ -124,14 +129,17 @@ class Reindexing:
     def _build(self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False) -> None:
         """Begin a new version of a document's content and hand it over; a failure is noted and passed over."""
         library = self._stores.library
-        _, version_id = library.add_version(
-            row.name,
-            row.collection,
-            row.sha256,
-            row.size,
-            document_id=row.document_id,
-            generation_id=generation.generation_id,
-        )
+        with self._removal.lock:
+            if library.version(row.id) is None:  # deleted meanwhile
+                return
+            _, version_id = library.add_version(
+                row.name,
+                row.collection,
+                row.sha256,
+                row.size,
+                document_id=row.document_id,
+                generation_id=generation.generation_id,
+            )
         fresh = again or row.extractor != generation.fingerprint.extractor
         pages = None if fresh else library.pages(row.id, with_boxes=True)
         try:
@@ -139,7 +147,7 @@ class Reindexing:
                 job.job_id, library.version(version_id), generation, activate=activate, pages=pages
             )
         except RagError as error:
-            if self._interrupted(job):
+            if self._interrupted(job) or library.version(version_id) is None:
                 return
             self._removal.abandon(version_id, DocumentStatus.FAILED, str(error), keep=not activate)
             failed = Work(job.job_id, version_id, row.document_id, row.name, generation, (), (), (),
@@ -160,6 +168,14 @@ class Reindexing:
         held = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
         done = {row.document_id for row in held} | {work.document_id for work in self._ended}
         return [row for row in self._active_rows() if row.document_id not in done]
+
+    def _drop_outdated(self, generation: Generation) -> None:
+        """Versions whose document was replaced since they were built; they are built again."""
+        content = {row.document_id: row.sha256 for row in self._active_rows()}
+        for row in self._stores.library.versions_where(versions.c.generation_id == generation.generation_id):
+            if content.get(row.document_id, row.sha256) != row.sha256:
+                self._removal.version(row)
+                self._ended = [work for work in self._ended if work.document_id != row.document_id]
 
     def _complete(self, rows: Sequence[Any], generation: Generation) -> set[str]:
         """Versions whose every chunk is in every store, built with the present extractor."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from rag_core.services.stores import Stores
@@ -15,9 +16,16 @@ class Removal:
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
+        # Held while a document is removed, and while a version is put into the derived stores: what is
+        # written there for a document that is gone would stay for good.
+        self.lock = threading.RLock()
 
     def document(self, document_id: str) -> DeleteReceipt:
         """Remove a document with all its versions; raises `UnknownDocument`."""
+        with self.lock:
+            return self._document(document_id)
+
+    def _document(self, document_id: str) -> DeleteReceipt:
         library = self._stores.library
         document = library.document(document_id)
         held = library.versions_where(versions.c.document_id == document_id)
@@ -45,8 +53,9 @@ class Removal:
         digest = row.sha256  # type: ignore[attr-defined]
         removed = self.contents(version_id, generation_id)
         self._stores.library.remove_version(version_id)
-        if self._left_over(digest):
-            self._stores.files.delete(digest)
+        with self._stores.keeping:
+            if self._left_over(digest):
+                self._stores.files.delete(digest)
         return removed
 
     def contents(self, version_id: str, generation_id: int | None) -> int:

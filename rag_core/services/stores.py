@@ -46,6 +46,8 @@ class Stores:
         except BaseException:
             self._lock.release()
             raise
+        # Held while a file is stored and referred to, or found to be left over and deleted.
+        self.keeping = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
         self._opening = threading.Lock()

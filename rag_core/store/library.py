@@ -83,7 +83,10 @@ class Library:
 
     def find_name(self, name: str, collection: str) -> str | None:
         """The document of that name in the collection, if there is one."""
-        query = select(documents.c.id).where(documents.c.name == name, documents.c.collection == collection)
+        going = select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing")
+        query = select(documents.c.id).where(
+            documents.c.name == name, documents.c.collection == collection, ~going.exists()
+        )
         with self._db.read() as connection:
             return connection.execute(query).scalar()
 

@@ -1,0 +1,346 @@
+"""Re-indexing: the old index answers until one swap, and nothing is embedded twice."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from rag_core.engine import Engine
+from rag_core.errors import IndexMismatch
+from rag_core.index import DenseIndex, WordIndex
+from rag_core.store.jobs import JobStore
+from rag_core.store.library import Library
+from rag_core.store.schema import generations
+from rag_core.types import DocumentStatus, Job, JobState
+from tests.conftest import make_pdf
+from tests.unit.engines import (
+    ASK_BUDGET,
+    ASK_COPPER,
+    ASK_PENGUINS,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    Hold,
+    assert_in_agreement,
+    before,
+    copied,
+    idle,
+    indexed,
+    names_found,
+    opened,
+)
+
+LONG = " ".join(
+    f"Clause {number} binds the tenant of house {number} to pay the rent in advance." for number in range(20)
+)
+
+
+def reindexed(engine: Engine, *args: Any, **options: Any) -> Job:
+    job = engine.reindex(*args, **options)
+    return engine.wait([job.job_id])[0]
+
+
+def test_unchanged_settings_keep_everything(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    indexed(engine, "b.pdf", PENGUINS)
+    before_it = [document.version_id for document in engine.documents()]
+    job = reindexed(engine)
+    assert job.state is JobState.DONE
+    assert job.details["embeddings_computed"] == 0
+    assert job.details["embeddings_reused"] == job.details["chunks"] == sum(one.chunks for one in engine.documents())
+    assert {row["document"] for row in job.details["documents"]} == {"a.pdf", "b.pdf"}
+    assert [document.version_id for document in engine.documents()] == before_it
+    assert_in_agreement(engine)
+
+
+def test_what_a_store_has_lost_is_made_again(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    indexed(engine, "b.pdf", PENGUINS)
+    stores = engine._stores
+    lost = stores.library.chunk_ids([engine.document(document_id).version_id])
+    stores.words.delete(lost)
+    assert not engine.status().healthy
+    job = reindexed(engine)
+    assert job.details["embeddings_computed"] == 0
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_one_document_is_read_again_and_its_vectors_reused(engine: Engine) -> None:
+    first, second = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)
+    versions = {one: engine.document(one).version_id for one in (first, second)}
+    job = reindexed(engine, [first])
+    assert job.state is JobState.DONE
+    assert [row["document"] for row in job.details["documents"]] == ["a.pdf"]
+    assert (job.details["embeddings_computed"], job.details["embeddings_reused"]) == (0, 1)
+    assert engine.document(first).version_id != versions[first]
+    assert engine.document(second).version_id == versions[second]
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_other_chunks_are_built_beside_the_old_ones_and_swapped(engine_of_its_own: Engine, hold: Hold) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    indexed(engine, "b.pdf", PENGUINS)
+    conversation = engine.new_conversation()
+    answer = engine.answer(ASK_BUDGET)
+    engine.append(conversation.conversation_id, "assistant", answer.text, answer)
+    old = {chunk.tokens for document in engine.documents() for chunk in engine.chunks(document.document_id)}
+    hold.on()
+    job = engine.reindex(chunk_tokens=40)
+    hold.until_reached()
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    passages = engine.search("Which clause binds the tenant?", top_k=100).passages
+    assert len(passages) == len({passage.chunk_id for passage in passages})
+    assert {document.status for document in engine.documents()} == {DocumentStatus.INDEXED}
+    hold.release()
+    ended = engine.wait([job.job_id])[0]
+    assert ended.state is JobState.DONE
+    new = {chunk.tokens for document in engine.documents() for chunk in engine.chunks(document.document_id)}
+    assert max(new) <= 40 + 42 < max(old)
+    assert ended.details["embeddings_reused"] == 2  # the short pages are the same text in both
+    assert ended.details["embeddings_computed"] == ended.details["chunks"] - 2
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+    status = engine.status()
+    assert status.built_with is not None
+    assert status.built_with.chunk_tokens == 40
+    assert engine.mismatch() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
+    assert engine.conversation(conversation.conversation_id)[1][0].answer == answer
+    assert engine._stores.library.generations("retired") == []
+
+
+def test_a_file_that_arrives_during_a_rebuild_is_in_both_indexes(engine_of_its_own: Engine, hold: Hold) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    hold.on()
+    job = engine.reindex(chunk_tokens=40)
+    hold.until_reached()
+    added = engine.submit("c.pdf", make_pdf(COPPER))
+    hold.release()
+    engine.wait([job.job_id, added.job_id])
+    idle(engine)
+    assert names_found(engine, ASK_COPPER) == ["c.pdf"]
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_stores_agree(engine)
+
+
+def test_a_document_deleted_during_a_rebuild_stays_deleted(engine_of_its_own: Engine, hold: Hold) -> None:
+    engine = engine_of_its_own
+    gone = indexed(engine, "a.pdf", BUDGET, LONG)
+    indexed(engine, "b.pdf", PENGUINS)
+    hold.on()
+    job = engine.reindex(chunk_tokens=40)
+    hold.until_reached()
+    (receipt,) = engine.delete([gone])
+    assert receipt.chunks_remaining == 0
+    hold.release()
+    ended = engine.wait([job.job_id])[0]
+    assert ended.state is JobState.DONE, ended.reason
+    assert [document.name for document in engine.documents()] == ["b.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
+    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+    assert_stores_agree(engine)
+
+
+def test_a_document_replaced_during_a_rebuild_is_the_new_one_after_it(engine_of_its_own: Engine, hold: Hold) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    hold.on()
+    job = engine.reindex(chunk_tokens=40)
+    hold.until_reached()
+    added = engine.submit("a.pdf", make_pdf(PENGUINS))
+    hold.release()
+    engine.wait([job.job_id, added.job_id])
+    idle(engine)
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_stores_agree(engine)
+
+
+def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engine, hold: Hold) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    before_it = engine.documents()
+    hold.on()
+    job = engine.reindex(chunk_tokens=40)
+    hold.until_reached()
+    engine.cancel(job.job_id)
+    hold.release()
+    assert engine.wait([job.job_id])[0].state is JobState.CANCELLED
+    assert engine.documents() == before_it
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert engine.mismatch() == {}
+    assert_in_agreement(engine)
+
+
+def test_chunks_that_the_embedder_cannot_read_are_refused_by_the_setting(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    job = reindexed(engine, chunk_tokens=5000)
+    assert job.state is JobState.FAILED
+    assert "RAG_CHUNK_TOKENS" in job.reason
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert engine.mismatch() == {}
+
+
+def test_an_embedder_that_is_not_here_is_refused_by_its_name(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    job = reindexed(engine, embedder="nobody/no-model")
+    assert job.state is JobState.FAILED
+    assert "nobody/no-model" in job.reason
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+
+
+def test_one_document_cannot_have_other_settings_than_the_rest(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    job = reindexed(engine, [document_id], chunk_tokens=40)
+    assert job.state is JobState.FAILED
+    assert "chunk_tokens" in job.reason
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+
+
+def test_a_re_index_of_nothing_is_done_at_once(engine: Engine) -> None:
+    job = reindexed(engine)
+    assert (job.state, job.details["chunks"]) == (JobState.DONE, 0)
+
+
+def test_a_document_that_fails_in_a_rebuild_stays_listed_with_its_reason(
+    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_of_its_own
+    bad = indexed(engine, "bad.pdf", BUDGET)
+    indexed(engine, "good.pdf", PENGUINS)
+    real = Library.save_chunks
+
+    def failing(library: Library, version_id: str, spans: Any) -> list[int]:
+        if any("Zanzibar" in span.text for span in spans):
+            raise IndexMismatch("This document does not want to.")
+        return real(library, version_id, spans)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "save_chunks", failing)
+        job = reindexed(engine, chunk_tokens=40)
+    assert job.state is JobState.FAILED
+    assert "1 of 2" in job.reason
+    assert "does not want to" in job.reason
+    assert names_found(engine, ASK_PENGUINS) == ["good.pdf"]
+    assert engine.document(bad).status is DocumentStatus.FAILED
+    again = engine.wait([engine.retry(bad).job_id])[0]
+    assert again.result is DocumentStatus.INDEXED
+    assert names_found(engine, ASK_BUDGET) == ["bad.pdf"]
+    assert_stores_agree(engine)
+
+
+# ended half-way
+
+
+def test_a_rebuild_goes_on_at_the_next_start(tmp_path: Path, hold: Hold) -> None:
+    first = opened(tmp_path / "data")
+    indexed(first, "a.pdf", BUDGET, LONG)
+    indexed(first, "b.pdf", PENGUINS)
+    hold.on()
+    job = first.reindex(chunk_tokens=40)
+    hold.until_reached()
+    threading.Timer(0.05, hold.release).start()
+    first.close()
+    with opened(tmp_path / "data") as second:
+        assert second.wait([job.job_id])[0].state is JobState.DONE
+        status = second.status()
+        assert status.built_with is not None
+        assert status.built_with.chunk_tokens == 40
+        assert names_found(second, ASK_BUDGET) == ["a.pdf"]
+        assert_stores_agree(second)
+
+
+def test_a_document_being_read_again_at_the_end_is_read_again_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.unit.test_engine_work import HoldReading
+
+    first = opened(tmp_path / "data")
+    document_id = indexed(first, "a.pdf", BUDGET, PENGUINS)
+    with monkeypatch.context() as patch:
+        reading = HoldReading(patch)
+        job = first.reindex([document_id])
+        reading.until_reached()
+        threading.Timer(0.05, reading.release).start()
+        first.close()
+    with opened(tmp_path / "data") as second:
+        ended = second.wait([job.job_id])[0]
+        assert (ended.state, ended.reason) == (JobState.DONE, "")
+        assert names_found(second, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(second)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (Library, "add_generation"),
+        (Library, "save_chunks"),
+        (DenseIndex, "add"),
+        (Library, "swap_generation"),
+        (WordIndex, "delete"),
+        (DenseIndex, "drop"),
+        (Library, "drop_generation"),
+        (JobStore, "finish"),
+    ],
+)
+def test_a_rebuild_cut_off_goes_on(tmp_path: Path, owner: type, name: str) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET, LONG)
+        with before(owner, name, copied(tmp_path / "data", tmp_path / "copy")):
+            assert reindexed(engine, chunk_tokens=40).state is JobState.DONE
+    with opened(tmp_path / "copy") as after:
+        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
+        idle(after)
+        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
+        status = after.status()
+        assert status.built_with is not None
+        assert status.built_with.chunk_tokens == 40
+        assert after._stores.library.generations("retired") == after._stores.library.generations("building") == []
+        assert_stores_agree(after)
+
+
+# weights that are not those of the index
+
+
+def test_an_index_of_other_weights_is_refused_until_it_is_built_again(engine_of_its_own: Engine) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET)
+    with engine._stores.database.begin() as connection:
+        fingerprint = engine._stores.library.generations("active")[0][1]
+        changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {"weights": "0" * 64}
+        connection.execute(update(generations).values(fingerprint=changed))
+    for ask in (engine.search, engine.answer):
+        with pytest.raises(IndexMismatch, match="re-index"):
+            ask(ASK_BUDGET)
+    status = engine.status()
+    assert not status.healthy
+    assert any("other weights" in problem for problem in status.problems)
+    assert set(engine.mismatch()) == {"weights"}
+    assert reindexed(engine).state is JobState.DONE
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def assert_stores_agree(engine: Engine) -> None:
+    """As `assert_in_agreement`, where settings and index differ on purpose."""
+    idle(engine)
+    status = engine.status()
+    assert not [problem for problem in status.problems if "other settings" not in problem]
+    chunks = sum(document.chunks for document in engine.documents())
+    stores = dict(status.stores)
+    assert (stores["database"], stores["words"], stores["vectors"]) == (chunks, chunks, chunks)
+    assert stores["token vectors"] <= chunks
+    assert stores["files"] <= len(engine.documents())
+
+
+@pytest.fixture
+def engine_of_its_own(tmp_path: Path) -> Any:
+    with opened(tmp_path / "data") as made:
+        yield made
