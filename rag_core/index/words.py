@@ -60,7 +60,7 @@ class WordIndex:
     name = "bm25"
 
     def __init__(self, path: Path) -> None:
-        self._db = Database(f"sqlite:///{path}", MetaData())
+        self._db = Database(path, MetaData())
         with self._db.begin() as connection:
             connection.execute(
                 text(

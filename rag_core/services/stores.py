@@ -34,14 +34,14 @@ class Stores:
         self._lock = FolderLock(folder)
         try:
             url = settings.database_url
-            self.database = Database(url.get_secret_value() if url else f"sqlite:///{folder / 'footnote.sqlite'}")
+            self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite")
             self.library = Library(self.database)
             self.vectors = VectorStore(self.database)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.watches = WatchStore(self.database)
             self._check_schema(folder)
-            self.files = FileStore(settings.files_url or str(folder / "files"))
+            self.files = FileStore(settings.files_url or folder / "files")
             self.words = WordIndex(folder / "words.sqlite")
         except BaseException:
             self._lock.release()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, MetaData, create_engine, event
+from sqlalchemy import URL, Connection, MetaData, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
@@ -45,8 +46,8 @@ class Database:
 
     Parameters
     ----------
-    url : str
-        SQLAlchemy URL.
+    url : str or Path
+        SQLAlchemy URL, or the file of a SQLite database.
     tables : MetaData, optional
         What is created where it is missing; the product's schema unless given.
 
@@ -58,11 +59,13 @@ class Database:
         The database cannot be opened.
     """
 
-    def __init__(self, url: str, tables: MetaData = metadata) -> None:
+    def __init__(self, url: str | Path, tables: MetaData = metadata) -> None:
         try:
-            self._shown = make_url(url).render_as_string(hide_password=True)
-            self._engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
-        except (ArgumentError, ImportError) as error:
+            # A file's name may hold what has a meaning in a URL, such as a question mark.
+            where = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
+            self._shown = where.render_as_string(hide_password=True)
+            self._engine = create_engine(where, pool_pre_ping=where.get_backend_name() != "sqlite")
+        except (ArgumentError, ImportError, ValueError) as error:
             raise SettingsError(
                 f"DATABASE_URL cannot be used ({error}). Give a SQLAlchemy URL whose driver is installed."
             ) from None

@@ -50,20 +50,23 @@ class FileStore:
 
     Parameters
     ----------
-    url : str
-        An fsspec URL or a path.
+    url : str or Path
+        An fsspec URL, or a folder.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | Path) -> None:
         import fsspec
 
         try:
-            self._fs, self._root = fsspec.core.url_to_fs(url)
+            if isinstance(url, Path):  # whose name may hold what has a meaning in a URL
+                self._fs, self._root = fsspec.filesystem("file"), str(url)
+            else:
+                self._fs, self._root = fsspec.core.url_to_fs(url)
             self._fs.makedirs(self._root, exist_ok=True)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None
         except OSError as error:
-            raise _unwritable(error, url) from error
+            raise _unwritable(error, str(url)) from error
 
     def put(self, data: bytes) -> str:
         """Store the content if it is not there yet and return its SHA-256."""
