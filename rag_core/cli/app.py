@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.exceptions import TyperException
 
 from rag_core.cli import console, rows
 from rag_core.cli.sources import Source, sources
@@ -22,6 +23,8 @@ from rag_core.settings import load_settings
 from rag_core.types import DocumentStatus, Job, JobState
 
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
+# How Typer says that a command was interrupted from the keyboard.
+INTERRUPTED = 130
 # Files handed to the engine ahead of those that have ended: enough to keep it busy.
 AHEAD = 64
 
@@ -78,9 +81,9 @@ def add(
             if as_json:
                 console.emit(row)
             else:
-                console.out.print(_line(row), highlight=False, markup=False)
+                console.line(_line(row))
     if not statuses:
-        console.err.print("No PDF was found there.", markup=False)
+        console.problem("No PDF was found there.")
     bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
     if bad & set(statuses):
         raise typer.Exit(SOME_FAILED)
@@ -111,10 +114,8 @@ def delete(
             if as_json:
                 console.emit(row)
             else:
-                console.out.print(
-                    f"{receipt.document}: {receipt.chunks_removed} chunks removed, {receipt.chunks_remaining} remain",
-                    highlight=False,
-                    markup=False,
+                console.line(
+                    f"{receipt.document}: {receipt.chunks_removed} chunks removed, {receipt.chunks_remaining} remain"
                 )
 
 
@@ -176,7 +177,7 @@ def reindex(
         console.table(done, ("document", "status", "chunks", "reason"), numeric=("chunks",))
         console.table([summary], tuple(summary), numeric=tuple(summary))
     if ended.state is not JobState.DONE:
-        console.err.print(ended.reason, style="red", markup=False)
+        console.problem(ended.reason)
         raise typer.Exit(SOME_FAILED if done else FAILED)
 
 
@@ -221,7 +222,7 @@ def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
             console.emit(row)
         elif found.added or found.changed or found.removed or found.problem or not follow:
             counts = ", ".join(f"{len(row[name])} {name}" for name in ("added", "changed", "removed"))
-            console.out.print(f"{counts}{'; ' + found.problem if found.problem else ''}", highlight=False, markup=False)
+            console.line(f"{counts}{'; ' + found.problem if found.problem else ''}")
         if not follow:
             return bool(found.problem)
         time.sleep(engine.settings.watch_interval_s)
@@ -237,7 +238,7 @@ def status(as_json: Json = False) -> None:
         console.emit(row)
     else:
         for problem in found.problems:
-            console.err.print(problem, style="red", markup=False)
+            console.problem(problem)
         flat = [{"what": name, "value": value} for name, value in row.items() if name not in ("problems", "healthy")]
         console.table([{"what": "healthy", "value": found.healthy}, *flat], ("what", "value"))
     if not found.healthy:
@@ -301,7 +302,7 @@ def _each_question(
             if as_json:
                 console.emit(row)
             elif "error" in row:
-                console.err.print(row["error"], style="red", markup=False)
+                console.problem(row["error"])
             else:
                 show(row)
     if failed:
@@ -311,7 +312,8 @@ def _each_question(
 def _read_questions(file: Path) -> list[dict[str, Any]]:
     found = []
     try:
-        lines = file.read_text("utf-8").splitlines()
+        # Split at line feeds alone: JSON may hold other line ends as they are.
+        lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{file} cannot be read ({error}).") from None
     for number, line in enumerate(lines, 1):
@@ -319,10 +321,15 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-            found.append({"id": row["id"], "question": str(row["question"]), "documents": row.get("documents")})
-        except (ValueError, KeyError, TypeError):
+            found.append({"id": row["id"], "question": row["question"], "documents": row.get("documents")})
+            names = found[-1]["documents"] or []
+            if not isinstance(row["question"], str) or not isinstance(names, list):
+                raise TypeError
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise typer.BadParameter(
-                f'Line {number} of {file} is not a JSON object with "id" and "question".'
+                f'Line {number} of {file} is not a JSON object with "id", "question" and, if any, a list of "documents".'
             ) from None
     return found
 
@@ -337,8 +344,16 @@ def main() -> None:
     """Run a command; every error that is foreseen is one line on standard error."""
     # What libraries warn of is for developers; a person can do nothing about it.
     warnings.filterwarnings("ignore")
+    for stream in (sys.stdout, sys.stderr):
+        # A file's name need not be Unicode, nor a terminal able to show all of it.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app()
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(code)
+    except TyperException as error:
+        _say(RagError(error.format_message()), WRONG_USE)
     except (QuestionError, UnknownDocument, SettingsError) as error:
         _say(error, WRONG_USE)
     except RagError as error:
@@ -357,5 +372,5 @@ def main() -> None:
 def _say(error: Exception, code: int) -> None:
     if options.get("debug"):
         raise error
-    console.err.print(str(error), style="red", markup=False, highlight=False)
+    console.problem(str(error))
     sys.exit(code)

@@ -25,6 +25,16 @@ def emit(row: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def line(text: str) -> None:
+    """One line of standard output, however long."""
+    out.print(Text(text.replace("\n", " ")), soft_wrap=True)
+
+
+def problem(text: str) -> None:
+    """One line on standard error, however long."""
+    err.print(Text(" ".join(text.split()), "red"), soft_wrap=True)
+
+
 def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Sequence[str] = ()) -> None:
     """Rows as a table; text from documents is never read as markup."""
     shown = Table(box=None, header_style="bold", pad_edge=False)

@@ -22,6 +22,10 @@ from rag_core.types import (
 
 def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
     """The line of one file of ``add``."""
+    # A version that came to nothing is told apart from an earlier one that is still being searched.
+    version_id = job.details.get("version_id")
+    if document is not None and version_id not in (None, document.version_id):
+        document = None
     counts = ("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed")
     return {
         "file": shown,

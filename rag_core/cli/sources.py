@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -33,6 +35,7 @@ def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     for path in paths:
         if path.is_dir():
             found = sorted(file for file in path.rglob("*") if file.suffix.lower() in (".pdf", ".zip"))
+            found = [file for file in found if not _is_residue(file.name)]
             yield from sources([file for file in found if file.is_file()], max_bytes)
         elif path.suffix.lower() == ".zip":
             yield from _unpacked(path, max_bytes)
@@ -47,9 +50,9 @@ def _unpacked(path: Path, max_bytes: int) -> Iterator[Source]:
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist(), key=lambda one: one.filename):
-                if not entry.is_dir():
+                if not entry.is_dir() and not _is_residue(entry.filename):
                     yield _entry(path, archive, entry, max_bytes)
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield Source(str(path), path.name, b"", f"{path.name} is not a zip archive that can be read ({error}).")
 
 
@@ -68,6 +71,12 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
         with archive.open(entry) as stream:
             # The size an entry claims need not be its real one.
             data = stream.read(max_bytes + 1)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError) as error:
         return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
     return Source(shown, name, b"", too_large) if len(data) > max_bytes else Source(shown, name, data)
+
+
+def _is_residue(name: str) -> bool:
+    """Whether macOS put a file beside another for purposes of its own."""
+    parts = PurePosixPath(name).parts
+    return "__MACOSX" in parts or parts[-1].startswith("._") or parts[-1] == ".DS_Store"
