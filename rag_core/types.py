@@ -265,6 +265,23 @@ class Citation:
     start: int
     end: int
 
+    @classmethod
+    def of(cls, passage: Passage, start: int, end: int) -> Citation:
+        """Cite ``passage.text[start:end]``, which must lie on the passage's first page."""
+        return cls(
+            marker=passage.rank,
+            passage_rank=passage.rank,
+            document_id=passage.document_id,
+            version_id=passage.version_id,
+            document=passage.document,
+            chunk_id=passage.chunk_id,
+            page_index=passage.page_index,
+            page_label=passage.page_label,
+            quote=passage.text[start:end],
+            start=passage.start + start,
+            end=passage.start + end,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:

@@ -79,7 +79,7 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
         if not chosen or (_beside(chosen[0], one) and not any(_overlap(one, other) for other in chosen)):
             chosen.append(one)
     chosen.sort(key=_place)
-    citations = tuple(_citation(one) for one in chosen)
+    citations = tuple(Citation.of(one.passage, one.start, one.end) for one in chosen)
     text = " ".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations)
     return text, citations
 
@@ -126,20 +126,3 @@ def _overlap(one: _Sentence, other: _Sentence) -> bool:
     """Overlapping chunks hold the same sentence twice."""
     first, second = one.passage.start, other.passage.start
     return first + one.start < second + other.end and second + other.start < first + one.end
-
-
-def _citation(one: _Sentence) -> Citation:
-    passage = one.passage
-    return Citation(
-        marker=passage.rank,
-        passage_rank=passage.rank,
-        document_id=passage.document_id,
-        version_id=passage.version_id,
-        document=passage.document,
-        chunk_id=passage.chunk_id,
-        page_index=passage.page_index,
-        page_label=passage.page_label,
-        quote=passage.text[one.start : one.end],
-        start=passage.start + one.start,
-        end=passage.start + one.end,
-    )

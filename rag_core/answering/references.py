@@ -120,7 +120,7 @@ def _cite(
             if best is None:
                 unsupported.append(marker.span())
             else:
-                citations.setdefault((rank, best.start), _citation(by_rank[rank], best))
+                citations.setdefault((rank, best.start), Citation.of(by_rank[rank], best.start, best.end))
     return tuple(citations.values()), unsupported
 
 
@@ -179,19 +179,3 @@ def _best(statement: dict[str, float], candidates: Sequence[_Evidence]) -> _Evid
 
     best = max(candidates, key=closeness, default=None)
     return best if best is not None and closeness(best) > 0 else None
-
-
-def _citation(passage: Passage, quote: _Evidence) -> Citation:
-    return Citation(
-        marker=passage.rank,
-        passage_rank=passage.rank,
-        document_id=passage.document_id,
-        version_id=passage.version_id,
-        document=passage.document,
-        chunk_id=passage.chunk_id,
-        page_index=passage.page_index,
-        page_label=passage.page_label,
-        quote=passage.text[quote.start : quote.end],
-        start=passage.start + quote.start,
-        end=passage.start + quote.end,
-    )
