@@ -329,7 +329,7 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
                 raise TypeError
         except (ValueError, KeyError, TypeError, AttributeError):
             raise typer.BadParameter(
-                f'Line {number} of {file} is not a JSON object with "id", "question" and, if any, a list of "documents".'
+                f'Line {number} of {file} is not a JSON object with "id", "question" and maybe a list "documents".'
             ) from None
     return found
 

@@ -93,7 +93,11 @@ def test_a_setting_is_not_read_from_its_name_without_the_prefix(monkeypatch: pyt
     dotenv("TOP_K=3\nDATA_DIR=/elsewhere\nEMBEDDER=other\n")
     monkeypatch.setenv("THRESHOLD", "0.1")
     settings = load_settings()
-    assert (settings.top_k, settings.embedder, settings.threshold) == (5, Settings().embedder, Settings.model_fields["threshold"].default)
+    assert (settings.top_k, settings.embedder, settings.threshold) == (
+        5,
+        Settings().embedder,
+        Settings.model_fields["threshold"].default,
+    )
 
 
 def test_names_without_the_prefix_that_other_programs_share_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
