@@ -120,8 +120,9 @@ class SentenceTransformerEmbedder:
         return made
 
     def embed_question(self, question: str) -> Question:
-        encoding = self._tokenizer.encode(_spaced(question))
-        encoding.truncate(self.window)
+        encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
+        encoding.truncate(self.window - self.special_tokens)
+        encoding = self._tokenizer.post_process(encoding)
         keep = np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
         dense, token_vectors = self._forward([encoding.ids])
         return Question(

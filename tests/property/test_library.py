@@ -1,79 +1,122 @@
-"""After any sequence of additions, replacements, deletions, re-indexes and restarts, the library is a dict."""
+"""The library agrees with a plain dict after any sequence of what people do with documents."""
 
 from __future__ import annotations
 
+import functools
+import shutil
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from rag_core.embedding import SentenceTransformerEmbedder
 from rag_core.engine import Engine
-from rag_core.settings import Settings
+from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
+from tests.unit.engines import assert_in_agreement, emptied, opened
 
-NAMES = ("north.pdf", "south.pdf", "west.pdf")
-FACTS = {
-    ("north.pdf", 1): "The northern tram depot keeps eleven snow ploughs.",
-    ("north.pdf", 2): "The northern tram depot burned down and was never rebuilt.",
-    ("south.pdf", 1): "Southern beekeepers harvest heather honey in September.",
-    ("south.pdf", 2): "Southern beekeepers lost every hive to the flood.",
-    ("west.pdf", 1): "Western glassblowers colour their vases with cobalt.",
-    ("west.pdf", 2): "Western glassblowers sold their furnace to a museum.",
-}
-STEP = st.one_of(
-    st.tuples(st.just("put"), st.sampled_from(NAMES), st.sampled_from((1, 2))),
-    st.tuples(st.just("delete"), st.sampled_from(NAMES), st.just(0)),
-    st.tuples(st.just("reindex"), st.just(""), st.sampled_from((64, 200))),
-    st.tuples(st.just("restart"), st.just(""), st.just(0)),
-)
+WORDS = ["zarquon", "blimfark", "quxolite", "vornadine"]
+NAMES = st.sampled_from(["a.pdf", "b.pdf", "c.pdf"])
+CONTENTS = st.sampled_from(range(len(WORDS)))
+PDFS = [make_pdf(f"The {word} ledger lists forty entries for the year.") for word in WORDS]
 
 
-def opened(folder: str) -> Engine:
-    return Engine(Settings(data_dir=Path(folder) / "data", ocr="off", _env_file=None))
+class Library(RuleBasedStateMachine):
+    """``held`` maps each document's name to the word that it alone holds."""
+
+    folder: Path
+    engine: Engine
+
+    @initialize()
+    def begin(self) -> None:
+        emptied(type(self).engine)
+        self.held: dict[str, str] = {}
+
+    @rule(name=NAMES, content=CONTENTS)
+    def add(self, name: str, content: int) -> None:
+        job = type(self).engine.add(name, PDFS[content])
+        if WORDS[content] in self.held.values():
+            assert job.result is DocumentStatus.DUPLICATE
+        else:
+            assert job.result is DocumentStatus.INDEXED
+            self.held[name] = WORDS[content]
+
+    @rule(name=NAMES, contents=st.lists(CONTENTS, min_size=2, max_size=3, unique=True))
+    def replace_in_quick_succession(self, name: str, contents: list[int]) -> None:
+        engine = type(self).engine
+        fresh = [content for content in contents if WORDS[content] not in self.held.values()]
+        engine.wait([engine.submit(name, PDFS[content]).job_id for content in fresh])
+        if fresh:
+            self.held[name] = WORDS[fresh[-1]]
+
+    @rule(name=NAMES)
+    def try_to_replace_by_what_is_no_document(self, name: str) -> None:
+        engine = type(self).engine
+        job = engine.add(name, b"no pdf")
+        assert job.result is DocumentStatus.REJECTED
+        if name not in self.held:
+            engine.delete([str(job.document_id)])
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        engine = type(self).engine
+        if name in self.held:
+            (receipt,) = engine.delete(engine.resolve([name]))
+            assert (receipt.chunks_removed, receipt.chunks_remaining) == (1, 0)
+            del self.held[name]
+
+    @rule(name=NAMES)
+    def reindex_one(self, name: str) -> None:
+        engine = type(self).engine
+        if name in self.held:
+            job = engine.wait([engine.reindex(engine.resolve([name])).job_id])[0]
+            assert job.state is JobState.DONE
+            assert job.details["embeddings_computed"] == 0
+
+    @rule(chunk_tokens=st.sampled_from([None, 200, 64]))
+    def reindex_all(self, chunk_tokens: int | None) -> None:
+        engine = type(self).engine
+        job = engine.wait([engine.reindex(chunk_tokens=chunk_tokens).job_id])[0]
+        assert job.state is JobState.DONE
+        assert job.details["embeddings_computed"] == 0
+        if chunk_tokens == 64:
+            engine.wait([engine.reindex().job_id])
+
+    @rule()
+    def close_and_open(self) -> None:
+        type(self).engine.close()
+        type(self).engine = opened(type(self).folder)
+
+    @invariant()
+    def it_is_as_the_dict_says(self) -> None:
+        if not hasattr(self, "held"):
+            return
+        engine = type(self).engine
+        listed = {document.name: document.status for document in engine.documents()}
+        assert listed == dict.fromkeys(self.held, DocumentStatus.INDEXED)
+        for word in WORDS:
+            passages = engine.search(f"What does the {word} ledger list?", top_k=50).passages
+            holding = [passage.document for passage in passages if word in passage.text]
+            assert holding == [name for name, held in self.held.items() if held == word]
+            assert len(passages) == len(self.held)
+        assert_in_agreement(engine)
 
 
-def apply(engine: Engine, model: dict[str, int], step: tuple[str, str, int]) -> None:
-    """Do a step in the library and in the dict."""
-    what, name, number = step
-    if what == "put":
-        engine.add(name, make_pdf(FACTS[name, number]))
-        model[name] = number
-    elif what == "delete" and name in model:
-        (receipt,) = engine.delete(engine.resolve([name]))
-        assert receipt.chunks_remaining == 0, receipt
-        del model[name]
-    elif what == "reindex":
-        engine.wait([engine.reindex(chunk_tokens=number).job_id])
+@pytest.mark.usefixtures("_models_are_loaded_once")
+def test_the_library_agrees_with_a_dict() -> None:
+    Library.folder = Path(tempfile.mkdtemp()) / "data"
+    Library.engine = opened(Library.folder)
+    try:
+        run_state_machine_as_test(Library, settings=settings(max_examples=10, stateful_step_count=8, deadline=None))
+    finally:
+        Library.engine.close()
+        shutil.rmtree(Library.folder.parent)
 
 
-def agree(engine: Engine, model: dict[str, int]) -> None:
-    """Everything that can be seen of the library is what the dict says."""
-    assert sorted(document.name for document in engine.documents()) == sorted(model)
-    status = engine.status()
-    assert {status.stores[name] for name in ("database", "words", "vectors", "token vectors", "files")} == {len(model)}
-    for (name, number), fact in FACTS.items():
-        passages = engine.search(fact).passages
-        held = any(fact in " ".join(passage.text.split()) and passage.document == name for passage in passages)
-        assert held == (model.get(name) == number), (name, number)
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(STEP, min_size=1, max_size=7))
-def test_the_library_agrees_with_a_dict(
-    steps: list[tuple[str, str, int]], embedder: SentenceTransformerEmbedder
-) -> None:
-    model: dict[str, int] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        engine = opened(folder)
-        try:
-            for step in steps:
-                if step[0] == "restart":
-                    engine.close()
-                    engine = opened(folder)
-                else:
-                    apply(engine, model, step)
-                agree(engine, model)
-        finally:
-            engine.close()
+@pytest.fixture
+def _models_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = functools.cache(SentenceTransformerEmbedder)
+    monkeypatch.setattr("rag_core.services.models.SentenceTransformerEmbedder", loaded)

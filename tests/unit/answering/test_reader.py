@@ -1,0 +1,139 @@
+"""The extractive reader, over vectors in which equal words are equal and others have nothing in common."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rag_core.answering.reader import MAX_SENTENCES, Evidence, read
+from rag_core.types import PAGE_BREAK, Passage, Question
+
+DIMENSION = 400
+_WORD = re.compile(r"\w+")
+_seen: dict[str, int] = {}
+
+
+def vectors(words: list[str]) -> np.ndarray:
+    made = np.zeros((len(words), DIMENSION), np.float32)
+    for row, word in enumerate(words):
+        made[row, _seen.setdefault(word.lower(), len(_seen))] = 1.0
+    return made
+
+
+def tokens(text: str) -> tuple[np.ndarray, np.ndarray]:
+    found = list(_WORD.finditer(text))
+    spans = np.array([match.span() for match in found], np.int32).reshape(-1, 2)
+    return vectors([match.group() for match in found]), spans
+
+
+def evidence(text: str, rank: int = 1, *, score: float | None = 0.7, start: int = 0, **values: Any) -> Evidence:
+    given = {"page_index": 0, "heading": "", "version_id": "v", "document": "a.pdf", **values}
+    passage = Passage(
+        rank=rank,
+        chunk_id=str(rank),
+        document_id="d",
+        page_label=str(given["page_index"] + 1),
+        page_index_end=given["page_index"] + (PAGE_BREAK in text),
+        start=start,
+        end=start + len(text),
+        text=text,
+        scores={"rerank": score},
+        **given,
+    )
+    return Evidence(passage, *tokens(text))
+
+
+def ask(text: str, *given: Evidence) -> tuple[str, list[str], list[Any]]:
+    rows, spans = tokens(text)
+    question = Question(text, np.ones(DIMENSION, np.float32), rows, spans)
+    weights = np.full(len(rows), 1 / max(len(rows), 1), np.float32)
+    answer, citations = read(question, weights, given)
+    for citation in citations:
+        source = next(one.passage for one in given if one.passage.rank == citation.passage_rank)
+        inside = source.text[citation.start - source.start : citation.end - source.start]
+        assert inside == citation.quote
+        assert PAGE_BREAK not in citation.quote
+        assert f"[{citation.marker}]" in answer
+    return answer, [citation.quote for citation in citations], list(citations)
+
+
+BRIDGE = "The bridge was opened in 1931 by the mayor. Its budget was forty million crowns. Swans live under it today."
+
+
+def test_the_sentence_that_answers_is_quoted_with_its_mark() -> None:
+    text, quotes, (citation,) = ask("How large is its budget, in crowns?", evidence(BRIDGE, start=100))
+    assert quotes == ["Its budget was forty million crowns."]
+    assert text == "Its budget was forty million crowns. [1]"
+    assert citation.start == 100 + BRIDGE.index("Its budget")
+
+
+def test_sentences_about_as_close_are_quoted_in_reading_order() -> None:
+    page = "Old houses burn well. Lisa sells red apples at noon. Lisa sells green apples at night."
+    _, quotes, _ = ask("Lisa sells green apples", evidence(page))
+    assert quotes == ["Lisa sells green apples at night."]
+    _, quotes, _ = ask("Who sells apples? Lisa", evidence(page))
+    assert quotes == ["Lisa sells red apples at noon.", "Lisa sells green apples at night."]
+
+
+def test_no_more_than_a_few_sentences_are_quoted() -> None:
+    page = " ".join(f"Lisa sells apples of sort {number}." for number in range(9))
+    _, quotes, _ = ask("Who sells apples?", evidence(page))
+    assert len(quotes) == MAX_SENTENCES
+
+
+def test_only_one_page_is_quoted() -> None:
+    first = evidence("Lisa sells red apples at noon.", 1, score=0.8)
+    second = evidence("Lisa sells green apples at night.", 2, score=0.7, page_index=1)
+    other = evidence("Lisa sells blue apples at dawn.", 3, score=0.7, version_id="w", document="b.pdf")
+    _, quotes, (citation,) = ask("Who sells apples?", first, second, other)
+    assert quotes == ["Lisa sells red apples at noon."]
+    assert citation.page_index == 0
+
+
+def test_a_sentence_that_two_passages_share_is_quoted_once() -> None:
+    page = "Swans live here. Lisa sells red apples at noon. Trains are late."
+    first = evidence(page[:47], 1)
+    second = evidence(page[17:], 2, start=17)
+    _, quotes, citations = ask("Lisa sells red apples", first, second)
+    assert quotes == ["Lisa sells red apples at noon."]
+    assert citations[0].marker == 1
+
+
+def test_a_better_passage_lifts_its_sentences() -> None:
+    weak = evidence("Lisa sells red apples at noon.", 1, score=0.3)
+    strong = evidence("Lisa sells green apples at night.", 2, score=0.9, page_index=1)
+    _, _, (citation,) = ask("Who sells apples?", weak, strong)
+    assert (citation.marker, citation.passage_rank, citation.page_label) == (2, 2, "2")
+
+
+@pytest.mark.parametrize("heading", ["Lisa sells apples", "Trade › Lisa sells apples"])
+def test_a_heading_is_never_the_answer(heading: str) -> None:
+    page = "Lisa sells apples\n\nThe fruit is red and Lisa is eighty years old by now."
+    _, quotes, _ = ask("Lisa sells apples", evidence(page, heading=heading))
+    assert not [quote for quote in quotes if quote.strip() == "Lisa sells apples"]
+
+
+def test_what_stands_on_the_next_page_is_not_quoted() -> None:
+    page = f"The fruit is red and sweet. Lisa told everyone that she{PAGE_BREAK}sells apples at noon."
+    _, quotes, _ = ask("Who sells apples at noon?", evidence(page))
+    assert not any("noon" in quote for quote in quotes)
+
+
+def test_white_space_is_folded_in_the_text_and_kept_in_the_quote() -> None:
+    text, quotes, _ = ask("Its budget in crowns", evidence("Its budget\nwas forty   million\ncrowns."))
+    assert text == "Its budget was forty million crowns. [1]"
+    assert quotes == ["Its budget\nwas forty   million\ncrowns."]
+
+
+def test_nothing_to_quote_is_no_answer() -> None:
+    assert ask("Who?")[:2] == ("", [])
+    assert ask("Who sells?", evidence("…"))[:2] == ("", [])
+    assert ask("…", evidence(BRIDGE))[:2] == ("", [])
+
+
+def test_a_passage_without_a_score_can_be_quoted() -> None:
+    _, quotes, _ = ask("budget in crowns", evidence(BRIDGE, score=None))
+    assert quotes == ["Its budget was forty million crowns."]

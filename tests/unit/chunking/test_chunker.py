@@ -1,0 +1,127 @@
+"""Chunks by example; what holds for any text is among the properties."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rag_core.chunking import Chunker, ChunkRule
+from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.errors import SettingsError
+from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
+
+
+def words(texts: Sequence[str]) -> list[np.ndarray]:
+    """A tokenizer of words and marks."""
+    return [
+        np.array([match.span() for match in re.finditer(r"\w+|[^\w\s]", text)], np.int32).reshape(-1, 2)
+        for text in texts
+    ]
+
+
+def page(text: str, index: int = 0, heading: str = "", skip: tuple[tuple[int, int], ...] = ()) -> Page:
+    return Page(index, str(index + 1), text, PageState.TEXT, heading=heading, skip=skip)
+
+
+def chunk(*pages: Page, tokens: int = 32, overlap: float = 0.0, name: str = "report.pdf") -> list[ChunkSpan]:
+    return Chunker(ChunkRule(tokens, overlap, 256, 2), words).chunk(name, pages)
+
+
+def sentences(count: int, length: int = 10) -> str:
+    return " ".join(f"S{number} {'word ' * (length - 3)}end." for number in range(count))
+
+
+def test_a_short_page_is_one_chunk() -> None:
+    (span,) = chunk(page("One sentence. Another one."))
+    assert (span.text, span.start, span.end, span.ordinal) == ("One sentence. Another one.", 0, 26, 0)
+    assert span.prefix == "report"
+    assert span.tokens == 1 + 6 + 2
+
+
+def test_chunks_end_where_sentences_end_and_are_about_equally_long() -> None:
+    spans = chunk(page(sentences(8)))
+    assert [span.text.count("end.") for span in spans] == [3, 3, 2]
+    assert all(span.text.startswith("S") and span.text.endswith("end.") for span in spans)
+
+
+def test_neighbours_share_whole_sentences() -> None:
+    spans = chunk(page(sentences(12, 8)), overlap=0.3)
+    for before, after in itertools.pairwise(spans):
+        first = after.text.split()[0]
+        assert first in before.text
+        assert before.text.endswith(after.text[: before.end - after.start])
+
+
+def test_sentence_starts_are_counted_in_tokens_behind_the_prefix() -> None:
+    (span,) = chunk(page("One sentence. Another one here. Third."))
+    assert span.sentences == (1, 1 + 3, 1 + 3 + 4)
+
+
+def test_the_prefix_names_document_and_heading_and_is_cut_to_its_budget() -> None:
+    (span,) = chunk(page("Text.", heading="Item 7 › Liquidity"), name="3M_2022_10K.pdf")
+    assert (span.prefix, span.heading) == ("3M 2022 10K › Item 7 › Liquidity", "Item 7 › Liquidity")
+    (span,) = chunk(page("Text.", heading="word " * 100))
+    assert len(words([span.prefix])[0]) == 40
+
+
+def test_running_headers_are_left_out_and_cut_the_page() -> None:
+    text = "ACME Corp annual report\nFirst part of it.\nPage 7 of 9\nSecond part of it."
+    head, foot = (0, 24), (text.index("Page"), text.index("Second"))
+    spans = chunk(page(text, skip=(foot, head)))
+    assert [span.text for span in spans] == ["First part of it.", "Second part of it."]
+    assert chunk(page(text, skip=((0, len(text)),))) == []
+
+
+def test_a_sentence_that_goes_on_is_followed_to_the_next_page() -> None:
+    first, second = chunk(page("It was said that the bridge"), page("was sold in 1931. Then it fell.", 1))
+    assert first.text == f"It was said that the bridge{PAGE_BREAK}was sold in 1931."
+    assert (first.page_index, first.page_index_end, first.end) == (0, 1, 17)
+    assert second.text == "was sold in 1931. Then it fell."
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("It was sold.", "was it?"),
+        ("It was said that the bridge", "Was sold in 1931."),
+        ("It was said that the bridge", ""),
+        ("It was said that the bridge", "word " * 100),
+        ("It was sold:", "to whom?"),
+    ],
+)
+def test_a_sentence_that_ends_or_would_not_fit_stays_on_its_page(above: str, below: str) -> None:
+    assert chunk(page(above), page(below, 1))[0].page_index_end == 0
+
+
+def test_a_sentence_longer_than_a_chunk_is_cut_between_words() -> None:
+    spans = chunk(page("; ".join(f"clause {number} binds" for number in range(40))))
+    assert len(spans) > 3
+    assert all(span.text.endswith((";", "binds")) for span in spans)
+
+
+def test_a_word_longer_than_a_chunk_is_cut_all_the_same() -> None:
+    text = "-".join("abcdefgh" for _ in range(60))
+    spans = chunk(page(text))
+    assert "".join(span.text for span in spans) == text
+
+
+def test_rows_of_a_table_stay_whole() -> None:
+    rows = "\n".join(f"Region {number}  1,{number:03d}  2,{number:03d}  {number}.5%" for number in range(20))
+    for span in chunk(page(rows)):
+        assert span.text.startswith("Region")
+        assert span.text.endswith("%")
+
+
+def test_chunks_that_leave_no_room_for_the_prefix_are_refused_by_the_setting() -> None:
+    ChunkRule(214, 0.2, 256, 2)
+    with pytest.raises(SettingsError, match=r"RAG_CHUNK_TOKENS is 215.*256.*214 or less"):
+        ChunkRule(215, 0.2, 256, 2)
+
+
+def test_words_around_a_page_break_stay_two_words(embedder: SentenceTransformerEmbedder) -> None:
+    joined, spaced = embedder.offsets([f"bridge{PAGE_BREAK}sold", "bridge sold"])
+    assert joined.tolist() == spaced.tolist() == [[0, 6], [7, 11]]

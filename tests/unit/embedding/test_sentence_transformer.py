@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_core.embedding import SentenceTransformerEmbedder, sentence_transformer
+from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
+from rag_core.settings import BUNDLED_EMBEDDER
+
+TEXTS = ["A cat sat on the mat.", "Revenue grew by ten percent in 2022, to 34,229 million dollars.", "x"]
+
+
+def test_it_says_what_it_is(embedder: SentenceTransformerEmbedder) -> None:
+    identity = embedder.identity
+    assert (identity.name, identity.dimension, identity.token_dimension) == (BUNDLED_EMBEDDER, 384, 128)
+    assert identity.weights == sentence_transformer.BUNDLED_WEIGHTS
+    assert (embedder.window, embedder.special_tokens) == (256, 2)
+
+
+def test_dense_vectors_have_unit_length_and_tell_meanings_apart(embedder: SentenceTransformerEmbedder) -> None:
+    made = embedder.embed([*TEXTS, "A kitten was sitting on a rug."])
+    dense = np.stack([one.dense for one in made])
+    assert np.linalg.norm(dense, axis=1) == pytest.approx(1.0, abs=1e-4)
+    assert dense[0] @ dense[3] > 0.5 > dense[1] @ dense[3]
+
+
+def test_token_vectors_are_one_a_token_and_of_about_unit_length(embedder: SentenceTransformerEmbedder) -> None:
+    for one, offsets in zip(embedder.embed(TEXTS), embedder.offsets(TEXTS), strict=True):
+        assert one.tokens.shape == (len(offsets), 128)
+        assert one.tokens.dtype == np.int8
+        lengths = np.linalg.norm(one.tokens * one.scales[:, None], axis=1)
+        assert lengths == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_text_has_the_same_vectors_in_any_company(embedder: SentenceTransformerEmbedder) -> None:
+    together = embedder.embed(TEXTS)
+    for text, one in zip(TEXTS, together, strict=True):
+        (alone,) = embedder.embed([text])
+        assert one.dense @ alone.dense > 0.995
+    assert embedder.embed([]) == []
+
+
+def test_offsets_slice_to_the_words(embedder: SentenceTransformerEmbedder) -> None:
+    text = "Zürich’s EBITDA—naïve?\nred"
+    (offsets,) = embedder.offsets([text])
+    assert [text[start:end] for start, end in offsets][-3:] == ["naïve", "?", "red"]
+    assert (np.diff(offsets.ravel()) >= 0).all()
+
+
+def test_a_question_is_its_text_s_vectors(embedder: SentenceTransformerEmbedder) -> None:
+    question = embedder.embed_question(TEXTS[0])
+    (one,) = embedder.embed([TEXTS[0]])
+    assert question.dense @ one.dense > 0.999
+    assert question.tokens.shape == (len(question.offsets), 128)
+    assert np.linalg.norm(question.tokens, axis=1) == pytest.approx(1.0, abs=1e-4)
+    assert TEXTS[0][slice(*question.offsets[1])] == "cat"
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "\u200b"])
+def test_a_text_without_tokens_has_no_token_vectors(embedder: SentenceTransformerEmbedder, text: str) -> None:
+    assert embedder.embed_question(text).tokens.shape == (0, 128)
+    assert len(embedder.embed([text])[0].tokens) == 0
+
+
+def test_a_text_beyond_the_window_is_refused_and_a_question_cut(embedder: SentenceTransformerEmbedder) -> None:
+    with pytest.raises(EmbedderError, match="window of 256"):
+        embedder.embed(["short", "word " * 255])
+    assert len(embedder.embed(["word " * 254])[0].tokens) == 254
+    assert len(embedder.embed_question("word " * 1000).tokens) == 254
+
+
+def test_threads_do_not_disturb_one_another(embedder: SentenceTransformerEmbedder) -> None:
+    expected = [embedder.embed_question(text).dense for text in TEXTS]
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(5):
+            for text, dense in zip(TEXTS, expected, strict=True):
+                if embedder.embed_question(text).dense @ dense < 0.999:
+                    wrong.append(text)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["nobody/no-such-model", "/no/such/folder"])
+def test_weights_that_are_not_here_are_told_by_name(name: str) -> None:
+    with pytest.raises(EmbedderMissing, match="RAG_EMBEDDER") as missing:
+        SentenceTransformerEmbedder(name)
+    assert name in str(missing.value)
+
+
+def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EmbedderMissing):
+        SentenceTransformerEmbedder(str(tmp_path))
+
+
+def test_changed_weights_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_transformer, "BUNDLED_WEIGHTS", "0" * 64)
+    with pytest.raises(EmbedderChanged, match=r"requirements\.txt"):
+        SentenceTransformerEmbedder(BUNDLED_EMBEDDER)
+
+
+def test_precisions_agree(embedder: SentenceTransformerEmbedder) -> None:
+    exact = SentenceTransformerEmbedder(BUNDLED_EMBEDDER, precision="fp32")
+    rough = SentenceTransformerEmbedder(BUNDLED_EMBEDDER, precision="bf16")
+    assert exact.identity == rough.identity
+    for one, other in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
+        assert one.dense @ other.dense > 0.99

@@ -1,0 +1,215 @@
+"""The database's parts: jobs, vectors, the library's transactions, and errors in words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from rag_core.errors import StoreUnavailable, UnknownDocument
+from rag_core.store.database import Database, batches
+from rag_core.store.jobs import JobStore
+from rag_core.store.library import Library
+from rag_core.store.vectors import VectorStore
+from rag_core.types import ChunkSpan, DocumentStatus, Embedding, Fingerprint, JobState, Page, PageState
+
+PRINT = Fingerprint("e", "w", 4, 2, "none", 200, 0.2, "x", "p")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(tmp_path / "test.sqlite")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def jobs(database: Database) -> JobStore:
+    return JobStore(database)
+
+
+@pytest.fixture
+def library(database: Database) -> Library:
+    return Library(database)
+
+
+def span(ordinal: int, body: str) -> ChunkSpan:
+    return ChunkSpan(ordinal, 0, 0, 0, len(body), body, "prefix", "", 5, (1,))
+
+
+def version(library: Library, name: str, *bodies: str, publish: bool = True) -> tuple[str, str, list[int]]:
+    document_id, version_id = library.add_version(name, "default", name.ljust(64, "0"), 1)
+    library.save_pages(version_id, [Page(0, "1", " ".join(bodies), PageState.TEXT)])
+    chunk_ids = library.save_chunks(version_id, [span(number, body) for number, body in enumerate(bodies)])
+    if publish:
+        library.publish(version_id, DocumentStatus.INDEXED, "", active=True)
+    return document_id, version_id, chunk_ids
+
+
+def write(database: Database, then: Exception | None = None) -> None:
+    with database.begin() as connection:
+        connection.execute(text("PRAGMA busy_timeout=0"))
+        connection.execute(text("INSERT INTO preferences VALUES ('name', '1')"))
+        if then:
+            raise then
+
+
+def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
+    with pytest.raises(RuntimeError):
+        write(database, RuntimeError())
+    with database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM preferences")).scalar() == 0
+
+
+def test_a_database_that_refuses_says_so_in_words(database: Database) -> None:
+    with pytest.raises(StoreUnavailable, match=r"test\.sqlite"), database.begin() as connection:
+        connection.execute(text("SELECT * FROM no_such_table"))
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    (tmp_path / "test.sqlite").write_bytes(b"this is not a database" * 100)
+    with pytest.raises(StoreUnavailable, match=r"test\.sqlite"):
+        Database(tmp_path / "test.sqlite")
+
+
+def test_a_database_held_by_another_program_is_told(tmp_path: Path, database: Database) -> None:
+    other = sqlite3.connect(tmp_path / "test.sqlite", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        with pytest.raises(StoreUnavailable, match="locked"):
+            write(database)
+    finally:
+        other.close()
+    write(database)
+
+
+def test_lists_longer_than_a_statement_may_hold_are_asked_in_runs(database: Database, library: Library) -> None:
+    assert [len(run) for run in batches(list(range(2000)))] == [900, 900, 200]
+    _, version_id, chunk_ids = version(library, "a", *(f"body {number}" for number in range(2500)))
+    assert library.chunk_ids([version_id]) == chunk_ids
+    assert len(library.visible_chunks(chunk_ids)) == 2500
+
+
+def test_queued_jobs_come_oldest_first_and_are_taken_once(jobs: JobStore) -> None:
+    made = [jobs.add("index", name) for name in ("a", "b")]
+    jobs.add("reindex", "all")
+    assert [job.name for job in jobs.queued("index")] == ["a", "b"]
+    assert jobs.start(made[0].job_id)
+    assert not jobs.start(made[0].job_id)
+    assert [job.name for job in jobs.queued("index")] == ["b"]
+    assert [job.name for job in jobs.listed()] == ["all", "b", "a"]
+
+
+def test_progress_gives_ground_for_an_estimate(jobs: JobStore) -> None:
+    job = jobs.add("index", "a")
+    assert jobs.get(job.job_id).remaining_s is None
+    jobs.start(job.job_id)
+    jobs.progress(job.job_id, "reading", 1, 4)
+    found = jobs.get(job.job_id)
+    assert (found.stage, found.done, found.total) == ("reading", 1, 4)
+    assert found.remaining_s == pytest.approx(3 * found.seconds)
+
+
+def test_a_job_ends_once(jobs: JobStore) -> None:
+    job = jobs.add("index", "a")
+    jobs.start(job.job_id)
+    jobs.finish(job.job_id, JobState.CANCELLED, DocumentStatus.CANCELLED, "stopped")
+    jobs.finish(job.job_id, JobState.DONE, DocumentStatus.INDEXED)
+    found = jobs.get(job.job_id)
+    assert (found.state, found.result, found.reason) == (JobState.CANCELLED, DocumentStatus.CANCELLED, "stopped")
+    assert jobs.listed(active=True) == []
+    with pytest.raises(UnknownDocument):
+        jobs.get("nothing")
+
+
+def test_interrupted_jobs_are_queued_again(jobs: JobStore) -> None:
+    first, second = jobs.add("index", "a"), jobs.add("index", "b")
+    for job in (first, second):
+        jobs.start(job.job_id)
+    jobs.finish(second.job_id, JobState.DONE, DocumentStatus.INDEXED)
+    assert jobs.requeue_interrupted() == 1
+    assert [job.name for job in jobs.queued("index")] == ["a"]
+
+
+def test_old_jobs_are_forgotten_and_active_ones_never(jobs: JobStore) -> None:
+    waiting = jobs.add("index", "waiting")
+    for number in range(5):
+        job = jobs.add("index", str(number))
+        jobs.start(job.job_id)
+        jobs.finish(job.job_id, JobState.DONE, None)
+    jobs.forget_ended(2)
+    assert [job.name for job in jobs.listed()] == ["4", "3", "waiting"]
+    assert jobs.get(waiting.job_id).state is JobState.QUEUED
+
+
+def test_only_published_chunks_are_seen(library: Library) -> None:
+    _, hidden, hidden_chunks = version(library, "a", "one", publish=False)
+    _, seen, seen_chunks = version(library, "b", "two")
+    assert set(library.visible_versions()) == {seen}
+    assert library.hidden_versions()
+    assert set(library.visible_chunks([*hidden_chunks, *seen_chunks])) == set(seen_chunks)
+    library.publish(hidden, DocumentStatus.INDEXED, "", active=True)
+    assert set(library.visible_versions()) == {hidden, seen}
+    assert not library.hidden_versions()
+
+
+def test_chunk_ids_are_never_used_again(library: Library) -> None:
+    document_id, version_id, first = version(library, "a", "one", "two")
+    library.hide(document_id)
+    library.clear_version(version_id)
+    _, _, second = version(library, "b", "three")
+    assert min(second) > max(first)
+
+
+def test_a_document_that_is_going_gives_its_name_free(library: Library) -> None:
+    document_id, _, _ = version(library, "a", "one")
+    assert library.find_name("a", "default") == document_id
+    assert library.find_name("a", "other") is None
+    library.hide(document_id)
+    assert library.find_name("a", "default") is None
+    assert library.documents() == []
+
+
+def test_a_swap_shows_all_of_the_new_and_nothing_of_the_old(library: Library) -> None:
+    old = library.add_generation(PRINT, "active")
+    document_id, first, _ = version(library, "a", "one")
+    library.update_version(first, generation_id=old)
+    new = library.add_generation(PRINT, "building")
+    _, second = library.add_version("a", "default", "0" * 64, 1, document_id=document_id, generation_id=new)
+    library.publish(second, DocumentStatus.INDEXED, "", active=False)
+    assert set(library.visible_versions()) == {first}
+    library.swap_generation(new)
+    assert set(library.visible_versions()) == {second}
+    assert [one for one, _ in library.generations("active")] == [new]
+    assert [one for one, _ in library.generations("retired")] == [old]
+
+
+def embedding(value: float) -> Embedding:
+    return Embedding(np.full(4, value, np.float32), np.ones((2, 3), np.int8), np.full(2, value, np.float32))
+
+
+def test_vectors_are_kept_apart_by_model_and_shared_by_text(database: Database) -> None:
+    store = VectorStore(database)
+    first = store.save("one", {b"x": embedding(1), b"y": embedding(2)})
+    again = store.save("one", {b"x": embedding(9)})
+    other = store.save("two", {b"x": embedding(3)})
+    assert again[b"x"] == first[b"x"] != other[b"x"]
+    assert store.dense([first[b"x"]])[first[b"x"]].tolist() == [1, 1, 1, 1]
+    assert store.known("two", [b"x", b"y"]) == other
+    assert store.count() == 3
+
+
+def test_vectors_that_no_chunk_uses_are_removed_and_the_others_stay(database: Database, library: Library) -> None:
+    store = VectorStore(database)
+    _, version_id, (used, lacking) = version(library, "a", "one", "two")
+    ids = store.save("one", {b"x": embedding(1), b"y": embedding(2)})
+    store.link({used: ids[b"x"]})
+    assert set(store.tokens([used, lacking])) == {used}
+    assert not store.all_linked(version_id)
+    assert store.count_unused(list(ids.values())) == 1
+    assert store.remove_unused() == 1
+    assert store.known("one", [b"x", b"y"]) == {b"x": ids[b"x"]}
