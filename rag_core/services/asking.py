@@ -15,9 +15,9 @@ from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
 from rag_core.answering.references import resolve
-from rag_core.errors import GeneratorError, QuestionError
+from rag_core.errors import GeneratorError, QuestionError, StoreUnavailable
 from rag_core.index import STOPWORDS
-from rag_core.retrieval import LateInteractionReranker, Pipeline, Timer, decide, token_weights
+from rag_core.retrieval import LateInteractionReranker, Pipeline, Ranking, Timer, decide, token_weights
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
@@ -42,6 +42,8 @@ from rag_core.types import (
 # A document that was just added is found by its words; so many of its chunks are embedded while the
 # reader waits, best first, so that they can be ranked and gated like the others (about 40 ms each).
 EMBED_WHILE_ASKED = 8
+# How often a question is asked of an index that changes under it.
+TRIES = 3
 LABELS = {
     "embed": "Reading the question",
     "dense": "Searching by meaning",
@@ -104,6 +106,39 @@ class Asking:
         started = time.perf_counter()
         question_text = self._checked(text)
         scope = self._stores.library.resolve(documents) if documents else None
+        for _ in range(TRIES - 1):
+            found = self._ranked(question_text, scope, top_k, timer, on_stage)
+            if found is not None:
+                break
+            on_stage = _unheard
+        else:
+            found = self._ranked(question_text, scope, top_k, timer, on_stage, last=True)
+        assert found is not None
+        generation, question, ranking, rows = found
+        on_stage("gate")
+        wanted = top_k or self._top_k()
+        order = [chunk_id for chunk_id in ranking.order if chunk_id in rows][:wanted]
+        passages = tuple(_passage(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
+        gate = decide(passages, self._threshold())
+        timer.ms["total"] = 1000 * (time.perf_counter() - started)
+        result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
+        return Found(result, question, {str(one): rows[one] for one in order}, generation)
+
+    def _ranked(
+        self,
+        question_text: str,
+        scope: Sequence[str] | None,
+        top_k: int | None,
+        timer: Timer,
+        on_stage: Callable[[str], None],
+        *,
+        last: bool = False,
+    ) -> tuple[Generation, Question, Ranking, Mapping[int, Any]] | None:
+        """Chunks in their order, with the rows of those that may be seen.
+
+        ``None``, unless this is the ``last`` try, where documents or the whole index were replaced
+        or removed meanwhile: what was found is no longer there, and what is there was not searched.
+        """
         on_stage("embed")
         generation = self._generations.active()
         with timer.measure("embed"):
@@ -118,16 +153,16 @@ class Asking:
             candidates=max(self._settings.candidates, top_k or 0),
             rrf_k=self._settings.rrf_k,
         )
-        ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
-        on_stage("gate")
-        wanted = top_k or self._top_k()
+        try:
+            ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
+        except StoreUnavailable:
+            if last or self._generations.active().generation_id == generation.generation_id:
+                raise
+            return None
         rows = self._stores.library.visible_chunks(ranking.order)
-        order = [chunk_id for chunk_id in ranking.order if chunk_id in rows][:wanted]
-        passages = tuple(_passage(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
-        gate = decide(passages, self._threshold())
-        timer.ms["total"] = 1000 * (time.perf_counter() - started)
-        result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
-        return Found(result, question, {str(one): rows[one] for one in order}, generation)
+        if len(rows) < len(ranking.order) and not last:
+            return None
+        return generation, question, ranking, rows
 
     def ask(
         self,
@@ -204,10 +239,12 @@ class Asking:
     def _quote(self, found: Found) -> tuple[str, tuple[Citation, ...]]:
         """The extractive answer."""
         passages = [passage for passage in found.result.passages if passage.scores.get("rerank") is not None]
+        stored = self._token_vectors([int(passage.chunk_id) for passage in passages], found.generation)
+        # A document may have been deleted since it was found.
+        passages = [passage for passage in passages if int(passage.chunk_id) in stored]
         embedder = found.generation.embedder
         prefixes = [found.rows[passage.chunk_id].prefix + "\n" for passage in passages]
         offsets = embedder.offsets([prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)])
-        stored = self._token_vectors([int(passage.chunk_id) for passage in passages], found.generation)
         evidence = []
         for passage, prefix, spans in zip(passages, prefixes, offsets, strict=True):
             chunk = stored[int(passage.chunk_id)]
@@ -283,6 +320,10 @@ class Asking:
             timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
             notices=(*result.notices, *notices),
         )
+
+
+def _unheard(_name: str) -> None:
+    """For stages that were told before."""
 
 
 def _passage(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -> Passage:

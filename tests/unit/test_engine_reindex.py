@@ -115,6 +115,32 @@ def test_other_chunks_are_built_beside_the_old_ones_and_swapped(engine_of_its_ow
     assert engine._stores.library.generations("retired") == []
 
 
+def test_questions_are_answered_alike_before_during_and_after_swaps(engine_of_its_own: Engine) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    over, wrong, asked = threading.Event(), list[object](), list[bool]()
+
+    def ask() -> None:
+        while not over.is_set():
+            try:
+                if names_found(engine, ASK_BUDGET) != ["a.pdf"]:
+                    wrong.append("not found")
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is shown
+                wrong.append(error)
+            asked.append(True)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for chunk_tokens in (40, 64, 40, 200):
+        assert reindexed(engine, chunk_tokens=chunk_tokens).state is JobState.DONE
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert len(asked) > 8
+    assert wrong == []
+
+
 def test_a_file_that_arrives_during_a_rebuild_is_in_both_indexes(engine_of_its_own: Engine, hold: Hold) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
