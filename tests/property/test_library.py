@@ -110,7 +110,7 @@ def test_the_library_agrees_with_a_dict() -> None:
     Library.folder = Path(tempfile.mkdtemp()) / "data"
     Library.engine = opened(Library.folder)
     try:
-        run_state_machine_as_test(Library, settings=settings(max_examples=10, stateful_step_count=8, deadline=None))
+        run_state_machine_as_test(Library, settings=settings(max_examples=8, stateful_step_count=7, deadline=None))
     finally:
         Library.engine.close()
         shutil.rmtree(Library.folder.parent)

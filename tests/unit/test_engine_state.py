@@ -49,7 +49,7 @@ def test_another_process_is_kept_out_and_told_by_whom(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("name", ["a b", "ü", "50%", "what?", "a::b", "c#d", "[x]", "~", "a&b=c"])
+@pytest.mark.parametrize("name", ["a b ü 50%", "what?", "a::b#c", "[x]&b=~"])
 def test_any_folder_can_hold_the_data(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name / "data"
     with opened(folder) as engine:

@@ -275,7 +275,9 @@ def test_indexing_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, 
         assert_in_agreement(after)
 
 
-@pytest.mark.parametrize(("owner", "name"), named([*INDEXING[-2:], *REMOVING[1:]]))
+@pytest.mark.parametrize(
+    ("owner", "name"), named([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], REMOVING[-2], REMOVING[-1]])
+)
 def test_a_replacement_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
