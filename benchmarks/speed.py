@@ -22,7 +22,7 @@ import numpy as np
 from rag_core.embedding import SentenceTransformerEmbedder
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import AnswerState, Delta
+from rag_core.types import AnswerState, Delta, embedded_text
 
 
 def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
@@ -41,7 +41,7 @@ def embedding_alone(engine: Engine) -> float:
     """Seconds to embed the same chunks in sorted batches, and nothing else."""
     spans = [span for document in engine.documents() for span in engine.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
-    texts = [f"{span.prefix}\n{span.text}" for span in spans]
+    texts = [embedded_text(span.prefix, span.text) for span in spans]
     embedder = SentenceTransformerEmbedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
     batch = engine.settings.embedding_batch
     started = time.perf_counter()

@@ -142,6 +142,11 @@ class ChunkSpan:
     sentences: tuple[int, ...]
 
 
+def embedded_text(prefix: str, text: str) -> str:
+    """What of a chunk is put before the embedder: at indexing, and again wherever its tokens are counted."""
+    return f"{prefix}\n{text}"
+
+
 @dataclass(frozen=True, slots=True)
 class Embedding:
     """What one forward pass gives for one text.

@@ -37,6 +37,7 @@ from rag_core.types import (
     Restart,
     SearchResult,
     Stage,
+    embedded_text,
 )
 
 # A document that was just added is found by its words; so many of its chunks are embedded while the
@@ -243,7 +244,7 @@ class Asking:
         # A document may have been deleted since it was found.
         passages = [passage for passage in passages if int(passage.chunk_id) in stored]
         embedder = found.generation.embedder
-        prefixes = [found.rows[passage.chunk_id].prefix + "\n" for passage in passages]
+        prefixes = [embedded_text(found.rows[passage.chunk_id].prefix, "") for passage in passages]
         offsets = embedder.offsets([prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)])
         evidence = []
         for passage, prefix, spans in zip(passages, prefixes, offsets, strict=True):
@@ -260,7 +261,7 @@ class Asking:
         if missing:
             rows = self._stores.library.visible_chunks(missing)
             present = [chunk_id for chunk_id in missing if chunk_id in rows]
-            texts = [f"{rows[one].prefix}\n{rows[one].text}" for one in present]
+            texts = [embedded_text(rows[one].prefix, rows[one].text) for one in present]
             for chunk_id, made in zip(present, generation.embedder.embed(texts), strict=True):
                 sentences = unpack_sentences(rows[chunk_id].sentences)
                 stored[chunk_id] = ChunkVectors(made.tokens, made.scales, sentences)

@@ -20,7 +20,7 @@ from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.services.work import Work
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, Embedding, JobState
+from rag_core.types import DocumentStatus, Embedding, JobState, embedded_text
 
 log = logging.getLogger(__name__)
 TOGETHER = 512
@@ -133,7 +133,7 @@ class EmbeddingStage:
                 if digest in known:
                     work.embedded += 1
                     continue
-                texts[digest] = (f"{span.prefix}\n{span.text}", span.tokens)
+                texts[digest] = (embedded_text(span.prefix, span.text), span.tokens)
                 owners.setdefault(digest, []).append(work)
         order = sorted(texts, key=lambda digest: texts[digest][1])
         embedder, made, reported = group[0].generation.embedder, dict[bytes, Embedding](), 0.0

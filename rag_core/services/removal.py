@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 
 from rag_core.services.stores import Stores
 from rag_core.store.schema import versions
@@ -32,7 +31,7 @@ class Removal:
         library.hide(document_id)
         version_ids = [row.id for row in held]
         chunk_ids = library.chunk_ids(version_ids)
-        embedding_ids = self._embedding_ids(version_ids)
+        embedding_ids = self._stores.vectors.made_for(version_ids)
         removed = sum(self.version(row) for row in held)
         library.remove_document(document_id)
         remaining = {
@@ -61,7 +60,7 @@ class Removal:
     def contents(self, version_id: str, generation_id: int | None) -> int:
         """Empty a version, its row and file left; returns how many chunks it had."""
         chunk_ids = self._stores.library.chunk_ids([version_id])
-        embedding_ids = self._embedding_ids([version_id])
+        embedding_ids = self._stores.vectors.made_for([version_id])
         if chunk_ids:
             if generation_id is not None:
                 self._stores.dense(generation_id).delete(chunk_ids)
@@ -69,9 +68,6 @@ class Removal:
         self._stores.library.clear_version(version_id)
         self._stores.vectors.remove_unused(embedding_ids)
         return len(chunk_ids)
-
-    def _embedding_ids(self, version_ids: Sequence[str]) -> list[int]:
-        return self._stores.vectors.made_for(version_ids)
 
     def _left_over(self, digest: str) -> bool:
         """Whether a file is held that no version refers to."""

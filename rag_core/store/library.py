@@ -198,27 +198,19 @@ class Library:
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str) -> None:
         """Close a version that yields nothing; an earlier one stays searchable."""
-        with self._db.begin() as connection:
-            connection.execute(
-                update(documents).where(documents.c.active_version == version_id).values(active_version=None)
-            )
-            connection.execute(
-                update(versions)
-                .where(versions.c.id == version_id)
-                .values(state="ended", status=status.value, reason=reason, chunks=0)
-            )
+        self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 
     def restart_version(self, version_id: str) -> None:
         """Take a half-indexed version out of every search and let it begin again."""
+        self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value)
+
+    def _withdraw(self, version_id: str, **values: Any) -> None:
+        """Take a version out of every search and change its row, in one transaction."""
         with self._db.begin() as connection:
             connection.execute(
                 update(documents).where(documents.c.active_version == version_id).values(active_version=None)
             )
-            connection.execute(
-                update(versions)
-                .where(versions.c.id == version_id)
-                .values(state="building", status=DocumentStatus.QUEUED.value)
-            )
+            connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
 
     def hide(self, document_id: str) -> None:
         """Take a document out of every search, in one update."""
