@@ -217,7 +217,7 @@ class Passage:
 
     ``scores`` maps ``dense``, ``bm25``, ``rrf`` and ``rerank`` to a value, or ``None`` where that
     score was not computed. ``start`` and ``end`` are offsets into the text of ``page_index`` and
-    ``page_index_end``.
+    ``page_index_end``. ``instructions`` is true where the text reads like instructions to a model.
     """
 
     rank: int
@@ -233,6 +233,7 @@ class Passage:
     text: str
     heading: str
     scores: Mapping[str, float | None]
+    instructions: bool = False
 
     @property
     def first_page_text(self) -> str:
@@ -289,6 +290,20 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an answer, or the part of one that a group of markers stands behind, and its check.
+
+    ``answer.text[start:end]`` is the statement without the markers after it. ``supported`` is true
+    where a passage that it cites says it; ``reason`` says in words why not, and is empty otherwise.
+    """
+
+    start: int
+    end: int
+    supported: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """Passages for a question, best first, with the gate's verdict and where the time went."""
 
@@ -304,7 +319,9 @@ class Answer:
     """An answer as shown and stored, self-contained: it outlives the documents it cites.
 
     ``notices`` say in words what was degraded (an endpoint that failed, a document still being
-    indexed). ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
+    indexed). ``statements`` are what was checked against the sources, in the order of the text; there
+    are none in a refusal, in a stopped answer, and in one stored before they were kept.
+    ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
     reader stopped it half-way.
     """
 
@@ -318,6 +335,7 @@ class Answer:
     timings_ms: Mapping[str, float]
     notices: tuple[str, ...] = ()
     stopped: bool = False
+    statements: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from rag_core.types import (
     Page,
     PageState,
     Passage,
+    Statement,
     WordBoxes,
 )
 
@@ -134,4 +135,6 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         timings_ms=data["timings_ms"],
         notices=tuple(data["notices"]),
         stopped=data["stopped"],
+        # Answers stored before statements were checked have none.
+        statements=tuple(Statement(**statement) for statement in data.get("statements", ())),
     )
