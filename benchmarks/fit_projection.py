@@ -19,9 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from rag_core.embedding import BundledEmbedder
 from rag_core.embedding.projection import BUNDLED, Projection
-from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
-from rag_core.settings import BUNDLED_EMBEDDER
 
 PARAGRAPHS = 12_000
 TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.S | re.I)
@@ -58,7 +57,7 @@ def main() -> None:
         some = list(dict.fromkeys(paragraphs(folder)))
         shuffle.shuffle(some)
         texts += some[: PARAGRAPHS // len(arguments.folders)]
-    embedder = SentenceTransformerEmbedder(BUNDLED_EMBEDDER, precision="auto")
+    embedder = BundledEmbedder()
     texts.sort(key=len)
     moment = np.zeros((embedder.identity.dimension,) * 2, np.float64)
     count = 0

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
 from rag_core.types import AnswerState, Delta, embedded_text
@@ -42,7 +42,7 @@ def embedding_alone(engine: Engine) -> float:
     spans = [span for document in engine.documents() for span in engine.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
     texts = [embedded_text(span.prefix, span.text) for span in spans]
-    embedder = SentenceTransformerEmbedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
+    embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
     batch = engine.settings.embedding_batch
     started = time.perf_counter()
     for first in range(0, len(texts), batch):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int32]
 Int8Array = npt.NDArray[np.int8]
+Int64Array = npt.NDArray[np.int64]
 
 # Stands between the pages in the text of a chunk that lies on two; extraction leaves none in a page.
 PAGE_BREAK = "\f"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import BundledEmbedder
 from rag_core.engine import Engine
-from rag_core.settings import BUNDLED_EMBEDDER, Settings
+from rag_core.settings import Settings
 
 MakePdf = Callable[..., bytes]
 
@@ -59,9 +59,9 @@ def _make_pdf() -> MakePdf:
 
 
 @pytest.fixture(scope="session")
-def embedder() -> SentenceTransformerEmbedder:
+def embedder() -> BundledEmbedder:
     """The bundled embedder, loaded once for all tests."""
-    return SentenceTransformerEmbedder(BUNDLED_EMBEDDER)
+    return BundledEmbedder()
 
 
 @pytest.fixture

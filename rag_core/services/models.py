@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from rag_core.embedding import Embedder, SentenceTransformerEmbedder
+from rag_core.embedding import Embedder, load_embedder
 from rag_core.errors import RagError
 from rag_core.settings import Settings
 from rag_core.types import Warmth
@@ -31,7 +31,7 @@ class Models:
             if name not in self._loaded:
                 self._warmth = Warmth(False, "Loading the language model")
                 try:
-                    self._loaded[name] = SentenceTransformerEmbedder(name, precision=self._settings.embedding_precision)
+                    self._loaded[name] = load_embedder(name, precision=self._settings.embedding_precision)
                 except RagError as error:
                     self._warmth = Warmth(False, "The language model could not be loaded", str(error))
                     raise

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import chromadb  # noqa: F401 - imported before the fork, so that each process need not
-import sentence_transformers  # noqa: F401 - as above
+import openvino  # noqa: F401 - as above
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument

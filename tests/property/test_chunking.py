@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.chunking import Chunker, ChunkRule
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import BundledEmbedder
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
 
@@ -50,8 +50,8 @@ NAMES = st.sampled_from(["3M_2022_10K.pdf", "a.pdf", "Unternehmensbeteiligungsge
 
 
 @functools.cache
-def model() -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder("all-MiniLM-L6-v2")
+def model() -> BundledEmbedder:
+    return BundledEmbedder()
 
 
 def cut(document: list[Page], rule: tuple[int, float], name: str = "a.pdf") -> list[ChunkSpan]:

@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
@@ -118,5 +118,4 @@ def test_the_library_agrees_with_a_dict() -> None:
 
 @pytest.fixture
 def _models_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = functools.cache(SentenceTransformerEmbedder)
-    monkeypatch.setattr("rag_core.services.models.SentenceTransformerEmbedder", loaded)
+    monkeypatch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))

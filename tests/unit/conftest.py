@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from tests.unit.engines import Hold, emptied, opened
 
@@ -15,9 +15,7 @@ from tests.unit.engines import Hold, emptied, opened
 @pytest.fixture(autouse=True, scope="session")
 def _models_are_loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "rag_core.services.models.SentenceTransformerEmbedder", functools.cache(SentenceTransformerEmbedder)
-        )
+        patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
         yield
 
 

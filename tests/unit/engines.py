@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 from rag_core.types import DocumentStatus, Job
@@ -84,15 +84,15 @@ class Hold:
         self.reached = threading.Event()
         self._go = threading.Event()
         self._go.set()
-        real = SentenceTransformerEmbedder.embed
+        real = BundledEmbedder.embed
 
-        def embed(embedder: SentenceTransformerEmbedder, texts: Any) -> Any:
+        def embed(embedder: BundledEmbedder, texts: Any) -> Any:
             if threading.current_thread().name == "embedding":
                 self.reached.set()
                 assert self._go.wait(60)
             return real(embedder, texts)
 
-        patch.setattr(SentenceTransformerEmbedder, "embed", embed)
+        patch.setattr(BundledEmbedder, "embed", embed)
 
     def on(self) -> None:
         self.reached.clear()

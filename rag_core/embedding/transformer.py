@@ -1,0 +1,138 @@
+"""What every embedder does alike around a forward pass: tokens in, unit vectors and small token vectors out."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag_core.embedding.embedder import Identity
+from rag_core.embedding.projection import Projection, quantize
+from rag_core.errors import EmbedderError
+from rag_core.types import Embedding, FloatArray, Int64Array, IntArray, Question
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+# BERT's tokenizer removes these with the control characters, and so would make one word of the two
+# around the break between pages.
+_CONTROL_SPACE = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
+
+
+class TransformerEmbedder(ABC):
+    """Dense and token vectors from one forward pass, which a subclass makes.
+
+    Parameters
+    ----------
+    tokenizer : tokenizers.Tokenizer
+        See `plain_tokenizer`.
+    window : int
+        Most tokens a text may have, special ones included.
+    projection : Projection
+        What token vectors are made small with.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection) -> None:
+        self._tokenizer = tokenizer
+        self._window = window
+        self._projection = projection
+
+    @property
+    @abstractmethod
+    def identity(self) -> Identity: ...
+
+    @abstractmethod
+    def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
+        """Dense vectors, shape (texts, dimension), and token vectors, shape (texts, tokens, dimension).
+
+        Dense vectors have unit length; token vectors beyond a text's own length mean nothing.
+        """
+
+    @property
+    def window(self) -> int:
+        return self._window
+
+    @property
+    def special_tokens(self) -> int:
+        return int(self._tokenizer.num_special_tokens_to_add(False))
+
+    def offsets(self, texts: Sequence[str]) -> list[IntArray]:
+        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts], add_special_tokens=False)
+        return [np.asarray(one.offsets, np.int32).reshape(-1, 2) for one in encodings]
+
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        if not texts:
+            return []
+        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts])
+        for text, encoding in zip(texts, encodings, strict=True):
+            if len(encoding.ids) > self.window:
+                raise EmbedderError(
+                    f"A text of {len(encoding.ids)} tokens does not fit the embedder's window of {self.window}: "
+                    f"{text[:60]!r}…"
+                )
+        dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
+        made = []
+        for row, encoding in enumerate(encodings):
+            values, scales = quantize(self._projection.apply(token_vectors[row][_own(encoding)]))
+            made.append(Embedding(dense[row], values, scales))
+        return made
+
+    def embed_question(self, question: str) -> Question:
+        encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
+        encoding.truncate(self.window - self.special_tokens)
+        encoding = self._tokenizer.post_process(encoding)
+        own = _own(encoding)
+        dense, token_vectors = self._forward([encoding.ids])
+        return Question(
+            text=question,
+            dense=dense[0],
+            tokens=self._projection.apply(token_vectors[0][own]),
+            offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
+        )
+
+    def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Token vectors as the model gives them, cut at the window, shape (n, dimension) each."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        for encoding in encodings:
+            encoding.truncate(self.window)
+        _, vectors = self._forward([encoding.ids for encoding in encodings])
+        return [vectors[row][_own(encoding)] for row, encoding in enumerate(encodings)]
+
+
+def plain_tokenizer(serialized: str) -> Tokenizer:
+    """A tokenizer from its JSON, which neither truncates nor pads, to be shared between threads."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_str(serialized)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def padded(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
+    """Token ids and their mask as arrays, int64, shape (texts, tokens), tokens rounded up to ``multiple``."""
+    longest = -(-max(len(one) for one in ids) // multiple) * multiple
+    padded_ids = np.full((len(ids), longest), pad, np.int64)
+    mask = np.zeros((len(ids), longest), np.int64)
+    for row, one in enumerate(ids):
+        padded_ids[row, : len(one)] = one
+        mask[row, : len(one)] = 1
+    return padded_ids, mask
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Rows scaled to unit length, float32."""
+    scaled: FloatArray = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)).astype(np.float32)
+    return scaled
+
+
+def _own(encoding: Encoding) -> Int64Array:
+    """Positions of the text's own tokens among all, shape (n,)."""
+    return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
+
+
+def _spaced(text: str) -> str:
+    return _CONTROL_SPACE.sub(" ", text)
