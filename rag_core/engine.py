@@ -13,7 +13,7 @@ import numpy as np
 from rag_core import guide
 from rag_core.errors import RagError, UnknownDocument
 from rag_core.extraction import render_page
-from rag_core.services.asking import Asking
+from rag_core.services.asking import AS_SET, Asking
 from rag_core.services.condition import condition
 from rag_core.services.generations import Generations
 from rag_core.services.indexing import Indexer, SameName
@@ -29,6 +29,7 @@ from rag_core.types import (
     Answer,
     AskEvent,
     ChunkSpan,
+    Configuration,
     Conversation,
     DeleteReceipt,
     DocumentInfo,
@@ -341,7 +342,12 @@ class Engine:
     # asking
 
     def search(
-        self, question: str, *, documents: Sequence[str] | None = None, top_k: int | None = None
+        self,
+        question: str,
+        *,
+        documents: Sequence[str] | None = None,
+        top_k: int | None = None,
+        configuration: Configuration | None = None,
     ) -> SearchResult:
         """Passages for a question, best first, without an answer.
 
@@ -351,7 +357,9 @@ class Engine:
         documents : sequence of str, optional
             Names or ids to search in; all when none is given.
         top_k : int, optional
-            How many passages.
+            How many passages; wins over the configuration's.
+        configuration : Configuration, optional
+            How to retrieve; as set, unless given.
 
         Raises
         ------
@@ -359,7 +367,7 @@ class Engine:
         """
         from rag_core.retrieval import Timer
 
-        return self._asking.search(question, documents, top_k, Timer()).result
+        return self._asking.search(question, documents, top_k, Timer(), configuration=configuration or AS_SET).result
 
     def ask(
         self,
@@ -368,6 +376,7 @@ class Engine:
         documents: Sequence[str] | None = None,
         top_k: int | None = None,
         history: Sequence[Message] = (),
+        configuration: Configuration | None = None,
     ) -> Iterator[AskEvent]:
         """Answer a question, as a stream of events that ends with one `Answer`.
 
@@ -378,7 +387,7 @@ class Engine:
         ------
         QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
         """
-        return self._asking.ask(question, documents, top_k, history)
+        return self._asking.ask(question, documents, top_k, history, configuration or AS_SET)
 
     def answer(self, question: str, **options: Any) -> Answer:
         """`ask`, without the stream."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -302,6 +302,32 @@ class Statement:
     end: int
     supported: bool
     reason: str = ""
+
+
+# The stages whose score passages can be ordered by, in the order in which they run.
+RankBy = Literal["dense", "bm25", "rrf", "rerank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One way to retrieve, so that two can be compared on the same questions.
+
+    ``rank_by`` names the score that orders the passages; retrievers that it does not rest on are not
+    run. The reranker always runs: gate and extractive reader need its score, which takes milliseconds
+    and changes no order but its own. ``None`` leaves a value as the settings or Admin have it.
+    """
+
+    rank_by: RankBy = "rerank"
+    candidates: int | None = None
+    rrf_k: int | None = None
+    threshold: float | None = None
+    top_k: int | None = None
+
+    @property
+    def label(self) -> str:
+        """``rerank``, or with what else is not as set: ``rrf, candidates 50``."""
+        changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
+        return ", ".join([self.rank_by, *(f"{name} {value:g}" for name, value in changed if value is not None)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.protocols import Reranker, Retriever
-from rag_core.types import Hit, Question
+from rag_core.types import Hit, Question, RankBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,26 @@ class Pipeline:
         Chunks that each retriever is asked for.
     rrf_k : int
         Constant of the fusion.
+    rank_by : {"dense", "bm25", "rrf", "rerank"}
+        The stage that orders chunks; see `Configuration`.
     """
 
-    def __init__(self, dense: Retriever, words: Retriever, reranker: Reranker, *, candidates: int, rrf_k: int) -> None:
+    def __init__(
+        self,
+        dense: Retriever,
+        words: Retriever,
+        reranker: Reranker,
+        *,
+        candidates: int,
+        rrf_k: int,
+        rank_by: RankBy = "rerank",
+    ) -> None:
         self._dense = dense
         self._words = words
         self._reranker = reranker
         self._candidates = candidates
         self._rrf_k = rrf_k
+        self._rank_by = rank_by
 
     def run(
         self,
@@ -69,24 +81,28 @@ class Pipeline:
 
         Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order.
         """
-        on_stage("dense")
-        with timer.measure("dense"):
-            by_meaning = self._dense.retrieve(question, self._candidates, versions)
-        on_stage("lexical")
-        with timer.measure("lexical"):
-            by_words = self._words.retrieve(question, self._candidates, versions)
+        by_meaning: list[Hit] = []
+        by_words: list[Hit] = []
+        if self._rank_by != "bm25":
+            on_stage("dense")
+            with timer.measure("dense"):
+                by_meaning = self._dense.retrieve(question, self._candidates, versions)
+        if self._rank_by != "dense":
+            on_stage("lexical")
+            with timer.measure("lexical"):
+                by_words = self._words.retrieve(question, self._candidates, versions)
         fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
         on_stage("rerank")
         with timer.measure("rerank"):
             reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
-        scored = {hit.chunk_id for hit in reranked}
-        order = [hit.chunk_id for hit in reranked] + [hit.chunk_id for hit in fused if hit.chunk_id not in scored]
+        # The fusion of one ranking keeps its order.
+        first = reranked if self._rank_by == "rerank" else fused
         return Ranking(
-            order=tuple(order),
+            order=tuple(dict.fromkeys(hit.chunk_id for hit in (*first, *fused))),
             scores={
                 self._dense.name: _by_chunk(by_meaning),
                 self._words.name: _by_chunk(by_words),
-                "rrf": _by_chunk(fused),
+                "rrf": _by_chunk(fused) if self._rank_by in ("rrf", "rerank") else {},
                 self._reranker.name: _by_chunk(reranked),
             },
         )

@@ -29,6 +29,7 @@ from rag_core.types import (
     AskEvent,
     ChunkVectors,
     Citation,
+    Configuration,
     Delta,
     Gate,
     Message,
@@ -45,6 +46,8 @@ from rag_core.types import (
 EMBED_WHILE_ASKED = 8
 # How often a question is asked of an index that changes under it.
 TRIES = 3
+# What settings and Admin say.
+AS_SET = Configuration()
 LABELS = {
     "embed": "Reading the question",
     "dense": "Searching by meaning",
@@ -102,25 +105,28 @@ class Asking:
         top_k: int | None,
         timer: Timer,
         on_stage: Callable[[str], None] = lambda name: None,
+        configuration: Configuration = AS_SET,
     ) -> Found:
         """Retrieve, rerank and gate; see `Engine.search`."""
         started = time.perf_counter()
         question_text = self._checked(text)
         scope = self._stores.library.resolve(documents) if documents else None
+        top_k = top_k or configuration.top_k
         for _ in range(TRIES - 1):
-            found = self._ranked(question_text, scope, top_k, timer, on_stage)
+            found = self._ranked(question_text, scope, top_k, timer, on_stage, configuration)
             if found is not None:
                 break
             on_stage = _unheard
         else:
-            found = self._ranked(question_text, scope, top_k, timer, on_stage, last=True)
+            found = self._ranked(question_text, scope, top_k, timer, on_stage, configuration, last=True)
         assert found is not None
         generation, question, ranking, rows = found
         on_stage("gate")
         wanted = top_k or self._top_k()
         order = [chunk_id for chunk_id in ranking.order if chunk_id in rows][:wanted]
         passages = tuple(_passage(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
-        gate = decide(passages, self._threshold())
+        threshold = self._threshold() if configuration.threshold is None else configuration.threshold
+        gate = decide(passages, threshold)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
         return Found(result, question, {str(one): rows[one] for one in order}, generation)
@@ -132,6 +138,7 @@ class Asking:
         top_k: int | None,
         timer: Timer,
         on_stage: Callable[[str], None],
+        configuration: Configuration,
         *,
         last: bool = False,
     ) -> tuple[Generation, Question, Ranking, Mapping[int, Any]] | None:
@@ -151,8 +158,9 @@ class Asking:
             self._stores.dense(generation.generation_id),
             self._stores.words,
             reranker,
-            candidates=max(self._settings.candidates, top_k or 0),
-            rrf_k=self._settings.rrf_k,
+            candidates=max(configuration.candidates or self._settings.candidates, top_k or 0),
+            rrf_k=configuration.rrf_k or self._settings.rrf_k,
+            rank_by=configuration.rank_by,
         )
         try:
             ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
@@ -171,12 +179,13 @@ class Asking:
         documents: Sequence[str] | None,
         top_k: int | None,
         history: Sequence[Message],
+        configuration: Configuration = AS_SET,
     ) -> Iterator[AskEvent]:
         """Answer; see `Engine.ask`."""
         started, timer = time.perf_counter(), Timer()
         # Retrieval takes a fraction of a second, so its stages are told as soon as it is over.
         stages: list[str] = []
-        found = self.search(text, documents, top_k, timer, stages.append)
+        found = self.search(text, documents, top_k, timer, stages.append, configuration)
         for name in stages:
             yield Stage(name, LABELS[name], done=True)
         result = found.result

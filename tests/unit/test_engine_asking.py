@@ -10,7 +10,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
-from rag_core.types import REFUSAL, Answer, AnswerState, Delta, DocumentStatus, Restart, Stage
+from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Delta, DocumentStatus, Restart, Stage
 from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete
 from tests.unit.engines import (
@@ -86,6 +86,22 @@ def test_what_the_documents_do_not_say_is_refused_with_the_nearest_passages(libr
     assert not answer.gate.answerable
     assert answer.passages
     assert [passage.rank for passage in answer.passages] == list(range(1, len(answer.passages) + 1))
+
+
+def test_a_configuration_orders_by_its_score_and_brings_its_threshold_and_number(library: Engine) -> None:
+    for rank_by in ("dense", "bm25", "rrf", "rerank"):
+        found = library.search(ASK_BUDGET, configuration=Configuration(rank_by))
+        scores = [one.scores[rank_by] or 0.0 for one in found.passages]
+        assert scores == sorted(scores, reverse=True)
+        assert found.passages[0].document == "bridge.pdf"
+        assert found.gate.score == max(one.scores["rerank"] or 0.0 for one in found.passages)
+    strict = Configuration("dense", threshold=1.0, top_k=1)
+    assert strict.label == "dense, threshold 1, top_k 1"
+    found = library.search(ASK_BUDGET, configuration=strict)
+    assert (len(found.passages), found.gate.threshold, found.gate.answerable) == (1, 1.0, False)
+    assert len(library.search(ASK_BUDGET, configuration=strict, top_k=2).passages) == 2
+    assert library.answer(ASK_BUDGET, configuration=strict).state is AnswerState.ABSTAINED
+    assert library.answer(ASK_BUDGET, configuration=Configuration("bm25")).state is AnswerState.ANSWERED
 
 
 def test_nothing_indexed_is_a_refusal(engine: Engine) -> None:

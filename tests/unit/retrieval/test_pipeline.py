@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_core.retrieval import Pipeline, Timer
-from rag_core.types import Hit, Question
+from rag_core.types import Hit, Question, RankBy
 
 QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))
 
@@ -62,6 +62,26 @@ def test_each_retriever_is_asked_for_the_candidates_in_scope() -> None:
     pipeline(reranker, candidates=1).run(QUESTION, ["v1"], Timer())
     assert DENSE.asked[-1] == WORDS.asked[-1] == (1, ["v1"])
     assert reranker.asked == [(2, (1, 2))]
+
+
+@pytest.mark.parametrize(
+    ("rank_by", "stages", "order", "scored"),
+    [
+        ("dense", ["dense", "rerank"], (1, 2), {"dense", "rerank"}),
+        ("bm25", ["lexical", "rerank"], (2, 3), {"bm25", "rerank"}),
+        ("rrf", ["dense", "lexical", "rerank"], (2, 1, 3), {"dense", "bm25", "rrf", "rerank"}),
+        ("rerank", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
+    ],
+)
+def test_the_chosen_stage_orders_and_what_it_does_not_need_is_not_run(
+    rank_by: RankBy, stages: list[str], order: tuple[int, ...], scored: set[str]
+) -> None:
+    reranker = Fixed("rerank", (3, 0.7), (1, 0.6), (2, 0.5))
+    timer = Timer()
+    ranking = Pipeline(DENSE, WORDS, reranker, candidates=10, rrf_k=60, rank_by=rank_by).run(QUESTION, None, timer)
+    assert ranking.order == order
+    assert list(timer.ms) == stages
+    assert {name for name, by_chunk in ranking.scores.items() if by_chunk} == scored
 
 
 def test_stages_are_told_in_order_and_timed() -> None:
