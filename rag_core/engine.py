@@ -214,9 +214,14 @@ class Engine:
     def retry(self, document_id: str, *, password: str | None = None) -> Job:
         """Index a document's file once more; raises `UnknownDocument`."""
         document = self.document(document_id)
-        data = self.original(document_id)
-        return self.submit(
-            document.name, data, collection=document.collection, on_same_name="replace", password=password
+        return self._indexer.submit(
+            document.name,
+            self.original(document_id),
+            document.collection,
+            "replace",
+            password,
+            document_id=document_id,
+            again=True,
         )
 
     def documents(self) -> list[DocumentInfo]:
@@ -304,6 +309,8 @@ class Engine:
         ------
         UnknownDocument
             The document or the page is not in the library.
+        EncryptedPdf
+            The file needs a password, which is not kept: only its text can be shown.
         """
         document = self.document(document_id)
         page = self._page(document.version_id, page_index)
@@ -311,7 +318,7 @@ class Engine:
         spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
         rects = np.concatenate([page.boxes.within(0, 0), *(page.boxes.within(*span) for span in spans)])
         with self._stores.files.local(self._digest(document.version_id)) as path:
-            return render_page(path, page_index, rects=rects, scale=scale)
+            return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
 
     # watched folders
 

@@ -70,7 +70,7 @@ class DamagedPdf(RejectedDocument):
 
 
 class DocumentTooLarge(RejectedDocument):
-    """More bytes or pages than the settings allow."""
+    """More bytes, packed or unpacked, or more pages than the settings allow."""
 
 
 class ExtractionFailed(DocumentError):

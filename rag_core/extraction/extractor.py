@@ -46,6 +46,8 @@ class Extractor:
         Memory limit of a worker, where the platform has such limits.
     max_pages : int
         Most pages a document may have.
+    max_decompressed_mb : int
+        Most that one stream of a file may unpack to.
     ocr : {"auto", "on", "off"}
         Read pages as pictures: those without enough text, all, or none.
 
@@ -60,9 +62,10 @@ class Extractor:
         page_timeout_s: float = 60.0,
         memory_mb: int = 2048,
         max_pages: int = 20_000,
+        max_decompressed_mb: int = 500,
         ocr: str = "auto",
     ) -> None:
-        self._limits = Limits(page_timeout_s, memory_mb, max_pages, ocr)
+        self._limits = Limits(page_timeout_s, memory_mb, max_pages, max_decompressed_mb, ocr)
         self._pool = WorkerPool(memory_mb, ocr)
 
     def extract(

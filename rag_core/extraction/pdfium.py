@@ -6,6 +6,7 @@ Pdfium is not thread-safe, and a hostile file may crash it: this runs in a worke
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,13 @@ _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
 _MOST_CHARACTERS = 400_000
 _MOST_PIXELS = 40_000_000
+_REASONS = {
+    raw.FPDF_ERR_FILE: "the file cannot be opened",
+    raw.FPDF_ERR_FORMAT: "data format error",
+    raw.FPDF_ERR_PASSWORD: "a password is needed",
+    raw.FPDF_ERR_SECURITY: "its kind of encryption is not known",
+    raw.FPDF_ERR_PAGE: "a page is missing or damaged",
+}
 
 
 class PasswordNeededError(Exception):
@@ -153,15 +161,17 @@ class PdfiumDocument:
     """A file opened by pdfium."""
 
     def __init__(self, path: Path, password: str | None = None) -> None:
-        try:
-            self._document = pypdfium2.PdfDocument(path, password=password)
-            self.page_count = len(self._document)
-        except pypdfium2.PdfiumError as error:
-            code = getattr(error, "err_code", None)
+        # Not by pypdfium2's own call: it takes a file without pages for an error, and pdfium's last error is
+        # then that of whatever file failed before.
+        secret = None if password is None else password.encode() + b"\0"
+        handle = raw.FPDF_LoadDocument(os.fsencode(path) + b"\0", secret)
+        if not handle:
+            code = raw.FPDF_GetLastError()
             if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
-                raise PasswordNeededError(str(error)) from None
-            reason = re.search(r"PDFium: (.+?)\)", str(error))
-            raise UnreadableError(reason[1] if reason else str(error)) from None
+                raise PasswordNeededError(_REASONS[code])
+            raise UnreadableError(_REASONS.get(code, f"error {code}"))
+        self._document = pypdfium2.PdfDocument(handle)
+        self.page_count = len(self._document)
 
     def close(self) -> None:
         self._document.close()

@@ -29,6 +29,7 @@ class Limits:
     page_timeout_s: float
     memory_mb: int
     max_pages: int
+    max_decompressed_mb: int
     ocr: str
 
 
@@ -67,6 +68,7 @@ class Reading:
         self._worker: WorkerProcess | None = None
         self._unanswered = 0
         self._recognised = False
+        self._lost = False
 
     def close(self) -> None:
         worker, self._worker = self._worker, None
@@ -107,6 +109,11 @@ class Reading:
                     else "Text recognition found none either."
                 )
             )
+        if set(states) <= {PageState.EMPTY, PageState.FAILED} and not self._lost:
+            raise DamagedPdf(
+                f"No page of {self._name} can be read: {reason}. "
+                "Download it again, or open it in a PDF reader and save it anew."
+            )
         if set(states) <= {PageState.EMPTY, PageState.FAILED}:
             raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it anew and try again.")
 
@@ -116,7 +123,8 @@ class Reading:
         """Open the file in a worker, a new one if need be; the number of its pages."""
         if self._worker is None:
             self._worker = self._pool.take()
-        request = {"do": "open", "path": str(self._path), "password": self._password}
+        most = self._limits.max_decompressed_mb * 1_000_000
+        request = {"do": "open", "path": str(self._path), "password": self._password, "most_unpacked": most}
         answer = self._worker.ask(request, _OPEN_TIMEOUT_S, self._cancelled)
         if "error" in answer:
             self._refuse(answer)
@@ -126,6 +134,11 @@ class Reading:
         if answer["error"] == "password":
             what = "The password given does not open it" if self._password else "Give its password"
             raise EncryptedPdf(f"{self._name} is encrypted. {what}, or save a copy without one.")
+        if answer["error"] == "unpacks":
+            raise DocumentTooLarge(
+                f"{self._name} holds a stream that unpacks to more than {self._limits.max_decompressed_mb:,} MB. "
+                "Save it anew with smaller images, or raise RAG_MAX_DECOMPRESSED_MB if you trust it."
+            )
         if answer["error"] == "unreadable":
             raise DamagedPdf(
                 f"{self._name} begins like a PDF but cannot be read as one ({answer['detail']}). "
@@ -182,7 +195,7 @@ class Reading:
                 self._request(index, page_count)
                 answer = self._receive()
             except (WorkerDiedError, WorkerTimedOutError) as loss:
-                self._worker, self._unanswered = None, 0
+                self._worker, self._unanswered, self._lost = None, 0, True
                 losses += 1
                 how = str(loss) or f"reading it took longer than {self._limits.page_timeout_s:g} s"
                 yield _failed(index, how)
@@ -212,6 +225,7 @@ class Reading:
             "memory": f"it needs more than the {self._limits.memory_mb} MB a reader may use",
             "unreadable": f"the page is damaged ({answer.get('detail', '')})",
         }
+        self._lost |= answer["error"] != "unreadable"
         return _failed(index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})"))
 
 

@@ -41,6 +41,7 @@ class PageRenderer:
         path: Path,
         page_index: int,
         *,
+        name: str | None = None,
         rects: FloatArray | None = None,
         scale: float = 1.5,
         password: str | None = None,
@@ -51,6 +52,8 @@ class PageRenderer:
         ----------
         path : Path
         page_index : int
+        name : str, optional
+            What to call the file in messages, by default its name on disk.
         rects : FloatArray, shape (n, 4), optional
             ``x0, y0, x1, y1`` of what to highlight, as fractions of the displayed page.
         scale : float
@@ -68,16 +71,17 @@ class PageRenderer:
             "rects": pack_array(boxes),
             "scale": min(max(scale, _SMALLEST_SCALE), _LARGEST_SCALE),
         }
+        name = name or path.name
         with self._lock:
             try:
-                self._prepare(path, password)
-                result = self._ask(request, path)
+                self._prepare(path, name, password)
+                result = self._ask(request, name)
             except (WorkerDiedError, WorkerTimedOutError) as loss:
                 self._worker = self._open = None
                 how = str(loss) or f"it took longer than {self._timeout_s:g} s"
-                raise ExtractionFailed(f"Page {page_index + 1} of {path.name} cannot be shown: {how}.") from None
-        png = base64.b64decode(result["png"])
-        return PageImage(png, int(result["width"]), int(result["height"]), int(result["highlighted"]))
+                raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
+        png = base64.b64decode(result.pop("png"))
+        return PageImage(png, **result)
 
     def close(self) -> None:
         """End the worker; the next page starts another."""
@@ -92,7 +96,7 @@ class PageRenderer:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _prepare(self, path: Path, password: str | None) -> None:
+    def _prepare(self, path: Path, name: str, password: str | None) -> None:
         if self._worker is not None and not self._worker.alive:
             self._worker.close()
             self._worker = self._open = None
@@ -103,20 +107,23 @@ class PageRenderer:
         key = (path.absolute(), status.st_mtime_ns, status.st_size, password)
         if key != self._open:
             self._open = None
-            self._ask({"do": "open", "path": str(path.absolute()), "password": password}, path)
+            self._ask({"do": "open", "path": str(path.absolute()), "password": password}, name)
             self._open = key
 
-    def _ask(self, request: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any], name: str) -> dict[str, Any]:
         assert self._worker is not None
         answer = self._worker.ask(request, self._timeout_s)
         if "error" not in answer:
             result: dict[str, Any] = answer["result"]
             return result
         if answer["error"] == "password":
-            raise EncryptedPdf(f"{path.name} is encrypted and cannot be shown without its password.")
+            raise EncryptedPdf(
+                f"{name} is encrypted, and its password is not kept, so its pages cannot be drawn; its text was read "
+                "and can be searched. Add a copy without a password to see the pages."
+            )
         if answer["error"] == "unreadable":
-            raise DamagedPdf(f"{path.name} cannot be shown: it is damaged ({answer['detail']}).")
-        raise ExtractionFailed(f"{path.name} cannot be shown ({answer['error']}: {answer['detail']}).")
+            raise DamagedPdf(f"{name} cannot be shown: it is damaged ({answer['detail']}).")
+        raise ExtractionFailed(f"{name} cannot be shown ({answer['error']}: {answer['detail']}).")
 
 
 _shared: PageRenderer | None = None
@@ -127,6 +134,7 @@ def render_page(
     path: Path,
     page_index: int,
     *,
+    name: str | None = None,
     rects: FloatArray | None = None,
     scale: float = 1.5,
     password: str | None = None,
@@ -137,4 +145,4 @@ def render_page(
         if _shared is None:
             _shared = PageRenderer()
             atexit.register(_shared.close)
-    return _shared.render(path, page_index, rects=rects, scale=scale, password=password)
+    return _shared.render(path, page_index, name=name, rects=rects, scale=scale, password=password)

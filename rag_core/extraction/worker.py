@@ -62,6 +62,10 @@ def _incoming(stream: BinaryIO) -> Any:
         yield protocol.loads(waiting.get())
 
 
+class UnpacksTooFarError(Exception):
+    """A stream of the file unpacks to more than is allowed."""
+
+
 class Service:
     """Answers requests, each ``{"do": name, …}``, with a result or ``{"error": kind, "detail": text}``."""
 
@@ -83,6 +87,8 @@ class Service:
             return {"error": "password", "detail": str(error)}
         except UnreadableError as error:
             return {"error": "unreadable", "detail": str(error)}
+        except UnpacksTooFarError:
+            return {"error": "unpacks", "detail": ""}
         except MemoryError:
             return {"error": "memory", "detail": ""}
         except Exception as error:  # noqa: BLE001 - the process border: one page's bug must not cost the rest
@@ -91,17 +97,18 @@ class Service:
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
         from rag_core.extraction.metadata import has_no_pages
         from rag_core.extraction.pdfium import PdfiumDocument, UnreadableError
+        from rag_core.extraction.unpacking import unpacks_beyond
         from rag_core.extraction.vocabulary import Vocabulary
 
         self.do_close(request)
         self._path, self._password = Path(request["path"]), request.get("password")
-        try:
-            self._document = PdfiumDocument(self._path, self._password)
-        except UnreadableError:
-            # Pdfium calls a document without pages damaged, which is no help to whoever made it.
-            if has_no_pages(self._path):
-                return {"page_count": 0}
-            raise
+        most = request.get("most_unpacked")
+        if most and unpacks_beyond(self._path, most):
+            raise UnpacksTooFarError
+        self._document = PdfiumDocument(self._path, self._password)
+        # Pdfium also finds no pages in a file of which it can make nothing.
+        if not self._document.page_count and not has_no_pages(self._path):
+            raise UnreadableError("no page can be found in it")
         self._vocabulary = Vocabulary()
         return {"page_count": self._document.page_count}
 
@@ -129,9 +136,10 @@ class Service:
 
         with self._document.open_page(request["index"]) as reader:
             image = reader.picture(request["scale"])
-        png, count = highlighted_png(image, protocol.unpack_array(request["rects"]))
+        png, count, first = highlighted_png(image, protocol.unpack_array(request["rects"]))
         encoded = base64.b64encode(png).decode("ascii")
-        return {"png": encoded, "width": image.width, "height": image.height, "highlighted": count}
+        size = {"width": image.width, "height": image.height}
+        return {"png": encoded, **size, "highlighted": count, "first_mark": first}
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._document is not None:

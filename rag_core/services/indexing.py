@@ -42,6 +42,7 @@ class Indexer:
             page_timeout_s=settings.page_timeout_s,
             memory_mb=settings.worker_memory_mb,
             max_pages=settings.max_pages,
+            max_decompressed_mb=settings.max_decompressed_mb,
             ocr=settings.ocr,
         )
         self._cancelled: set[str] = set()
@@ -76,14 +77,16 @@ class Indexer:
         password: str | None,
         *,
         document_id: str | None = None,
+        again: bool = False,
     ) -> Job:
         """Store a file and queue its indexing; see `Engine.submit`.
 
-        ``document_id`` names the document whose next version this is, whatever the names.
+        ``document_id`` names the document whose next version this is, whatever the names; ``again``
+        has content read once more that the library holds already.
         """
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with self._stores.keeping:
-            twin = stores.library.find_content(digest)
+            twin = stores.library.find_content(digest, waiting=again)
             if twin:
                 return self._duplicate(name, *twin)
             if document_id is None or not stores.library.documents([document_id]):
@@ -249,8 +252,8 @@ class Indexer:
         except _Stopped:
             return
         except EncryptedPdf as error:
-            self._end(job, DocumentStatus.REJECTED, str(error))
             self._stores.library.update_version(version_id, needs_password=True)
+            self._end(job, DocumentStatus.REJECTED, str(error))
         except RejectedDocument as error:
             cancelled = self.is_cancelled(job.job_id)
             self._end(job, DocumentStatus.CANCELLED if cancelled else DocumentStatus.REJECTED, str(error))
@@ -289,6 +292,7 @@ class Indexer:
     def _end(self, job: Job, status: DocumentStatus, reason: str) -> None:
         """End a job whose version comes to nothing."""
         version_id = job.details["version_id"]
+        self._passwords.pop(version_id, None)
         if version_id:
             self._removal.abandon(version_id, status, reason)
         states = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAILED: JobState.FAILED}

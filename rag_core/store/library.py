@@ -69,13 +69,24 @@ class Library:
 
     # documents and versions
 
-    def find_content(self, sha256: str) -> tuple[str, str] | None:
-        """``(document_id, name)`` of a document that holds this content or is about to."""
+    def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str] | None:
+        """``(document_id, name)`` of a document that holds this content or is about to.
+
+        A document whose content is about to be replaced no longer counts; with ``waiting`` only one
+        that is still to be indexed does.
+        """
+        later = versions.alias()
+        replaced = select(later.c.id).where(
+            later.c.document_id == versions.c.document_id,
+            later.c.state == "building",
+            later.c.added_at > versions.c.added_at,
+            later.c.sha256 != sha256,
+        )
+        held = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
         query = (
             select(documents.c.id, documents.c.name)
             .join(versions, versions.c.document_id == documents.c.id)
-            .where(versions.c.sha256 == sha256)
-            .where(or_(documents.c.active_version == versions.c.id, versions.c.state == "building"))
+            .where(versions.c.sha256 == sha256, or_(*held), ~replaced.exists())
         )
         with self._db.read() as connection:
             row = connection.execute(query).first()
