@@ -14,11 +14,13 @@
     │   ├── ExtractionFailed       ours: a crash, a time-out, out of memory
     │   └── UnknownDocument        a name or id that the library does not hold
     ├── QuestionError              empty or too long
+    ├── LabelError                 a labelled question that cannot be read, or does not fit the library
     ├── StoreError
     │   ├── DataFolderInUse        another process has the data folder open
     │   ├── DataFolderUnwritable   read-only or full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
-    │   └── UnknownConversation    an id that is not, or no longer, stored
+    │   ├── UnknownConversation    an id that is not, or no longer, stored
+    │   └── UnknownEvaluation      likewise
     ├── EmbedderError
     │   ├── EmbedderMissing        weights cannot be found
     │   └── EmbedderChanged        weights or dimension are not what the index was built with
@@ -85,6 +87,10 @@ class QuestionError(RagError):
     """A question that cannot be asked: empty, or longer than allowed."""
 
 
+class LabelError(RagError):
+    """A labelled question that cannot be read, or that names what the library does not hold."""
+
+
 class StoreError(RagError):
     """Something about where things are kept."""
 
@@ -103,6 +109,10 @@ class StoreUnavailable(StoreError):
 
 class UnknownConversation(StoreError):
     """A conversation that is not, or no longer, stored."""
+
+
+class UnknownEvaluation(StoreError):
+    """An evaluation that is not, or no longer, stored."""
 
 
 class EmbedderError(RagError):

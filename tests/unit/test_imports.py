@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
-FOLDERS = {"extraction", "chunking", "embedding", "index", "retrieval", "answering", "store"}
+FOLDERS = {"extraction", "chunking", "embedding", "index", "retrieval", "answering", "evaluation", "store"}
 # A layer may import those before it; the folders are one layer and leave one another alone.
 LAYERS = (
     {"errors", "types", "sentences"},
@@ -27,6 +27,7 @@ LAYERS = (
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors"),
+    *("ir_measures", "vl_convert"),
 }
 
 

@@ -1,0 +1,111 @@
+"""The textbook's rankers, to tell what the product's stages add to them.
+
+Formulas and notation are those of Jurafsky and Martin, "Speech and Language Processing", 3rd edition
+draft, chapter 14. ``tf`` is a word's count in a text, ``N`` the number of texts, ``df`` the number of
+them that hold the word; logarithms are to base 10. The third baseline of that chapter, retrieval by
+dense vectors alone, is ``Configuration("dense")``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+from rag_core.types import Hit
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def words(text: str) -> list[str]:
+    """Words in lower case, punctuation left out; neither stemmed nor filtered."""
+    return _WORD.findall(text.lower())
+
+
+class _Inverted:
+    """Which texts hold a word, and how often."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.size = len(texts)
+        self.lengths = [0] * len(texts)
+        self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for position, text in enumerate(texts):
+            counts = Counter(words(text))
+            self.lengths[position] = counts.total()
+            for word, count in counts.items():
+                self.postings[word].append((position, count))
+
+    def idf(self, word: str) -> float:
+        """``log(N / df)``; 0 for a word of no text."""
+        held = self.postings.get(word)
+        return math.log10(self.size / len(held)) if held else 0.0
+
+    def ranked(self, query: str, weight: Callable[[str, int, int, int], float]) -> dict[int, float]:
+        """Sums of ``weight(word, its count in the query, position, tf)`` over the query's words."""
+        sums: dict[int, float] = defaultdict(float)
+        for word, count in Counter(words(query)).items():
+            for position, tf in self.postings.get(word, ()):
+                sums[position] += weight(word, count, position, tf)
+        return sums
+
+
+class TfIdf:
+    """Cosine of tf-idf vectors: each word weighs ``(1 + log tf) * log(N / df)``.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        A hit's ``chunk_id`` is a position in it.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._inverted = _Inverted(texts)
+        squares = [0.0] * len(texts)
+        for word, held in self._inverted.postings.items():
+            for position, tf in held:
+                squares[position] += self._weight(word, tf) ** 2
+        self._norms = [math.sqrt(square) for square in squares]
+
+    def rank(self, query: str) -> list[Hit]:
+        """Texts with a cosine above 0, best first."""
+        norm = math.sqrt(sum(self._weight(word, count) ** 2 for word, count in Counter(words(query)).items()))
+        products = self._inverted.ranked(
+            query, lambda word, count, _, tf: self._weight(word, count) * self._weight(word, tf)
+        )
+        return _ordered({one: product / (norm * self._norms[one]) for one, product in products.items() if product > 0})
+
+    def _weight(self, word: str, tf: int) -> float:
+        return (1 + math.log10(tf)) * self._inverted.idf(word)
+
+
+class Bm25:
+    """BM25: a word adds ``log(N / df) * tf / (k * (1 - b + b * length / mean length) + tf)``.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        A hit's ``chunk_id`` is a position in it.
+    k : float
+        How soon further occurrences of a word stop counting.
+    b : float
+        How much long texts are held back, in 0..1.
+    """
+
+    def __init__(self, texts: Sequence[str], k: float = 1.2, b: float = 0.75) -> None:
+        self._inverted = _Inverted(texts)
+        self._mean = sum(self._inverted.lengths) / max(1, len(texts))
+        self._k, self._b = k, b
+
+    def rank(self, query: str) -> list[Hit]:
+        """Texts that hold a word of the query which not all hold, best first."""
+        sums = self._inverted.ranked(query, self._weight)
+        return _ordered({one: score for one, score in sums.items() if score > 0})
+
+    def _weight(self, word: str, count: int, position: int, tf: int) -> float:
+        length = self._inverted.lengths[position] / self._mean
+        return count * self._inverted.idf(word) * tf / (self._k * (1 - self._b + self._b * length) + tf)
+
+
+def _ordered(scores: dict[int, float]) -> list[Hit]:
+    return [Hit(one, score) for one, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))]

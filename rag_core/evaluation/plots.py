@@ -1,0 +1,140 @@
+"""Evaluations as charts, in the Vega-Lite language: for the page as they are, for files as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_core.evaluation.retrieval import RECALL_LEVELS
+from rag_core.types import Evaluation, LabelKind
+
+Spec = Mapping[str, Any]
+
+_SHARE = {"domain": [0, 1]}
+_WIDTH, _HEIGHT = 520, 260
+
+
+def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
+    """Vega-Lite specifications by name, of those charts that the evaluations give ground for.
+
+    ``figures`` shows every metric with its interval, ``precision-recall`` the interpolated curve at
+    11 points, ``risk-coverage`` how much of what is answered is wrong, and ``scores`` the gate's
+    scores of questions with and without an answer in the first evaluation.
+    """
+    drawn = {
+        "figures": _figures(evaluations),
+        "precision-recall": _precision_recall(evaluations),
+        "risk-coverage": _risk_coverage(evaluations),
+        "scores": _scores(evaluations[0]),
+    }
+    return {name: spec for name, spec in drawn.items() if spec is not None}
+
+
+def svg(spec: Spec) -> str:
+    """A chart as SVG, drawn without a browser or network."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg({**spec, "background": "white"}))
+
+
+def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
+    rows = [
+        {
+            "metric": one.metric,
+            "value": one.interval.value,
+            "low": one.interval.low,
+            "high": one.interval.high,
+            "configuration": evaluation.configuration,
+        }
+        for evaluation in evaluations
+        for one in evaluation.figures
+    ]
+    if not rows:
+        return None
+    encoding = {
+        "y": {"field": "metric", "type": "nominal", "sort": None, "title": None},
+        "yOffset": {"field": "configuration"},
+        "color": _by_configuration(),
+    }
+    interval = {
+        "x": {"field": "low", "type": "quantitative", "scale": _SHARE, "title": "value, 95 % interval"},
+        "x2": {"field": "high"},
+    }
+    value = {"x": {"field": "value", "type": "quantitative"}}
+    layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
+    height = {"step": 9 * len(evaluations)}
+    return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
+
+
+def _precision_recall(evaluations: Sequence[Evaluation]) -> Spec | None:
+    rows = [
+        {"recall": level, "precision": precision, "configuration": evaluation.configuration}
+        for evaluation in evaluations
+        for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=False)
+    ]
+    return _lines(rows, "recall", "precision", "linear")
+
+
+def _risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
+    rows = [
+        {
+            "share answered": point.coverage,
+            "share of answers that are wrong": point.risk,
+            "threshold": point.threshold,
+            "configuration": evaluation.configuration,
+        }
+        for evaluation in evaluations
+        for point in evaluation.risk_coverage
+    ]
+    return _lines(rows, "share answered", "share of answers that are wrong", "step-before")
+
+
+def _scores(evaluation: Evaluation) -> Spec | None:
+    rows = [
+        {
+            "score": one.gate_score,
+            "questions": "with an answer" if one.kind is LabelKind.ANSWERABLE else "without an answer",
+        }
+        for one in evaluation.outcomes
+        if one.gate_score is not None
+    ]
+    if not rows:
+        return None
+    bars = {
+        "data": {"values": rows},
+        "mark": {"type": "bar", "opacity": 0.6},
+        "encoding": {
+            "x": {"field": "score", "bin": {"maxbins": 40}, "title": "the gate's score"},
+            "y": {"aggregate": "count", "stack": None, "title": "questions"},
+            "color": {"field": "questions", "type": "nominal", "title": None, "legend": {"orient": "top"}},
+        },
+    }
+    threshold = {
+        "data": {"values": [{"threshold": evaluation.threshold}]},
+        "mark": {"type": "rule", "strokeDash": [4, 3]},
+        "encoding": {"x": {"field": "threshold", "type": "quantitative"}},
+    }
+    return {"layer": [bars, threshold], "width": _WIDTH, "height": _HEIGHT}
+
+
+def _lines(rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str) -> Spec | None:
+    if not rows:
+        return None
+    return {
+        "data": {"values": list(rows)},
+        "mark": {"type": "line", "interpolate": interpolate, "point": len(rows) <= 100},
+        "encoding": {
+            "x": {"field": x, "type": "quantitative", "scale": _SHARE},
+            "y": {"field": y, "type": "quantitative", "scale": _SHARE},
+            "color": _by_configuration(),
+            "tooltip": [
+                {"field": name, "type": "quantitative", "format": ".2f"} for name in rows[0] if name != "configuration"
+            ],
+        },
+        "width": _WIDTH,
+        "height": _HEIGHT,
+    }
+
+
+def _by_configuration() -> Spec:
+    return {"field": "configuration", "type": "nominal", "title": None, "legend": {"orient": "top"}}

@@ -1,0 +1,80 @@
+"""Which threshold answers what can be answered and refuses the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rag_core.types import RiskPoint, ThresholdAdvice
+
+# The share of questions without an answer that may be answered all the same.
+MOST_ANSWERED = 0.05
+
+
+def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
+    """For each threshold that changes anything, how much is answered and how much of that is wrong.
+
+    El-Yaniv and Wiener, "On the foundations of noise-free selective classification", JMLR 2010.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        The gate's score of each question; minus infinity where none answers at any threshold.
+    wrong : sequence of bool
+        Whether answering the question is, or would be, wrong.
+
+    Returns
+    -------
+    tuple of RiskPoint
+        By falling threshold, so by rising coverage.
+    """
+    points: list[RiskPoint] = []
+    ordered = sorted(zip(scores, wrong, strict=True), key=lambda pair: -pair[0])
+    mistakes = 0
+    for answered, (score, is_wrong) in enumerate(ordered, 1):
+        if math.isinf(score):
+            break
+        mistakes += is_wrong
+        point = RiskPoint(score, answered / len(ordered), mistakes / answered)
+        # Questions of one score are answered together.
+        if points and points[-1].threshold == score:
+            points[-1] = point
+        else:
+            points.append(point)
+    return tuple(points)
+
+
+def advise_threshold(
+    answerable: Sequence[float], unanswerable: Sequence[float], most: float = MOST_ANSWERED
+) -> ThresholdAdvice | None:
+    """The lowest threshold at which at most a share of the unanswerable questions is answered.
+
+    Rounded up to hundredths, and kept within 0..1, which is what the setting takes. ``None`` where
+    there are no questions of one of the two sorts, or where no such threshold does it.
+
+    Parameters
+    ----------
+    answerable, unanswerable : sequence of float
+        The gate's score of each question.
+    most : float
+        The share, in 0..1.
+    """
+    if not answerable or not unanswerable:
+        return None
+    allowed = math.floor(most * len(unanswerable) + 1e-9)
+    falling = sorted(unanswerable, reverse=True)
+    # A score at the threshold is answered, so it has to lie above the first that must be refused.
+    hundredths = math.floor(max(falling[allowed], -0.01) * 100) + 1 if allowed < len(falling) else 0
+    threshold = hundredths / 100
+    if threshold > 1:
+        return None
+    return ThresholdAdvice(
+        threshold=threshold,
+        most=most,
+        unanswerable_answered=_share(unanswerable, threshold),
+        answerable_answered=_share(answerable, threshold),
+    )
+
+
+def _share(scores: Sequence[float], threshold: float) -> float:
+    return sum(score >= threshold for score in scores) / len(scores)

@@ -1,0 +1,115 @@
+"""Evaluations as files: tables in CSV, charts in SVG."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rag_core.errors import SettingsError
+from rag_core.evaluation.plots import plots, svg
+from rag_core.evaluation.retrieval import RECALL_LEVELS
+from rag_core.types import Comparison, Evaluation
+
+Row = Mapping[str, object]
+
+
+def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
+    """Write tables and charts into a folder, which is made where it is missing.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    comparisons : sequence of Comparison
+        Of the second with the first; none where there is only one.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order in which they were written.
+
+    Raises
+    ------
+    SettingsError
+        The folder cannot be written.
+    """
+    tables = {
+        "figures": [row for one in evaluations for row in _figures(one)],
+        "questions": [row for one in evaluations for row in _questions(one)],
+        "precision-recall": [row for one in evaluations for row in _precision_recall(one)],
+        "risk-coverage": [row for one in evaluations for row in _risk_coverage(one)],
+        "comparison": [_comparison(one) for one in comparisons],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [_write_csv(folder / f"{name}.csv", rows) for name, rows in tables.items() if rows]
+        for name, spec in plots(evaluations).items():
+            path = folder / f"{name}.svg"
+            path.write_text(svg(spec), "utf-8")
+            written.append(path)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be written ({error.strerror}). Name another folder (--out).") from None
+    return written
+
+
+def _write_csv(path: Path, rows: Sequence[Row]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _figures(evaluation: Evaluation) -> Iterable[Row]:
+    for one in evaluation.figures:
+        yield {
+            "configuration": evaluation.configuration,
+            "metric": one.metric,
+            "value": one.interval.value,
+            "low": one.interval.low,
+            "high": one.interval.high,
+            "n": one.n,
+        }
+
+
+def _questions(evaluation: Evaluation) -> Iterable[Row]:
+    for one in evaluation.outcomes:
+        yield {
+            "configuration": evaluation.configuration,
+            "id": one.label_id,
+            "question": one.question,
+            "kind": one.kind.value,
+            "evidence": "; ".join(one.evidence),
+            "first_rank": one.first_rank,
+            "gate_score": one.gate_score,
+            "answered": one.answered,
+            "problem": one.problem,
+            "text": one.text,
+        }
+
+
+def _precision_recall(evaluation: Evaluation) -> Iterable[Row]:
+    if evaluation.precision_recall:
+        for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=True):
+            yield {"configuration": evaluation.configuration, "recall": level, "precision": precision}
+
+
+def _risk_coverage(evaluation: Evaluation) -> Iterable[Row]:
+    for one in evaluation.risk_coverage:
+        yield {
+            "configuration": evaluation.configuration,
+            "threshold": one.threshold,
+            "coverage": one.coverage,
+            "risk": one.risk,
+        }
+
+
+def _comparison(one: Comparison) -> Row:
+    return {
+        "metric": one.metric,
+        "difference": one.difference.value,
+        "low": one.difference.low,
+        "high": one.difference.high,
+        "p_value": one.p_value,
+        "n": one.n,
+    }

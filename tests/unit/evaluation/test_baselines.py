@@ -1,0 +1,55 @@
+"""The textbook's rankers on the textbook's example."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rag_core.evaluation.baselines import Bm25, TfIdf, words
+
+# Jurafsky and Martin, "Speech and Language Processing", 3rd edition draft, chapter 14.
+NURSE = ["Sweet sweet nurse! Love?", "Sweet sorrow", "How sweet is love?", "Nurse!"]
+QUERY = "sweet love"
+
+
+def test_words_are_lower_case_without_punctuation() -> None:
+    assert words("Sweet sweet nurse! Love?") == ["sweet", "sweet", "nurse", "love"]
+
+
+def test_the_cosines_of_the_textbook() -> None:
+    scores = {hit.chunk_id: hit.score for hit in TfIdf(NURSE).rank(QUERY)}
+    assert scores[0] == pytest.approx(0.747, abs=5e-4)
+    assert scores[1] == pytest.approx(0.0779, abs=5e-5)
+    assert 3 not in scores
+
+
+def test_bm25_by_hand() -> None:
+    texts = ["cat cat dog", "dog", "bird bird"]  # mean length 2
+    k, b = 1.2, 0.75
+    cat = math.log10(3 / 1) * 2 / (k * (1 - b + b * 3 / 2) + 2)
+    dog = math.log10(3 / 2)
+    expected = {
+        0: cat + dog * 1 / (k * (1 - b + b * 3 / 2) + 1),
+        1: dog * 1 / (k * (1 - b + b * 1 / 2) + 1),
+    }
+    hits = Bm25(texts).rank("cat dog")
+    assert [hit.chunk_id for hit in hits] == [0, 1]
+    assert {hit.chunk_id: hit.score for hit in hits} == pytest.approx(expected)
+
+
+def test_k_and_b_do_what_they_are_for() -> None:
+    texts = ["word word word filler filler filler", "word", "other"]
+    unbounded = {hit.chunk_id: hit.score for hit in Bm25(texts, k=1000.0, b=0.0).rank("word")}
+    assert unbounded[0] / unbounded[1] == pytest.approx(3, abs=0.01)
+    binary = {hit.chunk_id: hit.score for hit in Bm25(texts, k=0.0).rank("word")}
+    assert binary[0] == pytest.approx(binary[1])
+    assert [hit.chunk_id for hit in Bm25(texts, b=1.0).rank("word")] == [1, 0]
+
+
+@pytest.mark.parametrize("ranker", [TfIdf, Bm25])
+def test_what_tells_no_text_from_another_finds_nothing(ranker: type[TfIdf] | type[Bm25]) -> None:
+    assert ranker([]).rank("word") == []
+    assert ranker(["same", "same"]).rank("same") == []
+    assert ranker(["one", "two"]).rank("three") == []
+    assert ranker(["one", "two"]).rank("") == []

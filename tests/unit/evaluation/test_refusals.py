@@ -1,0 +1,62 @@
+"""Thresholds: what each answers, and which one to take."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_core.evaluation.refusals import advise_threshold, risk_coverage
+from rag_core.types import RiskPoint
+
+SCORES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
+
+
+def test_risk_and_coverage_by_falling_threshold() -> None:
+    points = risk_coverage([0.9, 0.5, 0.7, 0.5, -math.inf], [False, True, True, False, True])
+    assert points == (RiskPoint(0.9, 1 / 5, 0.0), RiskPoint(0.7, 2 / 5, 1 / 2), RiskPoint(0.5, 4 / 5, 2 / 4))
+    assert risk_coverage([], []) == ()
+
+
+def test_the_lowest_threshold_that_keeps_the_promise() -> None:
+    unanswerable = [0.30, 0.41, 0.42, 0.553]
+    assert advise_threshold([0.5, 0.6, 0.7], unanswerable, 0.25).threshold == 0.43  # type: ignore[union-attr]
+    strict = advise_threshold([0.5, 0.6, 0.7], unanswerable, 0.0)
+    assert strict is not None
+    assert (strict.threshold, strict.unanswerable_answered) == (0.56, 0.0)
+    assert strict.answerable_answered == pytest.approx(2 / 3)
+    everything = advise_threshold([0.5], unanswerable, 1.0)
+    assert everything is not None
+    assert (everything.threshold, everything.unanswerable_answered) == (0.0, 1.0)
+
+
+def test_a_score_at_the_threshold_is_answered_so_the_advice_lies_above_it() -> None:
+    found = advise_threshold([0.9], [0.5, 0.5], 0.0)
+    assert found is not None
+    assert found.threshold == 0.51
+
+
+def test_there_is_no_advice_without_both_sorts_or_where_none_helps() -> None:
+    assert advise_threshold([], [0.5]) is None
+    assert advise_threshold([0.5], []) is None
+    assert advise_threshold([0.5], [1.0], 0.0) is None
+    refused = advise_threshold([0.5], [-math.inf, -0.4], 0.0)
+    assert refused is not None
+    assert refused.threshold == 0.0
+
+
+@given(SCORES, SCORES, st.floats(0, 1))
+def test_the_advice_keeps_its_promise_and_a_hundredth_less_would_not(
+    answerable: list[float], unanswerable: list[float], most: float
+) -> None:
+    found = advise_threshold(answerable, unanswerable, most)
+    if found is None:
+        assert sum(score >= 1 for score in unanswerable) > most * len(unanswerable) - 1e-6
+        return
+    assert 0 <= found.threshold <= 1
+    assert found.unanswerable_answered <= most + 1e-9
+    if found.threshold > 0.01:
+        lower = sum(score >= found.threshold - 0.01 for score in unanswerable) / len(unanswerable)
+        assert lower > most - 1e-6
