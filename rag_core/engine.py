@@ -5,18 +5,26 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rag_core import guide
 from rag_core.errors import RagError, UnknownDocument
+from rag_core.evaluation.figures import compare, gate_scores
+from rag_core.evaluation.labels import parse_labels
+from rag_core.evaluation.plots import plots
+from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
+from rag_core.evaluation.report import write_report
 from rag_core.extraction import render_page
 from rag_core.services.asking import AS_SET, Asking
 from rag_core.services.condition import condition
+from rag_core.services.evaluating import Background, Evaluating
 from rag_core.services.generations import Generations
 from rag_core.services.indexing import Indexer, SameName
+from rag_core.services.labelling import Labelling
 from rag_core.services.models import Models
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -28,19 +36,29 @@ from rag_core.store.schema import versions
 from rag_core.types import (
     Answer,
     AskEvent,
+    Baseline,
     ChunkSpan,
+    Comparison,
     Configuration,
     Conversation,
     DeleteReceipt,
     DocumentInfo,
+    Evaluation,
+    EvaluationEvent,
+    EvaluationState,
+    Evidence,
+    Feedback,
     Job,
     JobState,
+    Label,
+    LabelKind,
     Message,
     Page,
     PageImage,
     SearchResult,
     Status,
     Sync,
+    ThresholdAdvice,
     Warmth,
     Watch,
 )
@@ -75,6 +93,9 @@ class Engine:
         self._asking = Asking(settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
+        self._labelling = Labelling(self._stores)
+        self._evaluating = Evaluating(self._stores, self._asking, lambda: self.threshold, settings.generator_name)
+        self._evaluations = Background(self._evaluating)
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
         self._closed = False
@@ -91,6 +112,7 @@ class Engine:
             return
         self._closed = True
         self._watching.stop()
+        self._evaluations.close()
         self._indexer.stop()
         if self._warming:
             self._warming.join()
@@ -441,6 +463,143 @@ class Engine:
 
     def delete_conversation(self, conversation_id: str) -> None:
         self._stores.conversations.delete(conversation_id)
+
+    # evaluation
+
+    def feedback(self, message_id: str, good: bool, note: str = "") -> None:
+        """Note what a reader thinks of an answer, in place of what was noted before.
+
+        A good answer becomes a label: its question with the pages that it cites, or, where it is a
+        refusal, as a question without an answer. A bad one takes back the label made from it.
+
+        Raises
+        ------
+        UnknownConversation, LabelError
+        """
+        self._labelling.feedback(message_id, Feedback(good, note))
+
+    def feedback_in(self, conversation_id: str) -> dict[str, Feedback]:
+        """What was thought of the answers of a conversation, by message."""
+        return self._stores.evaluations.feedback(conversation_id)
+
+    def confirm_passage(self, message_id: str, rank: int) -> None:
+        """Label an answer's question with the page of one of its passages, which answers it.
+
+        Raises
+        ------
+        UnknownConversation, LabelError
+        """
+        self._labelling.confirm_passage(message_id, rank)
+
+    def labels(self) -> list[Label]:
+        """Labels made in the app, oldest first."""
+        return self._stores.evaluations.labels()
+
+    def add_label(
+        self,
+        question: str,
+        *,
+        kind: LabelKind = LabelKind.ANSWERABLE,
+        evidence: Sequence[Evidence] = (),
+        answers: Sequence[str] = (),
+    ) -> Label:
+        """Keep a labelled question."""
+        return self._stores.evaluations.put_label(question, kind, evidence, answers)
+
+    def remove_label(self, label_id: str) -> None:
+        self._stores.evaluations.remove_label(label_id)
+
+    def read_labels(self, name: str, data: bytes) -> list[Label]:
+        """Labelled questions of a file in JSON lines or CSV; raises `LabelError`, with the line.
+
+        See `rag_core.evaluation.labels.parse_labels` for what may stand in it.
+        """
+        return parse_labels(name, data)
+
+    def evaluate(
+        self,
+        labels: Sequence[Label],
+        configuration: Configuration | Baseline | None = None,
+        *,
+        name: str = "",
+        answers: bool = True,
+    ) -> Iterator[EvaluationEvent]:
+        """Ask labelled questions, as a stream of progress that ends with one `Evaluation`, which is kept.
+
+        Every question is asked as if there were no threshold, and then held against the one in use, so
+        that other thresholds can be judged by the same answers. Closing the iterator stops the work;
+        nothing is kept then.
+
+        Parameters
+        ----------
+        labels : sequence of Label
+        configuration : Configuration or Baseline, optional
+            How to retrieve; as set, unless given.
+        name : str
+            What the evaluation is listed as.
+        answers : bool
+            Whether to answer; else only rankings are judged.
+
+        Raises
+        ------
+        LabelError
+            There are none, or some name what the library does not hold.
+        EmbedderError, IndexMismatch, StoreError
+        """
+        return self._evaluating.run(labels, configuration or AS_SET, name, answers=answers)
+
+    def start_evaluation(
+        self,
+        labels: Sequence[Label],
+        configurations: Sequence[Configuration | Baseline],
+        *,
+        name: str = "",
+        answers: bool = True,
+    ) -> EvaluationState:
+        """`evaluate` each configuration in the background, one evaluation at a time.
+
+        Where one is under way already, that one goes on and its state is given.
+        """
+        return self._evaluations.start(labels, configurations, name, answers=answers)
+
+    def evaluation_state(self) -> EvaluationState | None:
+        """How far the evaluation in the background is, or how the last one ended."""
+        return self._evaluations.state()
+
+    def cancel_evaluation(self) -> None:
+        """Stop the evaluation in the background after its present question."""
+        self._evaluations.cancel()
+
+    def evaluations(self) -> list[Evaluation]:
+        """Evaluations that were kept, newest first."""
+        return self._stores.evaluations.listed()
+
+    def evaluation(self, evaluation_id: str) -> Evaluation:
+        """One of them; raises `UnknownEvaluation`."""
+        return self._stores.evaluations.get(evaluation_id)
+
+    def remove_evaluation(self, evaluation_id: str) -> None:
+        self._stores.evaluations.remove(evaluation_id)
+
+    def compare(self, first: Evaluation, second: Evaluation) -> tuple[Comparison, ...]:
+        """How much higher the second is in each metric, on the questions that both asked."""
+        return compare(first.outcomes, second.outcomes)
+
+    def advise_threshold(self, evaluation: Evaluation, most: float = MOST_ANSWERED) -> ThresholdAdvice | None:
+        """The lowest threshold at which at most a share of the questions without an answer is answered.
+
+        ``None`` where questions of either sort are missing, or no threshold up to 1 does it.
+        """
+        return advise_threshold(*gate_scores(evaluation.outcomes), most)
+
+    def evaluation_plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
+        """Charts of evaluations by name, as Vega-Lite specifications."""
+        return dict(plots(evaluations))
+
+    def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> list[Path]:
+        """Write tables (CSV) and charts (SVG) of one or two evaluations; raises `SettingsError`."""
+        comparisons = self.compare(*evaluations) if len(evaluations) == 2 else ()
+        return write_report(evaluations, comparisons, folder)
 
     # administration
 

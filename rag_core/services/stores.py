@@ -11,6 +11,7 @@ from rag_core.index import DenseIndex, WordIndex, open_chroma
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
 from rag_core.store.database import Database
+from rag_core.store.evaluations import EvaluationStore
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
@@ -40,6 +41,7 @@ class Stores:
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.watches = WatchStore(self.database)
+            self.evaluations = EvaluationStore(self.database)
             self._check_schema(folder)
             self.files = FileStore(settings.files_url or folder / "files")
             self.words = WordIndex(folder / "words.sqlite")

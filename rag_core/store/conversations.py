@@ -56,16 +56,15 @@ class ConversationStore:
         query = select(messages).where(messages.c.conversation_id == conversation_id)
         with self._db.read() as connection:
             rows = connection.execute(query.order_by(messages.c.created_at, messages.c.id)).all()
-        return [
-            Message(
-                message_id=row.id,
-                role=row.role,
-                text=row.text,
-                created_at=as_utc(row.created_at),
-                answer=answer_from_json(row.answer) if row.answer else None,
-            )
-            for row in rows
-        ]
+        return [_message(row) for row in rows]
+
+    def message(self, message_id: str) -> Message:
+        """One message; raises `UnknownConversation`."""
+        with self._db.read() as connection:
+            row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
+        if row is None:
+            raise UnknownConversation("That message is no longer stored. Reload the page.")
+        return _message(row)
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
         """Add a turn; the first question becomes the title."""
@@ -120,6 +119,16 @@ class ConversationStore:
             connection.execute(delete(preferences).where(preferences.c.name == name))
             if value is not None:
                 connection.execute(insert(preferences).values(name=name, value=value))
+
+
+def _message(row: Any) -> Message:
+    return Message(
+        message_id=row.id,
+        role=row.role,
+        text=row.text,
+        created_at=as_utc(row.created_at),
+        answer=answer_from_json(row.answer) if row.answer else None,
+    )
 
 
 def _conversation(row: Any) -> Conversation:

@@ -190,6 +190,37 @@ messages = Table(
     Column("created_at", DateTime(timezone=True), nullable=False, index=True),
 )
 
+feedback = Table(
+    "feedback",
+    metadata,
+    # What a reader thought of an answer goes with it.
+    Column("message_id", String(32), ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("good", Boolean, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+labels = Table(
+    "labels",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("question", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("evidence", JSON, nullable=False),
+    Column("answers", JSON, nullable=False),
+    # The answer that it was made from; what is known of a question outlives it.
+    Column("message_id", String(32), index=True),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+evaluations = Table(
+    "evaluations",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("result", JSON, nullable=False),
+)
+
 preferences = Table(
     "preferences",
     metadata,

@@ -1,0 +1,223 @@
+"""Labelled questions asked one after another, and what comes out of it."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from rag_core.errors import LabelError, QuestionError, RagError
+from rag_core.evaluation.baselines import Bm25, TfIdf
+from rag_core.evaluation.figures import figures, precision_recall, risk_coverage_of
+from rag_core.evaluation.judging import judge
+from rag_core.evaluation.retrieval import ranked_pages, retrieval_values
+from rag_core.retrieval import Timer
+from rag_core.services.asking import Asking
+from rag_core.services.evidence import EvidenceFinder
+from rag_core.services.stores import Stores
+from rag_core.store.database import new_id, now
+from rag_core.types import (
+    Answer,
+    Baseline,
+    Configuration,
+    Evaluation,
+    EvaluationEvent,
+    EvaluationProgress,
+    EvaluationState,
+    Label,
+    PageKey,
+    embedded_text,
+)
+
+log = logging.getLogger(__name__)
+
+# Passages a ranking is judged by: pages further down count as not found.
+DEPTH = 100
+
+Rank = Callable[[str], list[PageKey]]
+
+
+class Evaluating:
+    """Asks labelled questions, here or in the background, and keeps what came out.
+
+    Parameters
+    ----------
+    threshold : callable
+        The present value; it can be changed while the app runs.
+    generator : str
+        Who writes answers.
+    """
+
+    def __init__(self, stores: Stores, asking: Asking, threshold: Callable[[], float], generator: str) -> None:
+        self._stores = stores
+        self._asking = asking
+        self._threshold = threshold
+        self._generator = generator
+
+    def run(
+        self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
+    ) -> Iterator[EvaluationEvent]:
+        """See `Engine.evaluate`."""
+        if not labels:
+            raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
+        started = time.perf_counter()
+        relevant = EvidenceFinder(self._stores.library).find_all(labels)
+        rank = self._ranker(configuration)
+        threshold = self._threshold()
+        if isinstance(configuration, Configuration) and configuration.threshold is not None:
+            threshold = configuration.threshold
+        rankings: dict[str, list[PageKey]] = {}
+        given: dict[str, Answer] = {}
+        for done, label in enumerate(labels):
+            yield EvaluationProgress(done, len(labels))
+            try:
+                rankings[label.label_id] = rank(label.question)
+                if answers and isinstance(configuration, Configuration):
+                    given[label.label_id] = self._answer(label.question, configuration)
+            except QuestionError as error:
+                raise LabelError(f"{label.where}: {error}") from None
+        yield EvaluationProgress(len(labels), len(labels))
+        values = retrieval_values(
+            rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
+        )
+        outcomes = tuple(
+            judge(
+                label,
+                pages,
+                rankings[label.label_id],
+                values.get(label.label_id, {}),
+                given.get(label.label_id),
+                threshold,
+            )
+            for label, pages in zip(labels, relevant, strict=True)
+        )
+        evaluation = Evaluation(
+            evaluation_id=new_id(),
+            name=name,
+            configuration=configuration.label,
+            generator=self._generator,
+            threshold=threshold,
+            created_at=now(),
+            seconds=time.perf_counter() - started,
+            figures=figures(outcomes),
+            outcomes=outcomes,
+            precision_recall=precision_recall(outcomes),
+            risk_coverage=risk_coverage_of(outcomes),
+        )
+        self._stores.evaluations.add(evaluation)
+        yield evaluation
+
+    def _answer(self, question: str, configuration: Configuration) -> Answer:
+        # Asked without a threshold, so that every threshold can be judged by the same answers.
+        open_gate = replace(configuration, threshold=-math.inf)
+        return next(
+            event for event in self._asking.ask(question, None, None, (), open_gate) if isinstance(event, Answer)
+        )
+
+    def _ranker(self, configuration: Configuration | Baseline) -> Rank:
+        if isinstance(configuration, Baseline):
+            return self._baseline(configuration)
+
+        def rank(question: str) -> list[PageKey]:
+            found = self._asking.search(question, None, DEPTH, Timer(), configuration=configuration).result
+            return ranked_pages((one.document_id, one.page_index, one.page_index_end) for one in found.passages)
+
+        return rank
+
+    def _baseline(self, baseline: Baseline) -> Rank:
+        """A ranker over the same chunks, with the same words put before them."""
+        library = self._stores.library
+        documents = {one.version_id: one.document_id for one in library.documents()}
+        rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
+        texts = [embedded_text(row.prefix, row.text) for row in rows]
+        ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
+
+        def rank(question: str) -> list[PageKey]:
+            found = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
+            return ranked_pages((documents[row.version_id], row.page_index, row.page_index_end) for row in found)
+
+        return rank
+
+
+class Background:
+    """At most one evaluation at a time, in a thread that outlives the page that began it."""
+
+    def __init__(self, evaluating: Evaluating) -> None:
+        self._evaluating = evaluating
+        self._state: EvaluationState | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+
+    def start(
+        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, *, answers: bool
+    ) -> EvaluationState:
+        """Begin; where an evaluation runs already, that one is left alone and its state given."""
+        with self._lock:
+            if self._state is not None and self._state.running:
+                return self._state
+            self._stopping.clear()
+            self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
+            self._thread = threading.Thread(
+                target=self._work, args=(labels, configurations, name, answers), name="evaluation", daemon=True
+            )
+            self._thread.start()
+            return self._state
+
+    def state(self) -> EvaluationState | None:
+        """How far it is; ``None`` before the first."""
+        return self._state
+
+    def cancel(self) -> None:
+        """Stop after the present question; nothing of the configuration under way is kept."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Stop, and wait for it."""
+        self.cancel()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _work(
+        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, answers: bool
+    ) -> None:
+        try:
+            for position, configuration in enumerate(configurations):
+                if not self._one(labels, configuration, name, answers, position * len(labels)):
+                    self._change(problem="Stopped before the end.")
+                    return
+        except RagError as error:
+            self._change(problem=str(error))
+        except Exception as error:  # a thread has nobody above it to tell
+            log.exception("evaluation")
+            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
+        finally:
+            self._change(running=False)
+
+    def _one(
+        self,
+        labels: Sequence[Label],
+        configuration: Configuration | Baseline,
+        name: str,
+        answers: bool,
+        before: int,
+    ) -> bool:
+        """Run one configuration; returns whether it came to its end."""
+        with closing(self._evaluating.run(labels, configuration, name, answers=answers)) as events:  # type: ignore[type-var]
+            for event in events:
+                if isinstance(event, Evaluation):
+                    assert self._state is not None
+                    self._change(evaluation_ids=(*self._state.evaluation_ids, event.evaluation_id))
+                    return True
+                self._change(done=before + event.done)
+                if self._stopping.is_set():
+                    return False
+        return False
+
+    def _change(self, **changes: object) -> None:
+        assert self._state is not None
+        self._state = replace(self._state, **changes)  # type: ignore[arg-type]

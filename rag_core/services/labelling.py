@@ -1,0 +1,54 @@
+"""From what readers say of answers to labelled questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rag_core.errors import LabelError
+from rag_core.services.stores import Stores
+from rag_core.types import Answer, AnswerState, Evidence, Feedback, LabelKind
+
+
+class Labelling:
+    """Keeps feedback, and makes a label of what it says about where the answer stands.
+
+    Parameters
+    ----------
+    stores : Stores
+    """
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+
+    def feedback(self, message_id: str, given: Feedback) -> None:
+        """See `Engine.feedback`."""
+        answer = self._answer(message_id)
+        self._stores.evaluations.give_feedback(message_id, given)
+        if not given.good:
+            self._stores.evaluations.remove_labels_of(message_id)
+        elif answer.state is AnswerState.ABSTAINED:
+            self._stores.evaluations.put_label(answer.question, LabelKind.NO_ANSWER, (), (), message_id)
+        else:
+            self._add_pages(message_id, answer, [Evidence(one.document, one.page_index) for one in answer.citations])
+
+    def confirm_passage(self, message_id: str, rank: int) -> None:
+        """See `Engine.confirm_passage`."""
+        answer = self._answer(message_id)
+        passage = next((one for one in answer.passages if one.rank == rank), None)
+        if passage is None:
+            raise LabelError(f"The answer has no passage {rank}. Reload the page.")
+        pages = range(passage.page_index, passage.page_index_end + 1)
+        self._add_pages(message_id, answer, [Evidence(passage.document, page) for page in pages])
+
+    def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[Evidence]) -> None:
+        """Label the question with these pages and those that it was labelled with before."""
+        before = [page for one in self._stores.evaluations.labels_of(message_id) for page in one.evidence]
+        evidence = list(dict.fromkeys((*before, *pages)))
+        if evidence:
+            self._stores.evaluations.put_label(answer.question, LabelKind.ANSWERABLE, evidence, (), message_id)
+
+    def _answer(self, message_id: str) -> Answer:
+        answer = self._stores.conversations.message(message_id).answer
+        if answer is None:
+            raise LabelError("Only an answer can be rated, and this message is none.")
+        return answer

@@ -1,0 +1,151 @@
+"""Labelled questions made in the app, what readers thought of answers, and evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+
+from rag_core.errors import UnknownEvaluation
+from rag_core.store.database import Database, as_utc, new_id, now
+from rag_core.store.schema import evaluations, feedback, labels, messages
+from rag_core.types import (
+    Evaluation,
+    Evidence,
+    Feedback,
+    Figure,
+    Interval,
+    Label,
+    LabelKind,
+    Outcome,
+    RiskPoint,
+)
+
+
+class EvaluationStore:
+    """Reads and writes of labels, feedback and evaluations. One method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    # labels
+
+    def labels(self) -> list[Label]:
+        """Labels made in the app, oldest first."""
+        with self._db.read() as connection:
+            rows = connection.execute(select(labels).order_by(labels.c.created_at, labels.c.id)).all()
+        return [_label(row) for row in rows]
+
+    def labels_of(self, message_id: str) -> list[Label]:
+        """What was made from a message."""
+        with self._db.read() as connection:
+            return [_label(row) for row in connection.execute(select(labels).where(labels.c.message_id == message_id))]
+
+    def put_label(
+        self,
+        question: str,
+        kind: LabelKind,
+        evidence: Sequence[Evidence],
+        answers: Sequence[str],
+        message_id: str | None = None,
+    ) -> Label:
+        """Keep a label, in place of what was made from the same message before."""
+        values = {
+            "id": new_id(),
+            "question": question,
+            "kind": kind.value,
+            "evidence": [asdict(one) for one in evidence],
+            "answers": list(answers),
+            "message_id": message_id,
+            "created_at": now(),
+        }
+        with self._db.begin() as connection:
+            if message_id is not None:
+                connection.execute(delete(labels).where(labels.c.message_id == message_id))
+            connection.execute(insert(labels).values(**values))
+            row = connection.execute(select(labels).where(labels.c.id == values["id"])).one()
+        return _label(row)
+
+    def remove_label(self, label_id: str) -> None:
+        with self._db.begin() as connection:
+            connection.execute(delete(labels).where(labels.c.id == label_id))
+
+    def remove_labels_of(self, message_id: str) -> None:
+        """Remove what was made from a message."""
+        with self._db.begin() as connection:
+            connection.execute(delete(labels).where(labels.c.message_id == message_id))
+
+    # feedback
+
+    def give_feedback(self, message_id: str, given: Feedback) -> None:
+        """Note what a reader thinks of an answer, in place of what was noted before."""
+        values = {"message_id": message_id, **asdict(given), "created_at": now()}
+        with self._db.begin() as connection:
+            connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
+            connection.execute(insert(feedback).values(**values))
+
+    def feedback(self, conversation_id: str) -> dict[str, Feedback]:
+        """What was thought of the answers of a conversation, by message."""
+        query = select(feedback).join(messages, messages.c.id == feedback.c.message_id)
+        with self._db.read() as connection:
+            rows = connection.execute(query.where(messages.c.conversation_id == conversation_id))
+            return {row.message_id: Feedback(bool(row.good), row.note) for row in rows}
+
+    # evaluations
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Keep an evaluation."""
+        result = asdict(evaluation)
+        moment, identity = result.pop("created_at"), result.pop("evaluation_id")
+        with self._db.begin() as connection:
+            connection.execute(insert(evaluations).values(id=identity, created_at=moment, result=result))
+
+    def listed(self) -> list[Evaluation]:
+        """Evaluations, newest first."""
+        query = select(evaluations).order_by(evaluations.c.created_at.desc(), evaluations.c.id)
+        with self._db.read() as connection:
+            return [_evaluation(row) for row in connection.execute(query)]
+
+    def get(self, evaluation_id: str) -> Evaluation:
+        """One evaluation; raises `UnknownEvaluation`."""
+        with self._db.read() as connection:
+            row = connection.execute(select(evaluations).where(evaluations.c.id == evaluation_id)).first()
+        if row is None:
+            raise UnknownEvaluation("That evaluation is no longer stored. Run it again.")
+        return _evaluation(row)
+
+    def remove(self, evaluation_id: str) -> None:
+        with self._db.begin() as connection:
+            connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
+
+
+def _label(row: Any) -> Label:
+    return Label(
+        label_id=row.id,
+        question=row.question,
+        kind=LabelKind(row.kind),
+        evidence=tuple(Evidence(**one) for one in row.evidence),
+        answers=tuple(row.answers),
+        where=f"The label “{row.question[:80]}”",
+    )
+
+
+def _evaluation(row: Any) -> Evaluation:
+    result = row.result
+    return Evaluation(
+        **{
+            **result,
+            "evaluation_id": row.id,
+            "created_at": as_utc(row.created_at),
+            "figures": tuple(Figure(**{**one, "interval": Interval(**one["interval"])}) for one in result["figures"]),
+            "outcomes": tuple(_outcome(one) for one in result["outcomes"]),
+            "precision_recall": tuple(result["precision_recall"]),
+            "risk_coverage": tuple(RiskPoint(**one) for one in result["risk_coverage"]),
+        }
+    )
+
+
+def _outcome(data: dict[str, Any]) -> Outcome:
+    return Outcome(**{**data, "kind": LabelKind(data["kind"]), "evidence": tuple(data["evidence"])})

@@ -1,0 +1,295 @@
+"""Labelled questions through the engine: figures, thresholds, what is kept, and the background."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.errors import LabelError, SettingsError, UnknownConversation, UnknownEvaluation
+from rag_core.types import (
+    Baseline,
+    Configuration,
+    Evaluation,
+    EvaluationProgress,
+    Evidence,
+    Feedback,
+    Label,
+    LabelKind,
+)
+from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed, opened
+
+OTHER = "The town hall of Mirefield was painted green by volunteers."
+CHESS = "Who won the chess match in Reykjavik in 1972?"
+ROWS = [
+    {"id": "budget", "question": ASK_BUDGET, "document": "bridge.pdf", "page_index": 1, "answers": ["42 million"]},
+    {"id": "birds", "question": ASK_PENGUINS, "document": "birds.pdf", "quote": "four  thousand\npairs"},
+    {"id": "mine", "question": ASK_COPPER, "document": "mine.pdf", "page": "1", "answers": ["ninety percent"]},
+    {"id": "chess", "question": CHESS, "kind": "off-corpus"},
+]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Three documents; no test that uses it may change them."""
+    with opened(tmp_path_factory.mktemp("evaluating") / "data") as made:
+        indexed(made, "bridge.pdf", OTHER, BUDGET)
+        indexed(made, "birds.pdf", PENGUINS)
+        indexed(made, "mine.pdf", COPPER)
+        yield made
+
+
+@pytest.fixture
+def labels(library: Engine) -> list[Label]:
+    return library.read_labels("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode())
+
+
+def run(engine: Engine, labels: list[Label], *args: Configuration | Baseline, **options: object) -> Evaluation:
+    *_, last = engine.evaluate(labels, *args, **options)  # type: ignore[arg-type]
+    assert isinstance(last, Evaluation)
+    return last
+
+
+def value(evaluation: Evaluation, metric: str) -> float:
+    (found,) = [one for one in evaluation.figures if one.metric == metric]
+    assert found.interval.low <= found.interval.value <= found.interval.high
+    return found.interval.value
+
+
+def test_an_evaluation_gives_figures_curves_and_an_outcome_a_question(library: Engine, labels: list[Label]) -> None:
+    events = list(library.evaluate(labels, name="four"))
+    assert [event.done for event in events if isinstance(event, EvaluationProgress)] == [0, 1, 2, 3, 4]
+    found = events[-1]
+    assert isinstance(found, Evaluation)
+    assert (found.name, found.configuration, found.threshold) == ("four", "rerank", library.threshold)
+    assert {one.metric: one.n for one in found.figures if one.metric in ("map", "token_f1", "refused", "auroc")} == {
+        "map": 3,
+        "token_f1": 2,
+        "refused": 1,
+        "auroc": 4,
+    }
+    for metric in ("recall@1", "mrr@10", "map", "ndcg@10", "answered", "contains_answer", "cited_page", "refused"):
+        assert value(found, metric) == 1, metric
+    assert value(found, "auroc off-corpus") == 1
+    assert found.precision_recall == (1.0,) * 11
+    assert [one.label_id for one in found.outcomes] == ["budget", "birds", "mine", "chess"]
+    assert [one.problem for one in found.outcomes] == [""] * 4
+    assert found.outcomes[0].evidence == ("bridge.pdf, page 2",)
+    assert found.risk_coverage[-1].coverage == 1
+    assert found.risk_coverage[-1].risk == pytest.approx(1 / 4)
+    assert library.evaluation(found.evaluation_id) == found
+    assert library.evaluations()[0] == found
+
+
+def test_the_threshold_decides_what_is_answered_and_any_other_can_be_judged(
+    library: Engine, labels: list[Label]
+) -> None:
+    never = run(library, labels, Configuration(threshold=1.0))
+    assert (value(never, "answered"), value(never, "refused")) == (0, 1)
+    assert never.outcomes[0].problem.startswith("Refused, though the documents answer it")
+    assert not never.outcomes[0].text
+    always = run(library, labels, Configuration(threshold=0.0))
+    assert value(always, "refused") == 0
+    assert always.outcomes[3].problem == "Answered, though the documents do not say."
+    assert never.risk_coverage == always.risk_coverage
+    advice = library.advise_threshold(never)
+    assert advice == library.advise_threshold(always)
+    assert advice is not None
+    assert (advice.unanswerable_answered, advice.answerable_answered) == (0, 1)
+    advised = run(library, labels, Configuration(threshold=advice.threshold))
+    assert [one.problem for one in advised.outcomes] == [""] * 4
+
+
+def test_configurations_and_baselines_are_compared_on_the_same_questions(library: Engine, labels: list[Label]) -> None:
+    first = run(library, labels, Baseline("tf-idf"))
+    assert {one.metric for one in first.figures} >= {"recall@1", "map"}
+    assert not {one.metric for one in first.figures} & {"answered", "refused", "auroc"}
+    assert (first.risk_coverage, first.configuration) == ((), "tf-idf baseline")
+    assert value(first, "mrr@10") == value(run(library, labels, Baseline("bm25")), "mrr@10") == 1
+    second = run(library, labels[:2], Configuration("dense"))
+    compared = {one.metric: one for one in library.compare(first, second)}
+    assert (compared["map"].n, compared["map"].difference.value, compared["map"].p_value) == (2, 0, 1)
+    assert "answered" not in compared
+
+
+def test_rankings_alone_can_be_judged(library: Engine, labels: list[Label]) -> None:
+    found = run(library, labels, answers=False)
+    assert "map" in {one.metric for one in found.figures}
+    assert "answered" not in {one.metric for one in found.figures}
+    wrong = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence("birds.pdf", 0),), ("forty",))
+    outcome = run(library, [wrong]).outcomes[0]
+    assert (outcome.problem, outcome.wrong) == ("The answer does not hold the expected one.", True)
+    unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence("birds.pdf", 0),))
+    assert run(library, [unexpected]).outcomes[0].problem == "The answer cites no page that answers."
+
+
+def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -> None:
+    rows = [
+        {"question": "a", "document": "gone.pdf", "page_index": 0},
+        {"question": "b", "document": "bridge.pdf", "page_index": 2},
+        {"question": "c", "document": "bridge.pdf", "page": "iv"},
+        {"question": "d", "document": "bridge.pdf", "quote": "words that stand nowhere"},
+    ]
+    labels = library.read_labels("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
+    with pytest.raises(LabelError) as told:
+        list(library.evaluate(labels))
+    for says in (
+        "l.jsonl, line 1: gone.pdf is not in the library",
+        "l.jsonl, line 2: bridge.pdf has no page with page_index 2",
+        "l.jsonl, line 3: bridge.pdf has no page printed iv",
+        "l.jsonl, line 4: bridge.pdf has no page that holds “words that stand nowhere”",
+    ):
+        assert says in str(told.value)
+    with pytest.raises(LabelError, match="2 more labels do not fit"):
+        list(library.evaluate([*labels, *labels[1:]]))
+    with pytest.raises(LabelError, match="no labelled questions"):
+        list(library.evaluate([]))
+    endless = library.read_labels("l.jsonl", json.dumps({"question": "x " * 5000, "kind": "no answer"}).encode())
+    with pytest.raises(LabelError, match=r"l\.jsonl, line 1: The question has 9999 characters"):
+        list(library.evaluate(endless))
+
+
+def test_an_evaluation_that_is_left_keeps_nothing(library: Engine, labels: list[Label]) -> None:
+    before = library.evaluations()
+    with closing(library.evaluate(labels)) as events:  # type: ignore[type-var]
+        next(events)
+        next(events)
+    assert library.evaluations() == before
+
+
+def test_an_evaluation_can_be_removed(library: Engine, labels: list[Label]) -> None:
+    found = run(library, labels[3:])
+    library.remove_evaluation(found.evaluation_id)
+    with pytest.raises(UnknownEvaluation):
+        library.evaluation(found.evaluation_id)
+
+
+def ended(engine: Engine) -> None:
+    deadline = time.monotonic() + 60
+    while (state := engine.evaluation_state()) is None or state.running:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_background_runs_one_evaluation_at_a_time_and_tells_how_it_ended(
+    library: Engine, labels: list[Label]
+) -> None:
+    begun = library.start_evaluation(labels, [Configuration(), Configuration("bm25")], name="both")
+    assert (begun.total, begun.running) == (8, True)
+    assert library.start_evaluation(labels[:1], [Configuration()], name="other").name == "both"
+    ended(library)
+    state = library.evaluation_state()
+    assert state is not None
+    assert (state.done, state.problem) == (8, "")
+    both = [library.evaluation(one).configuration for one in state.evaluation_ids]
+    assert both == ["rerank", "bm25"]
+    library.start_evaluation([], [Configuration()])
+    ended(library)
+    assert "no labelled questions" in library.evaluation_state().problem  # type: ignore[union-attr]
+    before = len(library.evaluations())
+    library.start_evaluation(labels * 200, [Configuration()])
+    library.cancel_evaluation()
+    ended(library)
+    state = library.evaluation_state()
+    assert state is not None
+    assert (state.problem, state.evaluation_ids) == ("Stopped before the end.", ())
+    assert len(library.evaluations()) == before
+
+
+def test_closing_the_engine_ends_the_background(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        many = [Label(str(number), ASK_BUDGET, LabelKind.NO_ANSWER) for number in range(2000)]
+        engine.start_evaluation(many, [Configuration()])
+    state = engine.evaluation_state()
+    assert state is not None
+    assert not state.running
+    with opened(tmp_path / "data") as engine:
+        assert engine.evaluations() == []
+
+
+def test_a_report_holds_tables_and_charts(library: Engine, labels: list[Label], tmp_path: Path) -> None:
+    both = [run(library, labels, Configuration("dense")), run(library, labels)]
+    written = library.write_report(both, tmp_path / "out" / "deep")
+    names = {one.name for one in written}
+    assert names == {
+        *("figures.csv", "questions.csv", "precision-recall.csv", "risk-coverage.csv", "comparison.csv"),
+        *("figures.svg", "precision-recall.svg", "risk-coverage.svg", "scores.svg"),
+    }
+    assert "dense,recall@1,1.0" in (tmp_path / "out/deep/figures.csv").read_text("utf-8")
+    for one in written:
+        text = one.read_text("utf-8")
+        assert text.startswith("<svg") if one.suffix == ".svg" else text.count("\n") > 3
+    assert library.evaluation_plots(both).keys() == {"figures", "precision-recall", "risk-coverage", "scores"}
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SettingsError, match="file cannot be written"):
+        library.write_report(both, tmp_path / "file")
+
+
+def test_labels_are_kept_and_removed(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    kept = engine.add_label(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)], answers=["42 million euros"])
+    refused = engine.add_label(CHESS, kind=LabelKind.NO_ANSWER)
+    assert engine.labels() == [kept, refused]
+    assert value(run(engine, engine.labels()), "contains_answer") == 1
+    for label in engine.labels():
+        engine.remove_label(label.label_id)
+    assert engine.labels() == []
+
+
+def answered(engine: Engine, question: str) -> tuple[str, str]:
+    """A conversation with a question and its answer: the ids of conversation and message."""
+    conversation_id = engine.new_conversation().conversation_id
+    engine.append(conversation_id, "user", question)
+    answer = engine.answer(question)
+    return conversation_id, engine.append(conversation_id, "assistant", answer.text, answer).message_id
+
+
+def test_a_good_answer_becomes_a_label_and_a_bad_one_takes_it_back(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", OTHER, BUDGET)
+    conversation_id, message_id = answered(engine, ASK_BUDGET)
+    engine.feedback(message_id, True)
+    (label,) = engine.labels()
+    assert (label.question, label.kind, label.evidence) == (
+        ASK_BUDGET,
+        LabelKind.ANSWERABLE,
+        (Evidence("bridge.pdf", 1),),
+    )
+    engine.feedback(message_id, False, "wrong year")
+    assert engine.labels() == []
+    assert engine.feedback_in(conversation_id) == {message_id: Feedback(False, "wrong year")}
+    _, refusal = answered(engine, CHESS)
+    engine.feedback(refusal, True)
+    assert [one.kind for one in engine.labels()] == [LabelKind.NO_ANSWER]
+    engine.remove_label(engine.labels()[0].label_id)
+
+
+def test_a_right_passage_adds_its_page_to_the_label(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", OTHER, BUDGET)
+    _, message_id = answered(engine, ASK_BUDGET)
+    engine.confirm_passage(message_id, 2)
+    engine.confirm_passage(message_id, 1)
+    engine.feedback(message_id, True)
+    (label,) = engine.labels()
+    assert label.evidence == (Evidence("bridge.pdf", 0), Evidence("bridge.pdf", 1))
+    with pytest.raises(LabelError, match="no passage 9"):
+        engine.confirm_passage(message_id, 9)
+    engine.remove_label(label.label_id)
+
+
+def test_feedback_goes_with_its_conversation(engine: Engine) -> None:
+    conversation_id, message_id = answered(engine, CHESS)
+    engine.feedback(message_id, False)
+    engine.delete_conversation(conversation_id)
+    assert engine.feedback_in(conversation_id) == {}
+    with pytest.raises(UnknownConversation):
+        engine.feedback(message_id, True)
+    other = engine.new_conversation().conversation_id
+    question = engine.append(other, "user", CHESS)
+    with pytest.raises(LabelError, match="Only an answer"):
+        engine.feedback(question.message_id, True)
