@@ -21,6 +21,7 @@ from rag_core.evaluation.report import write_report
 from rag_core.extraction import render_page
 from rag_core.services.asking import AS_SET, Asking
 from rag_core.services.condition import condition
+from rag_core.services.conversing import Conversing
 from rag_core.services.evaluating import Background, Evaluating
 from rag_core.services.generations import Generations
 from rag_core.services.indexing import Indexer, SameName
@@ -91,6 +92,7 @@ class Engine:
         self._generations = Generations(settings, self._stores, self._models)
         self._removal = Removal(self._stores)
         self._asking = Asking(settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k)
+        self._conversing = Conversing(settings, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._labelling = Labelling(self._stores)
@@ -116,6 +118,7 @@ class Engine:
         self._indexer.stop()
         if self._warming:
             self._warming.join()
+        self._conversing.close()
         self._asking.close()
         mark_clean(self._stores)
         self._stores.close()
@@ -406,17 +409,26 @@ class Engine:
         top_k: int | None = None,
         history: Sequence[Message] = (),
         configuration: Configuration | None = None,
+        search_for: str | None = None,
     ) -> Iterator[AskEvent]:
         """Answer a question, as a stream of events that ends with one `Answer`.
 
         A `Stage` tells what is being done, a `Delta` brings the next piece of text, a `Restart` takes
         back what came so far. Closing the iterator stops the work.
 
+        Parameters
+        ----------
+        history : sequence of Message
+            Earlier turns, oldest first. A question that leans on them is searched for in words that
+            stand alone, which the answer's ``rewritten`` tells.
+        search_for : str, optional
+            Search for this, whatever the history: a rewriting that the reader corrected.
+
         Raises
         ------
         QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
         """
-        return self._asking.ask(question, documents, top_k, history, configuration or AS_SET)
+        return self._conversing.ask(question, documents, top_k, history, configuration or AS_SET, search_for)
 
     def answer(self, question: str, **options: Any) -> Answer:
         """`ask`, without the stream."""

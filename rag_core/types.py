@@ -349,7 +349,9 @@ class Answer:
     indexed). ``statements`` are what was checked against the sources, in the order of the text; there
     are none in a refusal, in a stopped answer, and in one stored before they were kept.
     ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
-    reader stopped it half-way.
+    reader stopped it half-way. ``rewritten`` is what was searched for in place of a question that
+    leans on earlier ones, empty where the question stands alone; ``follow_ups`` are questions that
+    the documents answer as well.
     """
 
     question: str
@@ -363,6 +365,8 @@ class Answer:
     notices: tuple[str, ...] = ()
     stopped: bool = False
     statements: tuple[Statement, ...] = ()
+    rewritten: str = ""
+    follow_ups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 from rag_core.answering.prompt import build_messages, passage_block, turn
 from rag_core.errors import GeneratorError
@@ -35,7 +36,7 @@ def fit(
 ) -> tuple[tuple[Passage, ...], tuple[Message, ...], int]:
     """Choose what of passages and history the prompt may hold.
 
-    The newest turns get at most a quarter of the room, the passages the rest, best rank first. A
+    The newest exchanges get at most a quarter of the room, the passages the rest, best rank first. A
     first passage that does not fit is cut after a sentence, or else a word; any other is left out.
     A tenth of the context is kept back, since token counts differ between models.
 
@@ -44,7 +45,7 @@ def fit(
     passages : tuple[Passage, ...]
         In order of rank; the first one's ``text`` and ``end`` are smaller where it was cut.
     history : tuple[Message, ...]
-        The newest turns, oldest first, without a gap.
+        The newest questions with their answers, oldest first, without a gap.
     left_out : int
         Number of passages left out.
 
@@ -61,7 +62,8 @@ def fit(
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
             "shorten the question."
         )
-    kept_history, room = _newest(history, room)
+    kept_history, spent = newest_exchanges(history, int(room * _HISTORY_SHARE))
+    room -= spent
     ranked = sorted(passages, key=lambda passage: passage.rank)
     kept: list[Passage] = []
     for passage in ranked:
@@ -87,17 +89,38 @@ def _cost(passage: Passage) -> int:
     return count_tokens(passage_block(passage)) + _PER_MESSAGE
 
 
-def _newest(history: Sequence[Message], room: int) -> tuple[tuple[Message, ...], int]:
-    allowed = int(room * _HISTORY_SHARE)
+def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
+    """Questions with their answers, oldest first, as many of the newest as fit, and what they cost.
+
+    A question without an answer is left out. An answer that alone is too long for the newest question
+    is cut after a sentence, since what was asked last is what a follow-up leans on.
+    """
+    pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
     kept: list[Message] = []
-    for message in reversed(history):
-        cost = count_tokens(turn(message)["content"]) + _PER_MESSAGE
-        if cost > allowed:
+    spent = 0
+    for asked, answered in reversed(pairs):
+        cost = _turn_cost(asked) + _turn_cost(answered)
+        if spent + cost > tokens and not kept:
+            answered = _cut_answer(answered, tokens - _turn_cost(asked))
+            cost = _turn_cost(asked) + _turn_cost(answered)
+        if spent + cost > tokens or not answered.text:
             break
-        kept.append(message)
-        allowed -= cost
-        room -= cost
-    return tuple(reversed(kept)), room
+        kept = [asked, answered, *kept]
+        spent += cost
+    return tuple(kept), spent
+
+
+def _turn_cost(message: Message) -> int:
+    return count_tokens(turn(message)["content"]) + _PER_MESSAGE
+
+
+def _cut_answer(message: Message, room: int) -> Message:
+    """The longest beginning in whole sentences that costs no more than ``room``, empty when none does."""
+    for _, end in reversed(sentence_spans(message.text)):
+        shorter = replace(message, text=message.text[:end])
+        if _turn_cost(shorter) <= room:
+            return shorter
+    return replace(message, text="")
 
 
 def _cut(passage: Passage, room: int) -> Passage:

@@ -102,6 +102,10 @@ class OpenAIGenerator:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
         return Generation(lambda outcome: self._pieces(outcome, question, passages, history))
 
+    def complete(self, messages: Sequence[dict[str, str]]) -> str:
+        """The whole reply to chat messages, for work other than answering; raises a `GeneratorError`."""
+        return "".join(Generation(lambda outcome: self._tries(outcome, messages)))
+
     def models(self) -> list[str]:
         """Names of the models that the endpoint offers, sorted.
 

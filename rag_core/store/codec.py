@@ -135,6 +135,8 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         timings_ms=data["timings_ms"],
         notices=tuple(data["notices"]),
         stopped=data["stopped"],
-        # Answers stored before statements were checked have none.
+        # Answers stored before statements were checked have none; nor have older ones what follows.
         statements=tuple(Statement(**statement) for statement in data.get("statements", ())),
+        rewritten=data.get("rewritten", ""),
+        follow_ups=tuple(data.get("follow_ups", ())),
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.answering.budget import count_tokens, fit
+from rag_core.answering.budget import count_tokens, fit, newest_exchanges
 from rag_core.answering.prompt import build_messages
 from rag_core.errors import GeneratorError
 from rag_core.types import PAGE_BREAK
@@ -86,3 +86,19 @@ def test_what_is_kept_fits(sizes: list[int], turns: list[int], context: int) -> 
     assert sum(count_tokens(one["content"]) + 4 for one in messages) + 100 <= context
     assert len(kept) + left_out == len(passages)
     assert bool(kept) or not passages
+
+
+def test_history_is_kept_in_exchanges_and_a_long_last_answer_is_cut() -> None:
+    history = [
+        *(message("user", "Without an answer?"), message("user", "Old?"), message("assistant", "Old.")),
+        *(message("user", "New?"), message("assistant", LONG)),
+    ]
+    turns, spent = newest_exchanges(history, 200)
+    assert [one.role for one in turns] == ["user", "assistant"]
+    assert turns[0].text == "New?"
+    assert LONG.startswith(turns[1].text)
+    assert turns[1].text.endswith("sales.")
+    assert 100 < spent <= 200
+    turns, _ = newest_exchanges(history[:3], 200)
+    assert [one.text for one in turns] == ["Old?", "Old."]
+    assert newest_exchanges(history, 5) == ((), 0)

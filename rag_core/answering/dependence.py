@@ -1,0 +1,248 @@
+"""Whether a question leans on what was said before it, and with which of its words.
+
+Anaphora and ellipsis are told by rules of English grammar. A pronoun whose antecedent may stand in
+the question itself is left alone (Chomsky, "Lectures on Government and Binding", 1981: an object
+pronoun is free in its clause, a possessive or one in a later clause may be bound), and so is an "it"
+that refers to nothing. In doubt a question stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from rag_core.answering.english import (
+    AUXILIARIES,
+    BE,
+    COORDINATORS,
+    DEMONSTRATIVES,
+    DETERMINERS,
+    PERSONAL,
+    POSSESSIVES,
+    PREPOSITIONS,
+    SUBORDINATORS,
+    WH,
+    Token,
+    tokens,
+)
+from rag_core.answering.phrases import names
+
+LONGEST_FRAGMENT = 8
+_OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)
+_WHAT_ABOUT = re.compile(r"^(?:what|how)\s+(?:about|of)\s+(.+)$|^(?:the\s+)?same\s+(?:question\s+)?for\s+(.+)$", re.I)
+_ORDINAL = re.compile(
+    r"\bthe\s+(first|second|third|fourth|fifth|last|other|next|previous)\s+ones?\b(?!\s+(?:to|who|that|which|of|in)\b)"
+    r"|\bthe\s+(former|latter)\b(?=\s*(?:$|[?.,]|(?:is|was|has|had|did|does|and|or|in|by|for|than)\b))"
+    r"|\bthe\s+(first|second|third|fourth|fifth|last)(?=\s*[?.]?$)",
+    re.IGNORECASE,
+)
+# Words that a bare question may hold beside its question word: "how come", "since when exactly".
+_BARE = frozenset("so come not else exactly precisely many much long far often old then ones one".split())
+# What a reader says of the documents or the present, and not of what was said.
+_DEICTIC = frozenset(
+    "document documents report reports file files page pages pdf paper book text contract agreement collection study "
+    "year month week quarter day time moment century".split()
+)
+_EXPLETIVE_VERBS = frozenset("take takes took cost costs seem seems seemed appear appears matter become became".split())
+_CONJUNCTION_THAT = frozenset("given so now such provided except".split())
+
+
+class Kind(Enum):
+    """In which way a question leans on what was said."""
+
+    PRONOUN = "pronoun"
+    POSSESSIVE = "possessive"
+    DEMONSTRATIVE = "demonstrative"
+    ORDINAL = "ordinal"
+    PLACE = "place"
+    FRAGMENT = "fragment"
+    BARE = "bare"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The words of a question, ``question[start:end]``, that stand for something said before.
+
+    ``word`` is the pronoun, demonstrative or ordinal in lower case. For a fragment the span is what
+    it adds; for a bare question it is all of it.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    word: str = ""
+
+
+def find_reference(question: str) -> Reference | None:
+    """What in a question refers to something said before; ``None`` where it stands alone."""
+    opener = _OPENERS.match(question)
+    start = opener.end() if opener else 0
+    end = len(question.rstrip(" ?.!"))
+    words = [token for token in tokens(question) if token.start >= start]
+    if not words:
+        return None
+    return (
+        _fragment(question, words, start, end, joined=bool(opener))
+        or _ordinal(question)
+        or _pronoun(question, words)
+        or _demonstrative(question, words)
+        or _place(question, words)
+    )
+
+
+def is_anchored(question: str) -> bool:
+    """Whether a question names what it is about: a name, or a figure that says more than a year."""
+    return bool(names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
+
+
+def _fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> Reference | None:
+    about = _WHAT_ABOUT.match(question[start:end])
+    if about:
+        group = 1 if about[1] else 2
+        return Reference(Kind.FRAGMENT, start + about.start(group), end)
+    kinds = {token.word for token in words if token.is_function}
+    if kinds & WH and len(words) <= 4 and all(_says_nothing(token) for token in words):
+        return Reference(Kind.BARE, start, end)
+    if kinds & (WH | AUXILIARIES) or len(words) > LONGEST_FRAGMENT:
+        return None
+    # Words without a verb may be a search of their own, such as "termination clause".
+    phrase = words[0].word in PREPOSITIONS and len(words) <= 5 and question.rstrip().endswith("?")
+    if joined or (phrase and "," not in question):
+        return Reference(Kind.FRAGMENT, start, end)
+    return None
+
+
+def _says_nothing(token: Token) -> bool:
+    return token.word in _BARE or (token.is_function and token.word in WH | AUXILIARIES | PREPOSITIONS)
+
+
+def _ordinal(question: str) -> Reference | None:
+    found = _ORDINAL.search(question)
+    if not found:
+        return None
+    return Reference(Kind.ORDINAL, found.start(), found.end(), (found[1] or found[2] or found[3]).lower())
+
+
+def _pronoun(question: str, words: Sequence[Token]) -> Reference | None:
+    for position, token in enumerate(words):
+        if token.word not in PERSONAL | POSSESSIVES or not token.is_function:
+            continue
+        following = words[position + 1] if position + 1 < len(words) else None
+        owns = token.word in POSSESSIVES and not (
+            token.word == "her" and (following is None or following.is_function or _apart(question, token, following))
+        )
+        if token.word == "it" and _is_expletive(words, position):
+            continue
+        if not _is_bound(question, words, position, owns=owns):
+            kind = Kind.POSSESSIVE if owns else Kind.PRONOUN
+            return Reference(kind, token.start, token.stem_end, token.word)
+    return None
+
+
+def _demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
+    for position, token in enumerate(words):
+        if token.word not in DEMONSTRATIVES or not token.is_function:
+            continue
+        before = words[position - 1].word if position else ""
+        after = words[position + 1].word if position + 1 < len(words) else ""
+        # "Who designed that bridge" ends with the noun, "who claims that bridges last" goes on.
+        verb_before = bool(before) and before not in AUXILIARIES | PREPOSITIONS
+        joins = token.word == "that" and (before in _CONJUNCTION_THAT or (verb_before and position + 2 < len(words)))
+        relative = (token.word == "those" and after in WH | PREPOSITIONS | {"that"}) or after == "of"
+        if joins or relative or (after in _DEICTIC and token.word in ("this", "these")):
+            continue
+        if not _speaks_earlier(question, words, position):
+            # With its noun, if one follows: "that bridge".
+            noun = words[position + 1] if after and not words[position + 1].is_function else None
+            return Reference(Kind.DEMONSTRATIVE, token.start, noun.stem_end if noun else token.stem_end, token.word)
+    return None
+
+
+def _place(question: str, words: Sequence[Token]) -> Reference | None:
+    for position, token in enumerate(words):
+        beside = {one.word for one in words[max(0, position - 1) : position + 2]}
+        if token.word != "there" or not token.is_function or beside & (BE | AUXILIARIES):
+            continue
+        if not names(question[: token.start]) and not _speaks_earlier(question, words, position):
+            return Reference(Kind.PLACE, token.start, token.stem_end, "there")
+    return None
+
+
+def _apart(question: str, one: Token, other: Token) -> bool:
+    return bool(question[one.end : other.start].strip())
+
+
+def _is_expletive(words: Sequence[Token], position: int) -> bool:
+    """An "it" that stands for the clause which follows, as in "how long does it take to settle"."""
+    rest = words[position + 1 :]
+    clause = any(one.word in ("that", "for", "if", "whether") for one in rest)
+    clause = clause or any(_opens_infinitive(words, at) for at in range(position + 1, len(words) - 1))
+    before = words[position - 1].word if position else ""
+    return clause and (before in BE or (bool(rest) and rest[0].word in _EXPLETIVE_VERBS | BE))
+
+
+def _is_bound(question: str, words: Sequence[Token], position: int, *, owns: bool) -> bool:
+    """Whether the question may itself hold what a pronoun stands for."""
+    if _speaks_earlier(question, words, position):
+        return True
+    if position and words[position - 1].word in AUXILIARIES:
+        # The subject of a question follows its auxiliary: before it stands no more than "in which year".
+        return False
+    first = _clause_start(question, words, position)
+    before = words[first:position]
+    if _is_subject(words, position):
+        # A subject after a verb opens a clause of its own: "who announced she would resign".
+        return any(not token.is_function for token in before)
+    if not owns:
+        # Not the verb's other argument, but what that one is of: "which owner of the mill sold it".
+        inner = next((at for at in range(first, position) if words[at].word == "of"), position)
+        return any(_may_own(words, at) for at in range(inner, position))
+    by_question_word = words[position].word == "their" and before and before[0].word == "who" and len(before) > 2
+    return bool(by_question_word) or any(_may_own(words, at) for at in range(first, position))
+
+
+def _is_subject(words: Sequence[Token], position: int) -> bool:
+    following = words[position + 1].word if position + 1 < len(words) else ""
+    return words[position].word in ("he", "she", "they") or (words[position].word == "it" and following in AUXILIARIES)
+
+
+def _may_own(words: Sequence[Token], position: int) -> bool:
+    """Whether a word can be a noun that a possessive after it refers to."""
+    token = words[position]
+    if token.is_function or token.text.isdigit():
+        return False
+    before = words[position - 1].word if position else ""
+    return token.text[0].isupper() or before in DETERMINERS | AUXILIARIES | {"what", "which", "whose"}
+
+
+def _speaks_earlier(question: str, words: Sequence[Token], position: int) -> bool:
+    """Whether an earlier clause of the question holds what a later one can refer to."""
+    first = _clause_start(question, words, position)
+    if any(not token.is_function and not token.text.isdigit() for token in words[:first]):
+        return True
+    infinitives = [at for at in range(first + 1, position) if _opens_infinitive(words, at)]
+    return any(_may_own(words, at) for at in range(first, infinitives[-1] if infinitives else first))
+
+
+def _opens_infinitive(words: Sequence[Token], position: int) -> bool:
+    following = words[position + 1]
+    return (
+        words[position].word == "to"
+        and (following.word in AUXILIARIES or not following.is_function)
+        and (following.text[0].islower())
+    )
+
+
+def _clause_start(question: str, words: Sequence[Token], position: int) -> int:
+    """Index of the first word of the clause that a word stands in."""
+    for index in range(position, 0, -1):
+        between = question[words[index - 1].end : words[index].start]
+        opens = words[index].word in SUBORDINATORS | WH and index < position
+        # "Syria and Egypt" is one subject, "was sold and closed" two clauses.
+        joins = words[index].word in COORDINATORS and index < position
+        opens = opens or (joins and words[index + 1].text[0].islower())
+        if re.search(r"[,;:.?–—]", between) or opens:
+            return index
+    return 0

@@ -1,0 +1,97 @@
+"""The closed word classes of English, by which a question's build can be read without a model.
+
+They take no new members, so the lists are complete by nature and fitted to no data. Words of other
+languages are in none of them, so that their questions are left as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# A word with its inner marks, as in "10-K", "AT&T" and "Poland's".
+_WORD = re.compile(r"[^\W_]+(?:[.&/’'-][^\W_]+)*")
+_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WH = _words("what which who whom whose when where why how")
+BE = _words("am is are was were be been being")
+DO = _words("do does did")
+AUXILIARIES = BE | DO | _words("has have had can could may might must shall should will would")
+ARTICLES = _words("the a an")
+DEMONSTRATIVES = _words("this that these those")
+DETERMINERS = (
+    ARTICLES
+    | DEMONSTRATIVES
+    | _words("my your our its his her their some any no every each all both either neither another such")
+    | _words("much many more most less least few fewer several other enough")
+)
+PREPOSITIONS = _words(
+    "about above according across after against along amid among around as at before behind below beneath beside "
+    "besides between beyond by concerning despite down during except for from given in inside into like near of off "
+    "on onto out outside over past per regarding since than through throughout till to toward towards under until up "
+    "upon versus via with within without"
+)
+COORDINATORS = _words("and or but nor")
+SUBORDINATORS = _words("that if while as because since after before until unless although though whether once")
+PERSONAL = _words("he she him her it they them")
+POSSESSIVES = _words("his her hers its their theirs")
+PLURAL = _words("they them their theirs these those")
+PERSONS = _words("he she him her his hers")
+OTHER_PRONOUNS = _words("i you we me us who one ones there himself herself itself themselves something anything")
+ADVERBS = _words("not also too only even just still then now here again else ever never often so very most exactly yet")
+FUNCTION_WORDS = (
+    WH
+    | AUXILIARIES
+    | DETERMINERS
+    | PREPOSITIONS
+    | COORDINATORS
+    | SUBORDINATORS
+    | PERSONAL
+    | POSSESSIVES
+    | OTHER_PRONOUNS
+    | ADVERBS
+)
+# Participles that do not end in "-ed": after "was the bridge", such a word is the verb and no noun.
+IRREGULAR_PARTICIPLES = _words(
+    "become begun born borne bought bound broken brought built burnt caught chosen come cut dealt done drawn driven "
+    "dug eaten fallen fed felt fought found frozen given gone grown held hidden hit hung hurt kept known laid led left "
+    "lent lit lost made meant met paid put read ridden risen run said seen sent set shot shown shut sold spent split "
+    "spoken spread stolen struck sung sunk swept sworn taken taught thought thrown told understood won worn written"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text: ``text[start:end]``, and in lower case without a contraction's or genitive's end."""
+
+    text: str
+    word: str
+    start: int
+    end: int
+
+    @property
+    def stem_end(self) -> int:
+        """Where the word ends without its contraction or genitive."""
+        return self.start + len(self.word)
+
+    @property
+    def is_function(self) -> bool:
+        # "IT" and "WHO" in capitals are names; a single capital letter opens a sentence.
+        return self.word in FUNCTION_WORDS and not (len(self.text) > 1 and self.text.isupper())
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a text, in order.
+
+    >>> [token.word for token in tokens("What's Poland's GDP?")]
+    ['what', 'poland', 'gdp']
+    """
+    found = []
+    for match in _WORD.finditer(text):
+        found.append(Token(match[0], _CONTRACTION.sub("", match[0]).lower(), match.start(), match.end()))
+    return found

@@ -1,0 +1,174 @@
+"""What a text speaks of: its names and noun phrases, found by letter case and closed word classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_core.answering.english import (
+    ARTICLES,
+    AUXILIARIES,
+    BE,
+    DO,
+    IRREGULAR_PARTICIPLES,
+    Token,
+    tokens,
+)
+
+_LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
+_ABBREVIATED = re.compile(r"\.\s+$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\n)[\"'“‘(]*$")
+# "Name a city": an order at the start of a question, whose capital letter makes no name.
+_ORDERS = frozenset("name list give tell show explain describe compare find define summarise summarize state".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A name or noun phrase, ``text[start:end]``, with its article where it has one.
+
+    ``named`` is true for a name, false for a noun phrase known by its article.
+    """
+
+    text: str
+    start: int
+    end: int
+    named: bool
+
+    @property
+    def definite(self) -> bool:
+        return self.text.lower().startswith("the ")
+
+    @property
+    def core(self) -> str:
+        """The phrase without its article."""
+        first, _, rest = self.text.partition(" ")
+        return rest if rest and first.lower() in ARTICLES else self.text
+
+    @property
+    def plural(self) -> bool:
+        """Whether its last word looks like a plural, or it joins two names."""
+        last = self.core.split()[-1].lower()
+        return (last.endswith("s") and not last.endswith(("ss", "us", "is"))) or " and " in self.text
+
+
+def names(text: str) -> list[Phrase]:
+    """Names in a text, in order: words that begin with a capital or mix letters and figures.
+
+    Words that belong together stay together (``War of the Austrian Succession``, ``St. John's
+    Cathedral``, ``DATANET 1``); a genitive's end is left out.
+    """
+    words = tokens(text)
+    found: list[tuple[int, int]] = []
+    for token in words:
+        if found and _continues(text, found[-1][1], token) and _was_whole(text, found[-1][1]):
+            found[-1] = found[-1][0], token.stem_end
+        elif _is_name(text, token):
+            found.append((token.start, token.stem_end))
+    return [_with_article(text, start, _with_head(text, words, start, end)) for start, end in found]
+
+
+def noun_phrases(question: str) -> list[Phrase]:
+    """Phrases that an article opens and that hold no name, in order, without the verb that follows."""
+    words = tokens(question)
+    taken = names(question)
+    found = []
+    for position, token in enumerate(words):
+        if token.word not in ARTICLES or position + 1 == len(words):
+            continue
+        run = _run(question, words[position + 1 :], taken)
+        opener = words[position - 1].word if position else ""
+        run = _without_verb(run, opener)
+        if run:
+            start, end = token.start, run[-1].stem_end
+            found.append(Phrase(question[start:end], start, end, named=False))
+    return found
+
+
+def phrases(question: str) -> list[Phrase]:
+    """Names, or noun phrases where there are none."""
+    return names(question) or noun_phrases(question)
+
+
+def content(question: str) -> list[str]:
+    """The words that are neither function words nor figures alone, in order."""
+    return [token.text for token in tokens(question) if not token.is_function and not token.text.isdigit()]
+
+
+def _is_name(text: str, token: Token) -> bool:
+    mixed = any(map(str.isdigit, token.text)) and any(map(str.isalpha, token.text))
+    if token.is_function or not (token.text[0].isupper() or (mixed and not _is_ordinal(token.word))):
+        return False
+    return not (token.word in _ORDERS and _SENTENCE_START.search(text[: token.start]))
+
+
+def _is_ordinal(word: str) -> bool:
+    return bool(re.fullmatch(r"\d+(?:st|nd|rd|th|s)", word))
+
+
+def _continues(text: str, end: int, token: Token) -> bool:
+    """Whether a word goes on the name that ends at ``end``."""
+    between = text[end : token.start]
+    name_like = token.text[0].isupper() or (token.text.isdigit() and len(token.text) < 4)
+    if token.is_function or not name_like:
+        return False
+    if _ABBREVIATED.fullmatch(between):
+        # "St. John" goes on, "in Warsaw. It" does not.
+        return len(re.split(r"\W", text[:end])[-1]) <= 3
+    if between in ("'s ", "’s "):
+        return True
+    return bool(_LINK.fullmatch(between))
+
+
+def _was_whole(text: str, end: int) -> bool:
+    return not text[end:].startswith((",", ";"))
+
+
+def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
+    """The end of a name with the noun after it, as in "the Zanzibar bridge", where an article opens both.
+
+    A name of several words has its noun already, and after "did the board" what follows may be the
+    verb: there the name alone is taken.
+    """
+    if " " in text[start:end]:
+        return end
+    before = [token.word for token in words if token.end <= start]
+    if not before or before[-1] not in ARTICLES or (len(before) > 1 and before[-2] in AUXILIARIES - BE):
+        return end
+    run = _run(text, [token for token in words if token.start >= end], ())
+    if not 1 <= len(run) <= 2 or not text[end : run[0].start].isspace() or not run[0].text.islower():
+        return end
+    verb = run[0].word.endswith("ed") or run[0].word in IRREGULAR_PARTICIPLES
+    return end if verb else run[0].stem_end
+
+
+def _with_article(text: str, start: int, end: int) -> Phrase:
+    before = re.search(r"\b(the)\s+$", text[:start], re.IGNORECASE)
+    first = before.start(1) if before else start
+    article = text[first:start].lower()
+    return Phrase(article + text[start:end], first, end, named=True)
+
+
+def _run(question: str, words: Sequence[Token], taken: Sequence[Phrase]) -> list[Token]:
+    """The content words up to the next function word, name or mark."""
+    run: list[Token] = []
+    for token in words:
+        apart = run and question[run[-1].end : token.start].strip()
+        named = any(one.start <= token.start < one.end for one in taken)
+        if token.is_function or named or apart:
+            break
+        run.append(token)
+        if token.stem_end < token.end:
+            break
+    return run
+
+
+def _without_verb(run: list[Token], opener: str) -> list[Token]:
+    """After "did the board meet" or "was the bridge opened" the last word is the verb."""
+    if len(run) < 2 or opener not in AUXILIARIES:
+        return run
+    last = run[-1].word
+    participle = last.endswith("ed") or last in IRREGULAR_PARTICIPLES
+    if opener in DO or (opener in BE and participle) or opener not in BE | DO:
+        return run[:-1]
+    return run

@@ -1,0 +1,79 @@
+"""Who makes a follow-up stand alone: the configured model where there is one, the rules otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_core.answering.budget import newest_exchanges
+from rag_core.answering.dependence import find_reference, is_anchored
+from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.phrases import content
+from rag_core.answering.prompt import neutralise, turn
+from rag_core.answering.rewriting import rewrite, turns_of
+from rag_core.errors import GeneratorError
+from rag_core.types import Message
+
+# What the prompt may hold of the conversation, and how much longer than it the question may become.
+HISTORY_TOKENS = 1500
+MOST_WORDS_ADDED = 40
+
+_RULES = """\
+You prepare questions for a search. The last question of a conversation may lean on earlier turns: \
+pronouns, "the second one", "and in 2021?". Write it so that it can be understood without them, with \
+the names it refers to. Change nothing else, and answer nothing. If it can be understood as it is, \
+repeat it letter for letter. Reply with the question alone, on one line, in its own language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What to search for in place of a question; ``text`` is empty where it stands alone."""
+
+    text: str = ""
+    notices: tuple[str, ...] = ()
+
+
+class Rewriter:
+    """Makes follow-ups stand alone.
+
+    Parameters
+    ----------
+    generator : OpenAIGenerator or None
+        Asked where a question leans on earlier turns, or may: where it names nothing of its own.
+    """
+
+    def __init__(self, generator: OpenAIGenerator | None) -> None:
+        self._generator = generator
+
+    def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
+        """What to search for. A failing endpoint is told in a notice, and the rules take its place."""
+        turns = turns_of(history)
+        leans = find_reference(question) is not None
+        if not turns or not (leans or (self._generator and content(question) and not is_anchored(question))):
+            return Rewriting()
+        notices: tuple[str, ...] = ()
+        if self._generator is not None:
+            try:
+                written = self._written(self._generator, question, history)
+            except GeneratorError as error:
+                notices = (f"{error} The question was completed by rules instead.",) if leans else ()
+            else:
+                if written:
+                    return Rewriting("" if written == question else written)
+                notices = ("The model did not rewrite the question; it was completed by rules instead.",)
+        made = rewrite(question, turns)
+        return Rewriting("" if made == question else made, notices if leans else ())
+
+    def _written(self, generator: OpenAIGenerator, question: str, history: Sequence[Message]) -> str:
+        """The model's wording; empty where it is none: no question, or far from what was said."""
+        earlier, _ = newest_exchanges(history, HISTORY_TOKENS)
+        spoken = "\n".join(f"{'Reader' if one.role == 'user' else 'Answer'}: {turn(one)['content']}" for one in earlier)
+        request = f"Conversation:\n{spoken}\n\nLast question: {neutralise(question)}"
+        said = generator.complete([{"role": "system", "content": _RULES}, {"role": "user", "content": request}])
+        lines = said.strip().strip('"“”').splitlines()
+        if len(lines) != 1 or len(lines[0].split()) > len(question.split()) + MOST_WORDS_ADDED:
+            return ""
+        known = {word.lower() for text in (question, spoken) for word in content(text)}
+        words = [word.lower() for word in content(lines[0])]
+        # What neither question nor conversation holds was made up.
+        return " ".join(lines[0].split()) if words and sum(word in known for word in words) * 2 >= len(words) else ""

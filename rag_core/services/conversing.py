@@ -1,0 +1,73 @@
+"""Questions as parts of a conversation: completed from it before they are asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.rewriter import Rewriter, Rewriting
+from rag_core.services.asking import AS_SET, Asking
+from rag_core.settings import Settings
+from rag_core.types import Answer, AskEvent, Configuration, Message, Stage
+
+LABEL = "Reading the conversation"
+
+
+class Conversing:
+    """Asks follow-ups in words that stand alone.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where they name a model, it does the rewriting.
+    asking : Asking
+        Answers what comes out.
+    """
+
+    def __init__(self, settings: Settings, asking: Asking) -> None:
+        self._asking = asking
+        self._generator = OpenAIGenerator(settings) if settings.openai_model else None
+        self._rewriter = Rewriter(self._generator)
+
+    def close(self) -> None:
+        """Give the connection to the endpoint back."""
+        if self._generator is not None:
+            self._generator.close()
+
+    def ask(
+        self,
+        text: str,
+        documents: Sequence[str] | None,
+        top_k: int | None,
+        history: Sequence[Message],
+        configuration: Configuration = AS_SET,
+        search_for: str | None = None,
+    ) -> Iterator[AskEvent]:
+        """Answer; see `Engine.ask`."""
+        started = time.perf_counter()
+        question = " ".join(text.split())
+        rewriting = Rewriting()
+        if search_for is not None:
+            wanted = " ".join(search_for.split())
+            rewriting = Rewriting("" if wanted == question else wanted)
+        elif history:
+            yield Stage("rewrite", LABEL)
+            rewriting = self._rewriter.rewrite(question, history)
+            yield Stage("rewrite", LABEL, done=True)
+        spent = 1000 * (time.perf_counter() - started)
+        events = self._asking.ask(rewriting.text or text, documents, top_k, history, configuration)
+        with closing(events):  # type: ignore[type-var]
+            for event in events:
+                yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
+
+
+def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:
+    """The answer to what was searched for, as one to what was asked."""
+    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(spent_ms, 2)}
+    if rewriting.text:
+        answer = replace(answer, question=question, rewritten=rewriting.text)
+        timings = {"rewrite": round(spent_ms, 2), **timings}
+    return replace(answer, timings_ms=timings, notices=(*rewriting.notices, *answer.notices))

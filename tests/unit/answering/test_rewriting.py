@@ -1,0 +1,165 @@
+"""Follow-ups made to stand alone, and questions that stand alone left as they are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_core.answering.dependence import Kind, find_reference, is_anchored
+from rag_core.answering.phrases import names, noun_phrases
+from rag_core.answering.rewriting import Turn, rewrite, turns_of
+from rag_core.types import Answer, AnswerState, Gate, Message
+
+NOW = datetime(2025, 1, 1, tzinfo=UTC)
+BRIDGE = Turn("How long is the Harrow Bridge?", "The Harrow Bridge is 412 metres long.")
+ARCHITECT = Turn("Who designed the Vardo tower?", "Lena Holm, born in Oslo, designed it in 1902.")
+WAR = Turn("When did Syria and Egypt attack Israel?", "In October 1973.")
+RIVERS = Turn("Which rivers flow through Quenby?", "Three do:\n- Tell: 90 km long\n- **Orrin** - 40 km\n- Ash")
+
+STANDS_ALONE = (
+    "How old was Chopin when he moved to Warsaw with his family?",
+    "How long does it take to settle a claim?",
+    "Is it true that the bridge was closed?",
+    "What does the report say about its own limits?",
+    "Why did OPEC raise its prices?",
+    "And who designed the Eiffel Tower?",
+    "What is the termination clause",
+    "after sales service",
+    "Which countries said that they would join?",
+    "Who announced she would step down?",
+    "How many museums are there in Warsaw?",
+    "What did the IT department buy?",
+    "What does this document say about fees?",
+    "What are the duties of those who sign?",
+    "Who are the former presidents?",
+    "Who was the first one to climb Everest?",
+    "If a tenant is late, what does he pay?",
+    "What can groups ask the officer to do for them?",
+    "Which president of the university transformed it?",
+    "How does a steam plant compare to that of a factory?",
+    "Who used taxes during their rule?",
+    "Wie lang ist die Brücke?",
+    "capex 2022",
+    "",
+    "?",
+)
+
+
+@pytest.mark.parametrize("question", STANDS_ALONE)
+@pytest.mark.parametrize("turn", [BRIDGE, ARCHITECT, RIVERS])
+def test_a_question_that_stands_alone_is_left_exactly_as_it_is(question: str, turn: Turn) -> None:
+    assert rewrite(question, [turn]) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "turn", "expected"),
+    [
+        ("When was it opened?", BRIDGE, "When was the Harrow Bridge opened?"),
+        ("What is its width?", BRIDGE, "What is the Harrow Bridge’s width?"),
+        ("Who works there?", BRIDGE, "Who works in the Harrow Bridge?"),
+        ("Who paid for that bridge?", BRIDGE, "Who paid for the Harrow Bridge?"),
+        ("And the Lindow Canal?", BRIDGE, "How long is the Lindow Canal?"),
+        ("what about the Lindow Canal", BRIDGE, "How long is the Lindow Canal?"),
+        ("And the cost?", BRIDGE, "The cost (the Harrow Bridge)?"),
+        ("When was she born?", ARCHITECT, "When was Lena Holm born?"),
+        ("Who was her father?", ARCHITECT, "Who was Lena Holm’s father?"),
+        ("What are their goals?", WAR, "What are Syria and Egypt’s goals?"),
+        ("Why?", WAR, "Why did Syria and Egypt attack Israel?"),
+        ("and why", BRIDGE, "Why – How long is the Harrow Bridge?"),
+        ("Who else?", ARCHITECT, "Who else – Who designed the Vardo tower?"),
+        ("Why did it fail?", WAR, "Why did it fail (Syria, Egypt, Israel)?"),
+        ("How long is the second one?", RIVERS, "How long is Orrin?"),
+        ("what about the last one?", RIVERS, "What about Ash (Quenby)?"),
+        ("Tell me more about the former.", WAR, "Tell me more about Syria."),
+        ("and in 2021?", Turn("What was capex in 2022?"), "What was capex in 2021?"),
+        ("In 2021?", Turn("What was the capex of Borg?"), "What was the capex of Borg In 2021?"),
+        ("for Germany?", Turn("What are the sales of Siemens?"), "What are the sales of Siemens for Germany?"),
+        ("And Nissan in 2020?", Turn("What did Toyota earn in 2019?"), "What did Nissan earn in 2020?"),
+        ("How high is it?", Turn("how long is harrow bridge"), "How high is it (long harrow bridge)?"),
+        ("When did this happen?", Turn("Who closed the old mill?"), "When did this happen (old mill)?"),
+        ("When was it built?", Turn("What is the tallest mast?", "It is Kolmen Mast."), "When was Kolmen Mast built?"),
+    ],
+)
+def test_a_follow_up_is_made_to_stand_alone(question: str, turn: Turn, expected: str) -> None:
+    assert rewrite(question, [turn]) == expected
+
+
+def test_an_antecedent_may_lie_some_turns_back() -> None:
+    assert rewrite("When was it opened?", [BRIDGE, Turn("Why?")]) == "When was the Harrow Bridge opened?"
+
+
+def test_without_earlier_turns_nothing_is_changed() -> None:
+    assert rewrite("When was it opened?", []) == "When was it opened?"
+
+
+def test_earlier_questions_count_as_they_were_searched_for() -> None:
+    answer = Answer(
+        "And the Lindow Canal?",
+        AnswerState.ANSWERED,
+        "31 km [1].",
+        (),
+        (),
+        Gate("rerank", 0.7, 0.6, True),
+        "extractive",
+        {},
+        rewritten="How long is the Lindow Canal?",
+    )
+    history = [
+        Message("1", "user", "And the Lindow Canal?", NOW),
+        Message("2", "assistant", "31 km [1].", NOW, answer),
+        Message("3", "user", "Unanswered?", NOW),
+    ]
+    assert turns_of(history) == [Turn("How long is the Lindow Canal?", "31 km."), Turn("Unanswered?")]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Why?", Kind.BARE),
+        ("since when?", Kind.BARE),
+        ("and in 2021?", Kind.FRAGMENT),
+        ("who was his successor?", Kind.POSSESSIVE),
+        ("Who succeeded him?", Kind.PRONOUN),
+        ("What caused these losses?", Kind.DEMONSTRATIVE),
+        ("who lived there?", Kind.PLACE),
+        ("what was the first?", Kind.ORDINAL),
+    ],
+)
+def test_how_a_question_leans_on_earlier_ones_is_told(question: str, kind: Kind) -> None:
+    found = find_reference(question)
+    assert found is not None
+    assert found.kind is kind
+
+
+def test_names_are_kept_whole_and_without_a_genitive() -> None:
+    text = "What did St. John's Cathedral, DATANET 1 and the War of the Austrian Succession cost 3M in 1931?"
+    assert [one.text for one in names(text)] == [
+        "St. John's Cathedral",
+        "DATANET 1",
+        "the War of the Austrian Succession",
+        "3M",
+    ]
+    found = [one.text for one in names("Was the Zanzibar bridge opened when the Ostmark closed or did the SNP win?")]
+    assert found == ["the Zanzibar bridge", "the Ostmark", "the SNP"]
+    assert [one.text for one in names("Is Warsaw's symbol old? In Warsaw. It is.")] == ["Warsaw", "Warsaw"]
+
+
+def test_a_noun_phrase_leaves_the_verb_out() -> None:
+    assert [one.text for one in noun_phrases("When did the board meet?")] == ["the board"]
+    assert [one.text for one in noun_phrases("When was the old bridge built?")] == ["the old bridge"]
+    assert [one.text for one in noun_phrases("What is the annual report?")] == ["the annual report"]
+
+
+def test_a_name_or_a_quotation_says_what_a_question_is_about() -> None:
+    assert is_anchored("Who built Warsaw?")
+    assert is_anchored("what is “net zero”?")
+    assert not is_anchored("how many seats were won?")
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
+def test_any_text_can_be_asked_after_any_other(question: str, earlier: str, answer: str) -> None:
+    made = rewrite(question, [Turn(earlier, answer)])
+    assert made == question or find_reference(question) is not None
