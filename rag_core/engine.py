@@ -617,7 +617,7 @@ class Engine:
 
     def status(self) -> Status:
         """The state of the whole installation; waits for the model if it is being loaded."""
-        return condition(self.settings, self._stores, self._generations, self.threshold)
+        return condition(self.settings, self._stores, self._generations, lambda: self.threshold)
 
     def mismatch(self) -> dict[str, tuple[Any, Any]]:
         """Where the index and the settings differ, as ``name: (index, settings)``."""

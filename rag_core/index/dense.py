@@ -30,18 +30,40 @@ class DenseIndex:
     def __init__(self, client: Any, generation_id: int) -> None:
         self._client = client
         self._collection_name = collection_name(generation_id)
-        self._collection = _in_words(
-            lambda: client.get_or_create_collection(
-                self._collection_name,
-                embedding_function=None,
-                # Wider than the defaults: recall of the approximate search matters more here than the
-                # millisecond it costs.
-                configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
+        self._found: Any = None
+
+    @property
+    def _collection(self) -> Any:
+        """The collection, or ``None`` where nothing was ever added or the generation was removed."""
+        from chromadb.errors import NotFoundError
+
+        def find() -> Any:
+            try:
+                return self._client.get_collection(self._collection_name, embedding_function=None)
+            except NotFoundError:
+                return None
+
+        if self._found is None:
+            self._found = _in_words(find)
+        return self._found
+
+    def _made(self) -> Any:
+        """The collection, made if need be: only adding does, or reading would bring a removed one back."""
+        if self._collection is None:
+            self._found = _in_words(
+                lambda: self._client.get_or_create_collection(
+                    self._collection_name,
+                    embedding_function=None,
+                    # Wider than the defaults: recall of the approximate search matters more here than
+                    # the millisecond it costs.
+                    configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
+                )
             )
-        )
+        return self._found
 
     def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
         """Add or overwrite vectors, shape (n, dimension), one a chunk, each with its version."""
+        collection = self._made()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             last = first + WRITE_BATCH
             records = {
@@ -49,15 +71,16 @@ class DenseIndex:
                 "embeddings": vectors[first:last],
                 "metadatas": [{"version": version} for version in versions[first:last]],
             }
-            _in_words(lambda records=records: self._collection.upsert(**records))
+            _in_words(lambda records=records: collection.upsert(**records))
 
     def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
         """The ``k`` chunks nearest to the question, best first, within these versions if given."""
-        if versions is not None and not versions:
+        collection = self._collection
+        if collection is None or (versions is not None and not versions):
             return []
         where = None if versions is None else {"version": {"$in": list(versions)}}
         found = _in_words(
-            lambda: self._collection.query(
+            lambda: collection.query(
                 query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
             )
         )
@@ -66,30 +89,36 @@ class DenseIndex:
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         """Remove these chunks; ids that are not held are passed over."""
-        for first in range(0, len(chunk_ids), WRITE_BATCH):
+        collection = self._collection
+        for first in range(0, len(chunk_ids) if collection is not None else 0, WRITE_BATCH):
             ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            _in_words(lambda ids=ids: self._collection.delete(ids=ids))
+            _in_words(lambda ids=ids: collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""
         if chunk_ids is None:
-            return int(_in_words(self._collection.count))
+            return int(_in_words(self._collection.count)) if self._collection is not None else 0
         return len(self.held(chunk_ids))
 
     def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
         """Ids of the chunks that are held, of these or in all."""
+        collection = self._collection
+        if collection is None:
+            return set()
         if chunk_ids is None:
-            found = _in_words(lambda: self._collection.get(include=[])["ids"])
+            found = _in_words(lambda: collection.get(include=[])["ids"])
             return {int(one) for one in found}
         ids: set[int] = set()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {int(one) for one in _in_words(lambda run=run: self._collection.get(ids=run, include=[])["ids"])}
+            ids |= {int(one) for one in _in_words(lambda run=run: collection.get(ids=run, include=[])["ids"])}
         return ids
 
     def drop(self) -> None:
-        """Remove the whole generation."""
-        _in_words(lambda: self._client.delete_collection(self._collection_name))
+        """Remove the whole generation, if anything was ever added to it."""
+        if self._collection is not None:
+            # Kept in hand: who still searches it is told that it is gone, not that it holds nothing.
+            _in_words(lambda: self._client.delete_collection(self._collection_name))
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:

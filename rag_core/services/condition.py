@@ -5,72 +5,78 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from typing import TypeVar
 
-from rag_core.errors import RagError, StoreError
+from rag_core.errors import RagError
 from rag_core.services.generations import Generations
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import DocumentStatus, Status
 
+T = TypeVar("T")
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
 
 
-def condition(settings: Settings, stores: Stores, generations: Generations, threshold: float) -> Status:
+def condition(settings: Settings, stores: Stores, generations: Generations, threshold: Callable[[], float]) -> Status:
     """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
     problems: list[str] = []
     reachable: dict[str, bool] = {}
     held: dict[str, int] = {}
 
-    def count(name: str, what: Callable[[], int]) -> None:
+    def asked(what: Callable[[], T], otherwise: T) -> T:
         try:
-            held[name] = what()
-            reachable[name] = True
-        except (StoreError, OSError) as error:
-            reachable[name] = False
+            return what()
+        except (RagError, OSError) as error:
             problems.append(str(error))
+            return otherwise
 
-    counts: dict[str, int] = {}
-    try:
-        counts = stores.library.counts()
-    except StoreError as error:
-        problems.append(str(error))
+    def count(name: str, what: Callable[[], int]) -> None:
+        found = asked(what, -1)
+        reachable[name] = found >= 0
+        if reachable[name]:
+            held[name] = found
+
+    counts = asked(lambda: _counts(stores), dict[str, int]())
     count("database", lambda: len(stores.library.chunk_ids_all()))
     count("words", stores.words.count)
     count("vectors", lambda: sum(stores.dense(one).count() for one, _ in _live(stores)))
     count("token vectors", stores.vectors.count)
     count("files", lambda: len(stores.files.digests()))
-    built = configured = None
-    try:
-        built = generations.built_with()
-        configured = generations.configured()
-        generations.active()
-    except RagError as error:
-        problems.append(str(error))
+    built = asked(generations.built_with, None)
+    configured = asked(generations.configured, None)
+    asked(generations.active, None)
     if built and configured and (differing := built.differences(configured)):
         problems.append(
             f"The index was built with other settings ({', '.join(differing)}). Re-index to bring it up to date."
         )
-    busy = bool(stores.jobs.listed(active=True, limit=1))
-    if not busy and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
+    # Nothing is compared where something is being written, or where not all could be counted.
+    settled = all(reachable.values()) and not asked(lambda: bool(stores.jobs.listed(active=True, limit=1)), False)
+    if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
             f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
             f"index, {held.get('vectors')} in Chroma. Re-index to mend it."
         )
-    failed = sum(document.status is DocumentStatus.FAILED for document in stores.library.documents())
+    # The same failure met twice, as of a database that does not answer, is one problem.
+    unique = list(dict.fromkeys(problems))
     return Status(
-        healthy=not problems,
-        problems=problems,
-        counts={**counts, "failed": failed, "conversations": stores.conversations.count()},
+        healthy=not unique,
+        problems=unique,
+        counts=counts,
         stores=held,
         reachable=reachable,
         built_with=built,
         configured=configured,
         disk_bytes=_disk(settings.data_dir),
         data_dir=str(settings.data_dir),
-        threshold=threshold,
+        threshold=asked(threshold, settings.threshold),
         generator=settings.generator_name,
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
+
+
+def _counts(stores: Stores) -> dict[str, int]:
+    failed = sum(document.status is DocumentStatus.FAILED for document in stores.library.documents())
+    return {**stores.library.counts(), "failed": failed, "conversations": stores.conversations.count()}
 
 
 def _live(stores: Stores) -> list[tuple[int, object]]:

@@ -16,6 +16,7 @@ from rag_core.services.generations import Generation, Generations
 from rag_core.services.reindexing import Reindexing
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
+from rag_core.services.upkeep import take_up_again
 from rag_core.services.work import Work, outcome
 from rag_core.settings import Settings
 from rag_core.store.codec import text_hash
@@ -50,6 +51,7 @@ class Indexer:
         self._passwords: dict[str, str] = {}
         self._changed = threading.Condition()
         self._in_flight = 0
+        self._taken: set[str] = set()
         self._stopping = False
         self._embedding = EmbeddingStage(stores, removal, settings.embedding_batch, self.is_cancelled, self._work_ended)
         self._reindexing = Reindexing(stores, generations, removal, self)
@@ -161,6 +163,7 @@ class Indexer:
             if self._stopping:
                 return
             if self._stores.jobs.start(job.job_id):
+                self._taken.add(job.job_id)
                 self._index(job)
 
     def embed(self, work: Work) -> None:
@@ -236,6 +239,10 @@ class Indexer:
             self._reindexing.run(waiting[0])
             self._notify()
         elif not self._stores.jobs.queued("index"):
+            if self._taken and not self._in_flight:
+                take_up_again(self._stores, self._removal, self._taken)
+                self._taken.clear()
+                self._notify()
             self.wait_for_change(1.0)
 
     def _index(self, job: Job) -> None:

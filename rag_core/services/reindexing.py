@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rag_core.errors import IndexMismatch, RagError
+from rag_core.errors import EncryptedPdf, IndexMismatch, RagError, RejectedDocument
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -113,7 +113,7 @@ class Reindexing:
             )
         rows = self._active_rows()
         if chosen is not None:
-            todo, kept = [row for row in rows if row.document_id in set(chosen)], []
+            todo, kept = self._chosen(rows, chosen), []
         else:
             complete = self._complete(rows, generation)
             todo = [row for row in rows if row.id not in complete]
@@ -125,6 +125,14 @@ class Reindexing:
             self._build(job, row, generation, activate=True, again=chosen is not None)
         self._indexer.drain()
         return kept
+
+    def _chosen(self, rows: Sequence[Any], chosen: Sequence[str]) -> list[Any]:
+        """What is searched of these documents, or the file that came to nothing where nothing is."""
+        todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
+        ended = self._stores.library.versions_where(
+            versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
+        )
+        return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
     def _build(self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False) -> None:
         """Begin a new version of a document's content and hand it over; a failure is noted and passed over."""
@@ -149,9 +157,11 @@ class Reindexing:
         except RagError as error:
             if self._interrupted(job) or library.version(version_id) is None:
                 return
-            self._removal.abandon(version_id, DocumentStatus.FAILED, str(error), keep=not activate)
+            status = DocumentStatus.REJECTED if isinstance(error, RejectedDocument) else DocumentStatus.FAILED
+            library.update_version(version_id, needs_password=isinstance(error, EncryptedPdf))
+            self._removal.abandon(version_id, status, str(error), keep=not activate)
             failed = Work(job.job_id, version_id, row.document_id, row.name, generation, (), (), (),
-                          DocumentStatus.FAILED, str(error), activate, of_reindex=True, error=str(error))  # fmt: skip
+                          status, str(error), activate, of_reindex=True, error=str(error))  # fmt: skip
             self._ended.append(failed)
             return
         work.of_reindex = True
@@ -203,10 +213,12 @@ class Reindexing:
 
     def remove_generation(self, generation_id: int) -> None:
         """Remove a generation that is not active, with all its versions."""
-        for row in self._stores.library.versions_where(versions.c.generation_id == generation_id):
-            self._removal.version(row)
-        self._stores.drop_dense(generation_id)
-        self._stores.library.drop_generation(generation_id)
+        # Held throughout, so that nothing is published into it meanwhile.
+        with self._removal.lock:
+            for row in self._stores.library.versions_where(versions.c.generation_id == generation_id):
+                self._removal.version(row)
+            self._stores.drop_dense(generation_id)
+            self._stores.library.drop_generation(generation_id)
 
     def _finish(self, job: Job, kept: Sequence[Any]) -> None:
         done = [

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
+from rag_core.errors import StoreError
 from rag_core.services.stores import Stores
 from rag_core.store.schema import versions
 from rag_core.types import DeleteReceipt, DocumentStatus
+
+log = logging.getLogger(__name__)
 
 
 class Removal:
@@ -84,7 +88,11 @@ class Removal:
         if row is None:
             return
         self._stores.library.end_version(version_id, status, reason)
-        self.contents(version_id, row.generation_id)
+        try:
+            self.contents(version_id, row.generation_id)
+        except StoreError as error:
+            # Out of every search already; the next start removes the rest.
+            log.warning("what %s left could not be removed yet: %s", row.name, error)
         others = self._stores.library.versions_where(
             versions.c.document_id == row.document_id, versions.c.id != version_id
         )

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
+
+from rag_core.errors import StoreError
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, JobState
 
+log = logging.getLogger(__name__)
 CLEAN = "clean_shutdown"
+# Ended work that stays listed: more than any page shows, and too little to weigh.
+KEPT_JOBS = 2000
 
 
 def sweep(stores: Stores, removal: Removal) -> None:
@@ -19,10 +26,12 @@ def sweep(stores: Stores, removal: Removal) -> None:
     clean = stores.conversations.preference(CLEAN) is True
     stores.conversations.set_preference(CLEAN, None)
     stores.jobs.requeue_interrupted()
+    stores.jobs.forget_ended(KEPT_JOBS)
     _end_published(stores)
     _finish_deletions(stores, removal)
     _reset_unfinished(stores, removal)
     _remove_former(stores, removal)
+    _empty_ended(stores, removal)
     if not clean:
         _remove_orphans(stores)
 
@@ -30,6 +39,38 @@ def sweep(stores: Stores, removal: Removal) -> None:
 def mark_clean(stores: Stores) -> None:
     """Say that everything was ended in order."""
     stores.conversations.set_preference(CLEAN, True)
+
+
+def take_up_again(stores: Stores, removal: Removal, job_ids: Iterable[str]) -> None:
+    """Bring jobs to an end that run but that nobody works on, since a store failed as they were to end.
+
+    What was decided is noted; what was half indexed begins again from its file.
+    """
+    for job_id, state in stores.jobs.states(list(job_ids)).items():
+        if state is not JobState.RUNNING:
+            continue
+        version_id = stores.jobs.get(job_id).details["version_id"]
+        row = stores.library.version(version_id)
+        if row is not None and row.state == "ended":
+            how = {"failed": JobState.FAILED, "cancelled": JobState.CANCELLED}.get(row.status, JobState.DONE)
+            stores.jobs.finish(job_id, how, DocumentStatus(row.status), row.reason)
+            continue
+        if row is not None and row.state in ("building", "words"):
+            with removal.lock:
+                removal.contents(version_id, row.generation_id)
+                stores.library.restart_version(version_id)
+        stores.jobs.requeue(job_id)
+    _end_published(stores)
+
+
+def _empty_ended(stores: Stores, removal: Removal) -> None:
+    """Versions that came to nothing while a store did not answer, so that they could not be emptied."""
+    for version_id in stores.library.ended_with_chunks():
+        row = stores.library.version(version_id)
+        try:
+            removal.contents(version_id, row.generation_id)
+        except StoreError as error:  # a later start may do better; no search sees them
+            log.warning("what %s left could not be removed yet: %s", row.name, error)
 
 
 def _end_published(stores: Stores) -> None:

@@ -16,6 +16,8 @@ from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 from rag_core.store.schema import metadata
 
+# How long SQLite waits for another process that writes.
+BUSY_MS = 30_000
 # SQLite refuses statements with more bound values than this on older builds.
 MAX_BOUND = 900
 
@@ -106,7 +108,7 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA busy_timeout=30000")
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
     cursor.execute("PRAGMA cache_size=-65536")
     cursor.execute("PRAGMA mmap_size=1073741824")
     cursor.close()
@@ -121,7 +123,8 @@ def _in_words(error: OperationalError, shown: str) -> StoreUnavailable | DataFol
         )
     if "full" in reason:
         return DataFolderUnwritable(
-            f"The disk that holds {shown} is full. Nothing was lost; free some space and try again."
+            f"The disk that holds {shown} is full. Nothing was lost; free some space, or set RAG_DATA_DIR to a folder "
+            "on another disk, and try again."
         )
     if "locked" in reason:
         return StoreUnavailable(

@@ -93,6 +93,13 @@ class JobStore:
             query = update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE))
             connection.execute(query.values(**values))
 
+    def requeue(self, job_id: str) -> None:
+        """Put a job that runs but that nobody works on back in the queue."""
+        values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
+        query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING.value)
+        with self._db.begin() as connection:
+            connection.execute(query.values(**values))
+
     def requeue_interrupted(self) -> int:
         """Put what was running when the process ended back in the queue; returns how many."""
         values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
@@ -104,9 +111,7 @@ class JobStore:
         """Drop the oldest ended jobs beyond the newest ``keep``."""
         kept = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
         with self._db.begin() as connection:
-            connection.execute(
-                delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept.scalar_subquery()))
-            )
+            connection.execute(delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept)))
 
 
 def _job(row: Any) -> Job:

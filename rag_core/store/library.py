@@ -229,6 +229,13 @@ class Library:
             connection.execute(update(documents).where(documents.c.id == document_id).values(active_version=None))
             connection.execute(update(versions).where(versions.c.document_id == document_id).values(state="removing"))
 
+    def ended_with_chunks(self) -> list[str]:
+        """Versions that yield nothing but still have chunks."""
+        held = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
+        with self._db.read() as connection:
+            query = select(versions.c.id).where(versions.c.state == "ended", held.exists())
+            return list(connection.execute(query).scalars())
+
     def clear_version(self, version_id: str) -> None:
         """Delete a version's pages and chunks."""
         with self._db.begin() as connection:

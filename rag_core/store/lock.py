@@ -26,6 +26,8 @@ class FolderLock:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
+            self._pid = folder / ".pid"
+            self._pid.write_text(str(os.getpid()))
         except Timeout:
             raise DataFolderInUse(
                 f"The data folder {folder} is in use by another Footnote process{_holder(folder)}. Close it, use the "
@@ -36,8 +38,6 @@ class FolderLock:
                 f"The data folder {folder} cannot be written ({error.strerror or error}). Give write access, free "
                 "some space, or set RAG_DATA_DIR to another folder."
             ) from error
-        self._pid = folder / ".pid"
-        self._pid.write_text(str(os.getpid()))
 
     def release(self) -> None:
         """Let another process in."""

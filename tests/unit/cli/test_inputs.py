@@ -212,6 +212,41 @@ def test_an_entry_that_lies_about_its_size_is_not_unpacked_beyond_the_limit(tmp_
     assert len(source.data) <= 1_000_001
 
 
+def test_an_archive_of_bombs_paths_and_archives_does_no_harm_and_its_pdf_is_added(fresh: Shell, tmp_path: Path) -> None:
+    inner = zipped(("x.pdf", make_pdf(PENGUINS)))
+    bomb = b"%PDF-1.4\n" + b"\0" * 30_000_000
+    entries = (("../../../evil.pdf", make_pdf(BUDGET)), ("/abs/inner.zip", inner), ("bomb.pdf", bomb))
+    (tmp_path / "a.zip").write_bytes(zipped(*entries))
+    code, out, _ = fresh("add", str(tmp_path / "a.zip"), "--json")
+    found = {row["file"].rsplit("/", 1)[-1]: (row["status"], row["reason"]) for row in rows(out)}
+    assert code == cli.SOME_FAILED
+    assert found["evil.pdf"] == ("indexed", "")
+    assert found["inner.zip"][0] == "rejected"
+    assert "archive within a.zip" in found["inner.zip"][1]
+    assert found["bomb.pdf"][0] == "rejected"
+    assert "100 times its size in a.zip" in found["bomb.pdf"][1]
+    _, listed, _ = fresh("list", "--json")
+    assert [row["document"] for row in rows(listed)] == ["evil.pdf"]
+    kept = sum(path.stat().st_size for path in (tmp_path / "data" / "files").rglob("*") if path.is_file())
+    assert kept < 100_000
+    assert not list(tmp_path.parent.parent.glob("**/evil.pdf"))
+
+
+@pytest.mark.parametrize("extra", [1, 50_000_000])
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, extra: int) -> None:
+    with (tmp_path / "a.pdf").open("wb") as file:
+        file.truncate(1_000_000 + extra)
+    (source,) = sources([tmp_path / "a.pdf"], 1_000_000)
+    assert "a.pdf has 1 MB" in source.problem or "a.pdf has 51 MB" in source.problem
+    assert "RAG_MAX_FILE_MB" in source.problem
+    assert source.data == b""
+
+
+def test_a_device_that_never_ends_is_read_no_further_than_the_limit() -> None:
+    (source,) = sources([Path("/dev/zero")], 1_000_000)
+    assert "RAG_MAX_FILE_MB" in source.problem
+
+
 def test_an_entry_behind_a_password_is_refused(tmp_path: Path) -> None:
     archive = bytearray(zipped(("a.pdf", make_pdf(BUDGET))))
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):

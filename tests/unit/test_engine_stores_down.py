@@ -1,0 +1,278 @@
+"""Stores that are locked, full, read-only or away: told in words, nothing lost, and work goes on afterwards."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from rag_core.engine import Engine
+from rag_core.errors import DataFolderUnwritable, StoreUnavailable
+from rag_core.services import upkeep
+from rag_core.store import database
+from rag_core.store.files import sha256_of
+from rag_core.types import DocumentStatus, JobState
+from tests.conftest import make_pdf
+from tests.unit.engines import (
+    ASK_BUDGET,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    Hold,
+    assert_in_agreement,
+    indexed,
+    names_found,
+    opened,
+)
+
+ROOT = Path(__file__).parents[2]
+LOCKER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+connection.execute("ROLLBACK")
+"""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another process holds the database for itself."""
+    other = subprocess.Popen(
+        [sys.executable, "-c", LOCKER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdin is not None
+    assert other.stdout is not None
+    assert other.stdout.readline() == "locked\n"
+    try:
+        yield
+    finally:
+        other.stdin.close()
+        other.wait(10)
+        other.stdout.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_MS", 200)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_database_that_another_process_locks_is_read_and_told_and_work_goes_on(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        with locked(tmp_path / "data" / "footnote.sqlite"):
+            with pytest.raises(StoreUnavailable, match=r"locked by another process. Close the other program"):
+                engine.add("b.pdf", make_pdf(PENGUINS))
+            assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+            assert engine.status().healthy
+        indexed(engine, "b.pdf", PENGUINS)
+        assert_in_agreement(engine)
+    with locked(tmp_path / "data" / "footnote.sqlite"), pytest.raises(StoreUnavailable, match="locked"):
+        opened(tmp_path / "data")
+    with opened(tmp_path / "data") as engine:
+        assert len(engine.documents()) == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_work_that_meets_a_lock_half_way_ends_or_goes_on_afterwards(tmp_path: Path, hold: Hold) -> None:
+    with opened(tmp_path / "data") as engine:
+        hold.on()
+        jobs = [engine.submit(f"{number}.pdf", make_pdf(text)).job_id for number, text in enumerate((BUDGET, COPPER))]
+        hold.until_reached()
+        with locked(tmp_path / "data" / "footnote.sqlite"):
+            hold.release()
+            threading.Event().wait(1.5)
+        ended = engine.wait(jobs)
+        assert {job.result for job in ended} <= {DocumentStatus.INDEXED, DocumentStatus.FAILED}
+        assert all("locked" in job.reason for job in ended if job.result is DocumentStatus.FAILED)
+        for document in engine.documents():
+            if document.status is DocumentStatus.FAILED:
+                engine.wait([engine.retry(document.document_id).job_id])
+        assert names_found(engine, ASK_BUDGET) == ["0.pdf"]
+        assert len(engine.documents()) == 2
+        assert_in_agreement(engine)
+
+
+def test_a_database_that_does_not_answer_is_a_problem_of_status(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+
+        def refuse(*_: Any) -> None:
+            raise sqlite3.OperationalError("disk I/O error")
+
+        event.listen(engine._stores.database._engine, "before_cursor_execute", refuse)
+        status = engine.status()
+        event.remove(engine._stores.database._engine, "before_cursor_execute", refuse)
+        assert not status.healthy
+        assert not status.reachable["database"]
+        assert status.reachable["words"]
+        assert [problem for problem in status.problems if "footnote.sqlite" in problem] == list(status.problems)
+        assert len(status.problems) == 1
+        assert engine.status().healthy
+
+
+# full
+
+
+def test_a_full_disk_refuses_a_file_and_loses_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        digest = sha256_of(make_pdf(PENGUINS))
+        part = tmp_path / "data" / "files" / digest[:2] / f"{digest}.part"
+        part.parent.mkdir(exist_ok=True)
+        part.symlink_to("/dev/full")  # whatever is written there meets a full disk
+        with pytest.raises(DataFolderUnwritable, match=os.strerror(errno.ENOSPC)):
+            engine.add("b.pdf", make_pdf(PENGUINS))
+        assert len(engine.documents()) == 1
+        part.unlink()
+        indexed(engine, "b.pdf", PENGUINS)
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(engine)
+
+
+def test_a_full_database_fails_in_words_and_goes_on_when_there_is_space(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        pool = engine._stores.database._engine
+        pages: list[int] = []
+
+        def fill(connection: Any, *_: Any) -> None:
+            connection.execute(f"PRAGMA max_page_count={pages[-1]}")
+
+        with pool.connect() as connection:
+            used = int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())
+        pages.append(used)
+        event.listen(pool, "checkout", fill)
+        texts = [f"{PENGUINS} Part {number} of many. " * 12 for number in range(200)]
+        jobs: list[str] = []
+
+        def submit_all() -> None:
+            for number, text in enumerate(texts):
+                jobs.append(engine.submit(f"{number}.pdf", make_pdf(text)).job_id)
+
+        with pytest.raises(DataFolderUnwritable, match=r"full.*RAG_DATA_DIR"):
+            submit_all()
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        pages.append(1_000_000_000)
+        engine.wait(jobs)
+        for document in engine.documents():
+            if document.status is DocumentStatus.FAILED:
+                engine.wait([engine.retry(document.document_id).job_id])
+        indexed(engine, "late.pdf", COPPER)
+        assert all(document.status is DocumentStatus.INDEXED for document in engine.documents())
+
+
+# read-only
+
+READER = """
+import ctypes, sys
+# Root may write anywhere: not without this capability, which an exec then no longer grants.
+ctypes.CDLL(None).prctl(24, 1)
+import os
+os.execv(sys.executable, [sys.executable, "-m", "rag_core", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("part", ["", "footnote.sqlite"])
+def test_a_folder_or_database_that_may_only_be_read_is_told_in_one_line(tmp_path: Path, part: str) -> None:
+    data = tmp_path / "data"
+    with opened(data) as engine:
+        indexed(engine, "a.pdf", BUDGET)
+    kept = [path for path in data.rglob("*") if path.is_file()]
+    (data / part).chmod(0o555 if not part else 0o444)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", READER, "--data-dir", str(data), "status"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        (data / part).chmod(0o755 if not part else 0o644)
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "RAG_DATA_DIR" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert all(path.is_file() for path in kept)
+    with opened(data) as engine:
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+
+
+# Chroma away
+
+
+def closed_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_a_chroma_that_cannot_be_reached_is_told_by_its_setting(tmp_path: Path) -> None:
+    port = closed_port()
+    with opened(tmp_path / "data", chroma_host="127.0.0.1", chroma_port=port) as engine:
+        job = engine.add("a.pdf", make_pdf(BUDGET))
+        assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
+        assert "CHROMA_HOST" in job.reason
+        assert str(port) in job.reason
+        status = engine.status()
+        assert not status.healthy
+        assert not status.reachable["vectors"]
+        assert status.reachable["database"]
+        assert any("CHROMA_HOST" in problem for problem in status.problems)
+        with pytest.raises(StoreUnavailable, match="CHROMA_HOST"):
+            engine.search(ASK_BUDGET)
+        document_id = str(job.document_id)
+        assert engine.original(document_id) == make_pdf(BUDGET)
+    with opened(tmp_path / "data") as engine:
+        assert engine.wait([engine.retry(document_id).job_id])[0].result is DocumentStatus.INDEXED
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(engine)
+
+
+# what is kept of ended work, and of generations that are gone
+
+
+def test_ended_work_is_forgotten_beyond_the_latest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "KEPT_JOBS", 3)
+    with opened(tmp_path / "data") as engine:
+        for number in range(6):
+            engine.add(f"{number}.pdf", b"no pdf")
+        latest = [job.job_id for job in engine.jobs()][:3]
+        assert len(engine.jobs()) == 6
+    with opened(tmp_path / "data") as engine:
+        assert [job.job_id for job in engine.jobs()] == latest
+        assert len(engine.documents()) == 6
+
+
+def test_a_generation_that_is_gone_is_not_brought_back_by_looking(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    engine._stores.dense(7777).count()
+    engine._stores.dense(7777).delete([1])
+    engine._stores.drop_dense(7777)
+    assert {one.name for one in engine._stores._chroma.list_collections()} == {"chunks-1"}
+    assert engine.delete([document_id])[0].chunks_remaining == 0
+
+
+def test_documents_that_came_to_nothing_are_read_again_when_they_are_chosen(engine: Engine) -> None:
+    good = indexed(engine, "a.pdf", BUDGET)
+    bad = str(engine.add("b.pdf", b"%PDF-1.7 broken").document_id)
+    job = engine.wait([engine.reindex([good, bad]).job_id])[0]
+    rows = {row["document_id"]: row["status"] for row in job.details["documents"]}
+    assert rows == {good: "indexed", bad: "rejected"}
+    assert "b.pdf" in job.reason
+    assert engine.document(bad).status is DocumentStatus.REJECTED
+    assert_in_agreement(engine)
