@@ -60,11 +60,15 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A search's result with what an answer needs beyond it."""
+    """A search's result with what an answer, or an explanation, needs beyond it.
+
+    ``ranking`` holds every chunk that a stage found, ``rows`` those of them that may be seen.
+    """
 
     result: SearchResult
     question: Question
-    rows: Mapping[str, Any]
+    ranking: Ranking
+    rows: Mapping[int, Any]
     generation: Generation
 
 
@@ -109,7 +113,7 @@ class Asking:
     ) -> Found:
         """Retrieve, rerank and gate; see `Engine.search`."""
         started = time.perf_counter()
-        question_text = self._checked(text)
+        question_text = self.checked(text)
         scope = self._stores.library.resolve(documents) if documents else None
         top_k = top_k or configuration.top_k
         for _ in range(TRIES - 1):
@@ -124,12 +128,12 @@ class Asking:
         on_stage("gate")
         wanted = top_k or self._top_k()
         order = [chunk_id for chunk_id in ranking.order if chunk_id in rows][:wanted]
-        passages = tuple(_passage(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
+        passages = tuple(passage_of(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
         threshold = self._threshold() if configuration.threshold is None else configuration.threshold
         gate = decide(passages, threshold)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
-        return Found(result, question, {str(one): rows[one] for one in order}, generation)
+        return Found(result, question, ranking, rows, generation)
 
     def _ranked(
         self,
@@ -152,7 +156,7 @@ class Asking:
         with timer.measure("embed"):
             question = generation.embedder.embed_question(question_text)
         reranker = LateInteractionReranker(
-            lambda chunk_ids: self._token_vectors(chunk_ids, generation), self._stores.words.idf, STOPWORDS
+            lambda chunk_ids: self.token_vectors(chunk_ids, generation), self._stores.words.idf, STOPWORDS
         )
         pipeline = Pipeline(
             self._stores.dense(generation.generation_id),
@@ -249,11 +253,11 @@ class Asking:
     def _quote(self, found: Found) -> tuple[str, tuple[Citation, ...]]:
         """The extractive answer."""
         passages = [passage for passage in found.result.passages if passage.scores.get("rerank") is not None]
-        stored = self._token_vectors([int(passage.chunk_id) for passage in passages], found.generation)
+        stored = self.token_vectors([int(passage.chunk_id) for passage in passages], found.generation)
         # A document may have been deleted since it was found.
         passages = [passage for passage in passages if int(passage.chunk_id) in stored]
         embedder = found.generation.embedder
-        prefixes = [embedded_text(found.rows[passage.chunk_id].prefix, "") for passage in passages]
+        prefixes = [embedded_text(found.rows[int(passage.chunk_id)].prefix, "") for passage in passages]
         offsets = embedder.offsets([prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)])
         evidence = []
         for passage, prefix, spans in zip(passages, prefixes, offsets, strict=True):
@@ -264,7 +268,8 @@ class Asking:
         weights = token_weights(found.question, self._stores.words.idf, STOPWORDS)
         return read(found.question, weights, evidence)
 
-    def _token_vectors(self, chunk_ids: Sequence[int], generation: Generation) -> Mapping[int, ChunkVectors]:
+    def token_vectors(self, chunk_ids: Sequence[int], generation: Generation) -> Mapping[int, ChunkVectors]:
+        """Token vectors by chunk: those that are stored, and of the first few others, made now."""
         stored = self._stores.vectors.tokens(chunk_ids)
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_WHILE_ASKED]
         if missing:
@@ -289,7 +294,8 @@ class Asking:
         subject = "1 document is" if partly == 1 else f"{partly} documents are"
         return (f"{subject} still being indexed and found by words only so far.",)
 
-    def _checked(self, text: str) -> str:
+    def checked(self, text: str) -> str:
+        """The question as it is asked, white space folded; raises `QuestionError`."""
         # Half surrogate pairs come out of broken JSON and terminals; no tokenizer and no store takes them.
         question = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
         question = " ".join(question.split())
@@ -336,7 +342,8 @@ def _unheard(_name: str) -> None:
     """For stages that were told before."""
 
 
-def _passage(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -> Passage:
+def passage_of(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -> Passage:
+    """A chunk's row as a passage; ``scores`` maps each score's name to the chunks' values."""
     return Passage(
         rank=rank,
         chunk_id=str(row.id),
