@@ -8,7 +8,6 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +15,11 @@ import typer
 from typer.exceptions import TyperException
 
 from rag_core.cli import console, rows
+from rag_core.cli.evaluate import evaluate
+from rag_core.cli.opening import Json, open_engine, options
 from rag_core.cli.sources import Source, sources
 from rag_core.engine import Engine
-from rag_core.errors import QuestionError, RagError, SettingsError, UnknownDocument
-from rag_core.settings import load_settings
+from rag_core.errors import LabelError, QuestionError, RagError, SettingsError, UnknownDocument
 from rag_core.types import DocumentStatus, Job, JobState
 
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
@@ -34,9 +34,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-options: dict[str, Any] = {}
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on standard output.")]
 Documents = Annotated[
     list[str] | None, typer.Option("--document", help="Name of a document to search in; may be given again.")
 ]
@@ -70,7 +67,7 @@ def add(
     if missing:
         raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
     statuses: list[str] = []
-    with _engine() as engine, console.job_bars() as bars:
+    with open_engine() as engine, console.job_bars() as bars:
         given = {
             "collection": collection,
             "on_same_name": "keep" if keep else "replace",
@@ -92,7 +89,7 @@ def add(
 @app.command("list")
 def list_documents(as_json: Json = False) -> None:
     """List the documents."""
-    with _engine() as engine:
+    with open_engine() as engine:
         found = [rows.listed(document) for document in engine.documents()]
     if as_json:
         for row in found:
@@ -108,7 +105,7 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Remove documents from every store, and count what is left of them."""
-    with _engine() as engine:
+    with open_engine() as engine:
         for receipt in engine.delete(engine.resolve(documents)):
             row = rows.deleted(receipt)
             if as_json:
@@ -159,7 +156,7 @@ def reindex(
     as_json: Json = False,
 ) -> None:
     """Re-index documents; the present index answers until the new one is complete."""
-    with _engine() as engine, console.job_bars() as bars:
+    with open_engine() as engine, console.job_bars() as bars:
         chosen = engine.resolve(documents) if documents else None
         job = engine.reindex(chosen, embedder=embedder, chunk_tokens=chunk_tokens)
         ended = engine.wait([job.job_id], bars.show)[0]
@@ -193,7 +190,7 @@ def watch(
 
     The app goes on looking at watched folders while it runs.
     """
-    with _engine() as engine:
+    with open_engine() as engine:
         if folder is None:
             found = [rows.watched(one) for one in engine.watches()]
             for row in found if as_json else []:
@@ -228,10 +225,13 @@ def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
         time.sleep(engine.settings.watch_interval_s)
 
 
+app.command()(evaluate)
+
+
 @app.command()
 def status(as_json: Json = False) -> None:
     """Show counts, what the index was built with, and whether all is well."""
-    with _engine() as engine:
+    with open_engine() as engine:
         found = engine.status()
     row = rows.status(found)
     if as_json:
@@ -290,7 +290,7 @@ def _each_question(
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
     asked: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
     failed = False
-    with _engine() as engine:
+    with open_engine() as engine:
         for one in asked:
             try:
                 row = run(engine, one["question"], one.get("documents") or documents, one["id"])
@@ -334,12 +334,6 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
     return found
 
 
-@contextmanager
-def _engine() -> Iterator[Engine]:
-    with Engine(load_settings(data_dir=options["data_dir"])) as engine:
-        yield engine
-
-
 def main() -> None:
     """Run a command; every error that is foreseen is one line on standard error."""
     # What libraries warn of is for developers; a person can do nothing about it.
@@ -354,7 +348,7 @@ def main() -> None:
         sys.exit(code)
     except TyperException as error:
         _say(RagError(error.format_message()), WRONG_USE)
-    except (QuestionError, UnknownDocument, SettingsError) as error:
+    except (LabelError, QuestionError, UnknownDocument, SettingsError) as error:
         _say(error, WRONG_USE)
     except RagError as error:
         _say(error, FAILED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -109,6 +109,18 @@ def job_bars() -> Iterator[JobBars]:
     )
     with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
         yield JobBars(progress)
+
+
+@contextmanager
+def counter(name: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, if that is a terminal; called with how many of how many are done."""
+    if not err.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.completed}/{task.total}")
+    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def _cell(value: Any) -> str:

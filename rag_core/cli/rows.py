@@ -8,14 +8,19 @@ from typing import Any
 from rag_core.types import (
     Answer,
     Citation,
+    Comparison,
     DeleteReceipt,
     DocumentInfo,
     DocumentStatus,
+    Evaluation,
+    Figure,
     Job,
+    LabelKind,
     Passage,
     SearchResult,
     Status,
     Sync,
+    ThresholdAdvice,
     Watch,
 )
 
@@ -108,6 +113,31 @@ def watched(watch: Watch) -> dict[str, Any]:
 def synced(sync: Sync) -> dict[str, Any]:
     """The line of one look at a folder."""
     return asdict(sync)
+
+
+def figure(found: Figure, configuration: str) -> dict[str, Any]:
+    """The line of one metric of ``evaluate``."""
+    value = asdict(found.interval)
+    return {"metric": found.metric, "value": value.pop("value"), "n": found.n, **value, "configuration": configuration}
+
+
+def advice(found: ThresholdAdvice, evaluation: Evaluation) -> dict[str, Any]:
+    """The line of the advised threshold."""
+    shares = asdict(found)
+    judged = sum(one.kind is not LabelKind.ANSWERABLE for one in evaluation.outcomes)
+    return {
+        "metric": "advised_threshold",
+        "value": shares.pop("threshold"),
+        "n": judged,
+        **shares,
+        "configuration": evaluation.configuration,
+    }
+
+
+def comparison(found: Comparison, configurations: str) -> dict[str, Any]:
+    """The line of the difference in one metric."""
+    row = figure(Figure(f"{found.metric} difference", found.difference, found.n), configurations)
+    return {**row, "p_value": found.p_value}
 
 
 def status(found: Status) -> dict[str, Any]:

@@ -1,0 +1,114 @@
+"""``evaluate``: labelled questions asked of the library, and figures about the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_core.cli import console, rows
+from rag_core.cli.opening import Json, open_engine
+from rag_core.engine import Engine
+from rag_core.errors import RagError
+from rag_core.types import Baseline, Configuration, Evaluation, Label
+
+
+class Choice(str, Enum):
+    """What an evaluation may be asked of, by the name that it has on the command line."""
+
+    RERANK = "rerank"
+    RRF = "rrf"
+    BM25 = "bm25"
+    DENSE = "dense"
+    TF_IDF_BASELINE = "tf-idf-baseline"
+    BM25_BASELINE = "bm25-baseline"
+
+    def configuration(self) -> Configuration | Baseline:
+        """The configuration or baseline of that name."""
+        if self is Choice.TF_IDF_BASELINE:
+            return Baseline("tf-idf")
+        return Baseline("bm25") if self is Choice.BM25_BASELINE else Configuration(self.value)
+
+
+Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or CSV.", show_default=False)]
+Configurations = Annotated[
+    list[Choice] | None,
+    typer.Option("--configuration", help="What orders passages; rerank by default. Given twice, both are compared."),
+]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for tables (CSV) and charts (SVG).")]
+Most = Annotated[
+    float,
+    typer.Option("--most", min=0, max=1, help="Share of unanswerable questions that the advised threshold may answer."),
+]
+NoAnswers = Annotated[bool, typer.Option("--no-answers", help="Judge rankings alone.")]
+
+
+def evaluate(
+    labels: Labels,
+    configuration: Configurations = None,
+    out: Out = None,
+    most: Most = 0.05,
+    no_answers: NoAnswers = False,
+    as_json: Json = False,
+) -> None:
+    """Ask labelled questions, and tell how well passages are found, answers given and questions refused."""
+    chosen = list(dict.fromkeys(configuration or [Choice.RERANK]))
+    if len(chosen) > 2:
+        raise typer.BadParameter("Give --configuration at most twice: two are compared.")
+    with open_engine() as engine:
+        given = engine.read_labels(labels.name, _read(labels))
+        evaluations = [_run(engine, given, one, labels.name, not no_answers) for one in chosen]
+        found = list(_rows(engine, evaluations, most))
+        written = engine.write_report(evaluations, out) if out else []
+    if as_json:
+        for row in found:
+            console.emit(row)
+        return
+    console.table([_shown(row) for row in found], ("configuration", "metric", "value", "interval", "n"), numeric=("n",))
+    if written:
+        console.line(f"{len(written)} tables and charts are in {out}.")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be read ({error.strerror}).") from None
+
+
+def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, answers: bool) -> Evaluation:
+    configuration = choice.configuration()
+    stream = engine.evaluate(labels, configuration, name=name, answers=answers)
+    try:
+        with closing(stream) as events, console.counter(configuration.label) as count:  # type: ignore[type-var]
+            for event in events:
+                if isinstance(event, Evaluation):
+                    return event
+                count(event.done, event.total)
+    except KeyboardInterrupt:
+        raise RagError("Stopped before the end: nothing of this evaluation is kept.") from None
+    raise RagError("The evaluation ended without a result.")
+
+
+def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
+    """A line a figure, then the advised threshold, then a line a difference where there are two."""
+    for one in evaluations:
+        for figure in one.figures:
+            yield rows.figure(figure, one.configuration)
+        if advice := engine.advise_threshold(one, most):
+            yield rows.advice(advice, one)
+    if len(evaluations) == 2:
+        first, second = evaluations
+        for comparison in engine.compare(first, second):
+            yield rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    interval = f"{row['low']:.3f} to {row['high']:.3f}" if "low" in row else ""
+    if "p_value" in row:
+        interval += f", p {row['p_value']:.3f}"
+    return {**row, "value": f"{row['value']:.3f}", "interval": interval}
