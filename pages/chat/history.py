@@ -12,6 +12,7 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import quoted, written
 from pages.shared.evidence import source_names
+from pages.shared.feedback import feedback, passage_is_right
 from pages.shared.passages import passage_list
 from pages.shared.richtext import richtext
 from pages.shared.source import open_source
@@ -70,16 +71,19 @@ def message_body(back: Backend, message: Message, *, last: bool) -> None:
         answer,
         key=f"passage_{message.message_id}",
         on_open=lambda rank: open_source(message.message_id, rank),
+        on_confirm=lambda rank: passage_is_right(back.engine, message.message_id, rank),
     )
-    if last:
-        st.button(
-            "Ask again",
-            icon=":material/refresh:",
-            type="tertiary",
-            key=f"again_{message.message_id}",
-            on_click=answer_again,
-            args=[back, message],
-        )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        feedback(back.engine, message.message_id)
+        if last:
+            st.button(
+                "Ask again",
+                icon=":material/refresh:",
+                type="tertiary",
+                key=f"again_{message.message_id}",
+                on_click=answer_again,
+                args=[back, message],
+            )
 
 
 def _work_done(answer: Answer) -> None:

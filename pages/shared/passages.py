@@ -13,8 +13,14 @@ from pages.shared.text import plain, score
 from rag_core.types import Answer, AnswerState, Passage
 
 
-def passage_list(answer: Answer, *, key: str, on_open: Callable[[int], None]) -> None:
-    """List the passages, best first; ``on_open`` is called with the rank of the one to open."""
+def passage_list(
+    answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
+) -> None:
+    """List the passages, best first.
+
+    ``on_open`` is called with the rank of the one to open, ``on_confirm`` with that of one which, the
+    reader says, answers the question.
+    """
     for passage in answer.passages:
         with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
             richtext(
@@ -25,13 +31,23 @@ def passage_list(answer: Answer, *, key: str, on_open: Callable[[int], None]) ->
                 key=f"{key}_{passage.rank}_text",
                 small=True,
             )
-            st.button(
-                "Open source",
-                icon=":material/description:",
-                key=f"{key}_{passage.rank}_open",
-                on_click=on_open,
-                args=[passage.rank],
-            )
+            with st.container(horizontal=True, gap="small"):
+                st.button(
+                    "Open source",
+                    icon=":material/description:",
+                    key=f"{key}_{passage.rank}_open",
+                    on_click=on_open,
+                    args=[passage.rank],
+                )
+                st.button(
+                    "Right passage",
+                    icon=":material/check:",
+                    type="tertiary",
+                    key=f"{key}_{passage.rank}_right",
+                    help="Its page answers the question. Kept as a labelled question for Evaluate.",
+                    on_click=on_confirm,
+                    args=[passage.rank],
+                )
 
 
 def _label(answer: Answer, passage: Passage) -> str:

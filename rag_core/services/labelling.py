@@ -31,6 +31,11 @@ class Labelling:
         else:
             self._add_pages(message_id, answer, [Evidence(one.document, one.page_index) for one in answer.citations])
 
+    def withdraw(self, message_id: str) -> None:
+        """See `Engine.withdraw_feedback`."""
+        self._stores.evaluations.remove_feedback(message_id)
+        self._stores.evaluations.remove_labels_of(message_id)
+
     def confirm_passage(self, message_id: str, rank: int) -> None:
         """See `Engine.confirm_passage`."""
         answer = self._answer(message_id)

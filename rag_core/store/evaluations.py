@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert, select
 
 from rag_core.errors import UnknownEvaluation
 from rag_core.store.database import Database, as_utc, new_id, now
-from rag_core.store.schema import evaluations, feedback, labels, messages
+from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.types import (
     Evaluation,
     Evidence,
@@ -86,12 +86,15 @@ class EvaluationStore:
             connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
             connection.execute(insert(feedback).values(**values))
 
-    def feedback(self, conversation_id: str) -> dict[str, Feedback]:
-        """What was thought of the answers of a conversation, by message."""
-        query = select(feedback).join(messages, messages.c.id == feedback.c.message_id)
+    def feedback(self, message_id: str) -> Feedback | None:
+        """What was noted of an answer."""
         with self._db.read() as connection:
-            rows = connection.execute(query.where(messages.c.conversation_id == conversation_id))
-            return {row.message_id: Feedback(bool(row.good), row.note) for row in rows}
+            row = connection.execute(select(feedback).where(feedback.c.message_id == message_id)).first()
+        return Feedback(bool(row.good), row.note) if row else None
+
+    def remove_feedback(self, message_id: str) -> None:
+        with self._db.begin() as connection:
+            connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
 
     # evaluations
 

@@ -252,7 +252,7 @@ def answered(engine: Engine, question: str) -> tuple[str, str]:
 
 def test_a_good_answer_becomes_a_label_and_a_bad_one_takes_it_back(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", OTHER, BUDGET)
-    conversation_id, message_id = answered(engine, ASK_BUDGET)
+    _, message_id = answered(engine, ASK_BUDGET)
     engine.feedback(message_id, True)
     (label,) = engine.labels()
     assert (label.question, label.kind, label.evidence) == (
@@ -262,11 +262,12 @@ def test_a_good_answer_becomes_a_label_and_a_bad_one_takes_it_back(engine: Engin
     )
     engine.feedback(message_id, False, "wrong year")
     assert engine.labels() == []
-    assert engine.feedback_in(conversation_id) == {message_id: Feedback(False, "wrong year")}
+    assert engine.feedback_on(message_id) == Feedback(False, "wrong year")
     _, refusal = answered(engine, CHESS)
     engine.feedback(refusal, True)
     assert [one.kind for one in engine.labels()] == [LabelKind.NO_ANSWER]
-    engine.remove_label(engine.labels()[0].label_id)
+    engine.withdraw_feedback(refusal)
+    assert (engine.labels(), engine.feedback_on(refusal)) == ([], None)
 
 
 def test_a_right_passage_adds_its_page_to_the_label(engine: Engine) -> None:
@@ -286,7 +287,7 @@ def test_feedback_goes_with_its_conversation(engine: Engine) -> None:
     conversation_id, message_id = answered(engine, CHESS)
     engine.feedback(message_id, False)
     engine.delete_conversation(conversation_id)
-    assert engine.feedback_in(conversation_id) == {}
+    assert engine.feedback_on(message_id) is None
     with pytest.raises(UnknownConversation):
         engine.feedback(message_id, True)
     other = engine.new_conversation().conversation_id

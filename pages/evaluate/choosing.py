@@ -1,0 +1,119 @@
+"""What is asked, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared.problems import told
+from pages.shared.text import count, plain
+from rag_core.engine import Engine
+from rag_core.types import Baseline, Configuration, Label, LabelKind
+
+_APP, _FILE = "Made in the app", "From a file"
+_CHOICES: dict[str, Configuration | Baseline] = {
+    "As the chat retrieves (rerank)": Configuration("rerank"),
+    "Meaning and words merged (rrf)": Configuration("rrf"),
+    "Words alone (bm25)": Configuration("bm25"),
+    "Meaning alone (dense)": Configuration("dense"),
+    "Textbook tf-idf (rankings alone)": Baseline("tf-idf"),
+    "Textbook BM25 (rankings alone)": Baseline("bm25"),
+}
+_EXAMPLE = """\
+{"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
+{"question": "Who audits the company?", "document": "report.pdf", "quote": "independent auditor"}
+{"question": "Who won the cup in 1930?", "kind": "no answer"}"""
+
+
+def labelled(engine: Engine) -> tuple[str, list[Label]]:
+    """Let the reader pick labelled questions; returns what they are called, and them."""
+    made = engine.labels()
+    source = st.segmented_control(
+        "Labelled questions",
+        [_APP, _FILE],
+        default=_APP if made else _FILE,
+        required=True,
+        format_func=lambda one: f"{one} ({len(made):,})" if one == _APP else one,
+        key="labels_from",
+    )
+    if source == _APP:
+        _made_in_app(engine, made)
+        return "labels made in the app", made
+    file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
+    if file is None:
+        with st.expander("What a file of labelled questions looks like", type="compact"):
+            st.code(_EXAMPLE, language=None, wrap_lines=True)
+            st.caption(
+                "One JSON object a line, or CSV with the same names as columns. A page is named by what is printed "
+                "on it (page), by its number from 0 (page_index) or by words that stand on it (quote)."
+            )
+        return "", []
+    with told():
+        labels = engine.read_labels(file.name, file.getvalue())
+        st.caption(_summary(labels))
+        return file.name, labels
+    return file.name, []
+
+
+def configurations() -> list[Configuration | Baseline]:
+    """Let the reader pick what is measured; two are compared."""
+    names = st.multiselect(
+        "What to measure",
+        list(_CHOICES),
+        default=next(iter(_CHOICES)),
+        max_selections=2,
+        placeholder="Choose one, or two to compare",
+        key="configurations",
+    )
+    return [_CHOICES[name] for name in names]
+
+
+def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
+    if not labels:
+        st.info(
+            "None yet. Rate an answer in the chat, or mark one of its passages as right: the question and the page "
+            "become a label.",
+            icon=":material/info:",
+        )
+        return
+    with st.expander(_summary(labels), type="compact", key="made_labels"):
+        event = st.dataframe(
+            pd.DataFrame([(one.question, _answered_by(one)) for one in labels], columns=["Question", "Answered by"]),
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="multi-row",
+            key=f"labels_{len(labels)}_{labels[-1].label_id}",
+            alt="Labels made in the app",
+        )
+        chosen = [labels[row].label_id for row in event.selection.rows if row < len(labels)]
+        st.button(
+            f"Remove {count(len(chosen), 'label')}" if chosen else "Remove",
+            icon=":material/delete:",
+            disabled=not chosen,
+            key="remove_labels",
+            on_click=_remove,
+            args=[engine, chosen],
+        )
+
+
+def _remove(engine: Engine, label_ids: Sequence[str]) -> None:
+    with told():
+        for label_id in label_ids:
+            engine.remove_label(label_id)
+
+
+def _answered_by(label: Label) -> str:
+    if label.kind is not LabelKind.ANSWERABLE:
+        return "nothing in the documents"
+    pages = [
+        f"{one.document}, page {one.page or (one.page_index or 0) + 1}" if not one.quote else one.document
+        for one in label.evidence
+    ]
+    return "; ".join([*pages, *label.answers])
+
+
+def _summary(labels: Sequence[Label]) -> str:
+    without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
+    return plain(f"{count(len(labels), 'question')}, {without:,} of them without an answer in the documents")

@@ -1,0 +1,112 @@
+"""Evaluations that were kept: figures first, then charts, then each question that went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.evaluate.threshold import threshold
+from pages.evaluate.wrong import wrong
+from pages.shared.text import count, duration, plain, reader_zone
+from rag_core.engine import Engine
+from rag_core.types import Evaluation, Interval
+
+_NOTHING = ""
+_CHARTS = {
+    "precision-recall": ("Precision and recall", "Interpolated precision at 11 levels of recall, over pages."),
+    "risk-coverage": (
+        "Risk and coverage",
+        "As the threshold falls, more is answered, and more of it is wrong. Each point is a threshold.",
+    ),
+    "scores": ("Scores", "The gate answers what lies right of the dashed line, the threshold in use."),
+    "figures": ("Figures", "Each metric with its 95 % interval."),
+}
+
+
+def results(engine: Engine) -> None:
+    """Let the reader pick one evaluation, or two to compare, and show them."""
+    kept = {one.evaluation_id: one for one in engine.evaluations()}
+    if not kept:
+        st.caption("No evaluation was run yet. Choose labelled questions above and run one.")
+        return
+    first, second = _chosen(engine, kept)
+    shown = [first, second] if second else [first]
+    words = [count(len(one.outcomes), "question") + f" in {duration(one.seconds)}" for one in shown]
+    st.caption(" · ".join([*words, "after each value: its 95 % interval (bootstrap over questions)"]))
+    st.table(_compared(engine, first, second) if second else _figures(first), hide_index=True, border="horizontal")
+    threshold(engine, first)
+    _charts(engine, shown)
+    wrong(first)
+
+
+def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
+    left, right, rest = st.columns([5, 5, 1], vertical_alignment="bottom")
+    ids = list(kept)
+    # Two that were begun together are shown together.
+    together = engine.evaluation_state()
+    pair = list(together.evaluation_ids) if together else []
+    default = pair[0] if pair and pair[0] in kept else ids[0]
+    first = left.selectbox(
+        "Evaluation", ids, index=ids.index(default), format_func=lambda one: _title(kept[one]), key="evaluation"
+    )
+    others = [_NOTHING, *(one for one in ids if one != first)]
+    partner = pair[1] if len(pair) == 2 and first == pair[0] and pair[1] in others else _NOTHING
+    second = right.selectbox(
+        "Compared with",
+        others,
+        index=others.index(partner),
+        format_func=lambda one: _title(kept[one]) if one else "Nothing",
+        key="compared_with",
+    )
+    rest.button(
+        "Remove",
+        icon=":material/delete:",
+        type="tertiary",
+        key="remove_evaluation",
+        help="Remove this evaluation; its labels stay.",
+        on_click=engine.remove_evaluation,
+        args=[first],
+    )
+    return kept[first], kept.get(second)
+
+
+def _title(evaluation: Evaluation) -> str:
+    moment = evaluation.created_at.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
+    return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {moment}"
+
+
+def _figures(evaluation: Evaluation) -> pd.DataFrame:
+    rows = [(plain(one.metric), _interval(one.interval), f"{one.n:,}") for one in evaluation.figures]
+    return pd.DataFrame(rows, columns=["Metric", plain(evaluation.configuration), "Questions"])
+
+
+def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataFrame:
+    sides = [{one.metric: one for one in evaluation.figures} for evaluation in (first, second)]
+    differences = {one.metric: one for one in engine.compare(first, second)}
+    rows = []
+    for metric in dict.fromkeys([*sides[0], *sides[1]]):
+        values = [_interval(side[metric].interval) if metric in side else "–" for side in sides]
+        found = differences.get(metric)
+        change = [_interval(found.difference, sign="+"), f"{found.p_value:.3f}"] if found else ["–", "–"]
+        rows.append([plain(metric), *values, *change])
+    names = [plain(one.configuration) for one in (first, second)]
+    if names[0] == names[1]:
+        names = [f"{names[0]} (first)", f"{names[1]} (second)"]
+    return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])
+
+
+def _interval(found: Interval, sign: str = "") -> str:
+    return f"{found.value:{sign}.3f} ({found.low:{sign}.3f} to {found.high:{sign}.3f})"
+
+
+def _charts(engine: Engine, shown: Sequence[Evaluation]) -> None:
+    drawn = engine.evaluation_plots(shown)
+    columns = st.columns(2)
+    for position, name in enumerate(name for name in _CHARTS if name in drawn):
+        title, words = _CHARTS[name]
+        with columns[position % 2]:
+            st.subheader(title, anchor=False)
+            st.caption(words)
+            st.vega_lite_chart(spec=dict(drawn[name]), width="stretch", key=f"chart_{name}", alt=f"{title}. {words}")

@@ -1,0 +1,70 @@
+"""An evaluation under way: begun here, carried on whatever page is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared.problems import told
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.types import Baseline, Configuration, Label
+
+
+def start(
+    engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline]
+) -> None:
+    """Offer to begin."""
+    state = engine.evaluation_state()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Run",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=not labels or not configurations or bool(state and state.running),
+            key="run_evaluation",
+            on_click=_begin,
+            args=[engine, name, labels, configurations],
+        )
+        st.toggle(
+            "Answer the questions too",
+            value=True,
+            key="with_answers",
+            help="Else only the order of the passages is judged, which takes a fraction of the time.",
+        )
+    if engine.settings.openai_model and st.session_state["with_answers"]:
+        st.caption(f"Every question is answered by {plain(engine.settings.openai_model)}, also those refused later.")
+
+
+def running(engine: Engine) -> None:
+    """How far the evaluation is, with a way to stop it; how the last one ended, if not well."""
+    state = engine.evaluation_state()
+    if state is None:
+        return
+    if not state.running:
+        if state.problem:
+            st.warning(plain(state.problem), icon=":material/error:")
+        return
+
+    @st.fragment(run_every=1.0)
+    def progress() -> None:
+        now = engine.evaluation_state()
+        if now is None or not now.running:
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+            words = plain(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}")
+            st.progress(now.done / now.total if now.total else 0.0, text=words)
+            st.button("Cancel", key="cancel_evaluation", type="tertiary", on_click=engine.cancel_evaluation)
+
+    progress()
+
+
+def _begin(
+    engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline]
+) -> None:
+    with told():
+        engine.start_evaluation(labels, configurations, name=name, answers=st.session_state["with_answers"])
+        # What is chosen below is another evaluation's.
+        for key in ("evaluation", "compared_with"):
+            st.session_state.pop(key, None)

@@ -1,0 +1,53 @@
+"""The threshold that an evaluation advises, put to use with a click."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.problems import told
+from rag_core.engine import Engine
+from rag_core.types import Evaluation
+
+_SHARES = (0, 1, 2, 5, 10, 15, 20)
+
+
+def threshold(engine: Engine, evaluation: Evaluation) -> None:
+    """Advise a threshold for the share of unanswerable questions that may slip through."""
+    if not evaluation.risk_coverage:
+        return
+    st.subheader("Threshold", anchor=False)
+    most = st.select_slider(
+        "Questions without an answer that may be answered all the same, at most",
+        _SHARES,
+        value=5,
+        format_func=lambda share: f"{share} %",
+        key="most_answered",
+    )
+    advice = engine.advise_threshold(evaluation, most / 100)
+    if advice is None:
+        st.caption(
+            f"In use: {engine.threshold:.2f}. An advice needs questions with and without an answer in the documents, "
+            "and a threshold up to 1 that parts them so far."
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{advice.threshold:.2f}** is the lowest that keeps to this: it answers "
+            f"{100 * advice.answerable_answered:.0f} % of the questions with an answer and "
+            f"{100 * advice.unanswerable_answered:.0f} % of those without. In use: {engine.threshold:.2f}.",
+            width="stretch",
+        )
+        st.button(
+            f"Use {advice.threshold:.2f}",
+            icon=":material/tune:",
+            key="use_threshold",
+            disabled=abs(advice.threshold - engine.threshold) < 0.005,
+            on_click=_use,
+            args=[engine, advice.threshold],
+        )
+
+
+def _use(engine: Engine, value: float) -> None:
+    with told():
+        engine.set_threshold(value)
+        st.toast(f"Threshold {value:.2f} is in use", icon=":material/check:")

@@ -1,0 +1,36 @@
+"""Each question that went wrong, a click from the lab."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.shared.text import count, plain
+from rag_core.types import Evaluation, Outcome
+
+_SHOWN = 20
+
+
+def wrong(evaluation: Evaluation) -> None:
+    """List what went wrong, and why."""
+    found = [one for one in evaluation.outcomes if one.problem]
+    st.subheader(f"Went wrong: {len(found):,} of {count(len(evaluation.outcomes), 'question')}", anchor=False)
+    if not found:
+        st.caption("None.")
+        return
+    every = len(found) <= _SHOWN or st.toggle(f"Show all {len(found):,}", key="show_all_wrong")
+    for outcome in found if every else found[:_SHOWN]:
+        _one(outcome)
+
+
+def _one(outcome: Outcome) -> None:
+    with st.container(border=True, gap="xsmall"):
+        # Relative, so that it holds behind a proxy that serves the app under a path of its own.
+        address = "lab?" + urlencode({"question": outcome.question})
+        st.markdown(f"[{plain(outcome.question)}]({address})")
+        pages = plain(" · ".join(outcome.evidence)) or "not in the documents"
+        rank = f" · found at rank {outcome.first_rank}" if outcome.first_rank else ""
+        st.caption(f"{plain(outcome.problem)}  \nAnswered by: {pages}{rank}")
+        if outcome.text:
+            st.text(outcome.text)

@@ -1,0 +1,46 @@
+"""What a reader thinks of an answer: a thumb and, if wanted, a note."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.problems import told
+from rag_core.engine import Engine
+
+_BAD, _GOOD = 0, 1
+
+
+def feedback(engine: Engine, message_id: str) -> None:
+    """Thumbs and a note under an answer; what was said before is shown."""
+    thumb, note = f"thumb_{message_id}", f"note_{message_id}"
+    if thumb not in st.session_state:
+        before = engine.feedback_on(message_id)
+        st.session_state[thumb] = None if before is None else _GOOD if before.good else _BAD
+        st.session_state[note] = before.note if before else ""
+    given = st.feedback("thumbs", key=thumb, on_change=_keep, args=[engine, message_id, thumb, note])
+    if given is None:
+        return
+    with st.popover("Note", icon=":material/edit_note:", type="tertiary", key=f"note_open_{message_id}"):
+        st.text_area(
+            "What is right or wrong with this answer?",
+            key=note,
+            max_chars=2000,
+            on_change=_keep,
+            args=[engine, message_id, thumb, note],
+        )
+
+
+def passage_is_right(engine: Engine, message_id: str, rank: int) -> None:
+    """Label the question with the page of a passage."""
+    with told():
+        engine.confirm_passage(message_id, rank)
+        st.toast("Kept as a labelled question for Evaluate", icon=":material/check:")
+
+
+def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:
+    with told():
+        given = st.session_state[thumb]
+        if given is None:
+            engine.withdraw_feedback(message_id)
+        else:
+            engine.feedback(message_id, given == _GOOD, st.session_state[note].strip())

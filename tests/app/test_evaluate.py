@@ -1,0 +1,135 @@
+"""The Evaluate page, and labels made in the chat."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rag_core.engine import Engine
+from rag_core.types import Configuration, Evaluation, Evidence, Feedback, LabelKind
+from tests.app.conftest import OpenPage, conversation_of, settle, texts
+from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, ask
+
+ROWS = [
+    {"question": LENGTH, "document": "bridge.pdf", "page_index": 0, "answers": ["412 metres"]},
+    {"question": "How many locks has the Lindow Canal?", "document": "canal.pdf", "page": "1", "answers": ["forty"]},
+    {"question": "Who won the chess match in Reykjavik in 1972?", "kind": "off-corpus"},
+]
+FILE = ("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode(), "application/json")
+
+
+@pytest.fixture
+def library(engine: Engine) -> Engine:
+    add(engine, bridge=BRIDGE, canal=CANAL)
+    return engine
+
+
+def run(app: AppTest) -> AppTest:
+    app.button(key="run_evaluation").click().run()
+    return settle(app, lambda app: not app.button(key="run_evaluation").disabled)
+
+
+def column(app: AppTest, name: str) -> dict[str, str]:
+    (table,) = [one.value for one in app.table if "Metric" in one.value]
+    # What keeps names from being read as Markdown or addresses is not seen.
+    names = [one.replace("\\", "").replace("\u2060", "") for one in table["Metric"]]
+    return dict(zip(names, table[name], strict=True))
+
+
+def kept(engine: Engine, configuration: Configuration) -> Evaluation:
+    labels = engine.read_labels(FILE[0], FILE[1])
+    *_, last = engine.evaluate(labels, configuration, name="earlier")
+    assert isinstance(last, Evaluation)
+    return last
+
+
+def test_a_file_is_evaluated_and_what_went_wrong_leads_to_the_lab(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("evaluate")
+    assert "No evaluation was run yet" in texts(app)
+    assert app.button(key="run_evaluation").disabled
+    app.file_uploader[0].upload(*FILE).run()
+    assert "3 questions, 1 of them without an answer" in texts(app).replace("\\", "")
+    run(app)
+    assert column(app, "rerank")["recall@1"] == "1.000 (1.000 to 1.000)"
+    assert column(app, "Questions")["refused"] == "1"
+    assert any("Went wrong: 1 of 3 questions" in one.value for one in app.subheader)
+    assert "The answer does not hold the expected one" in texts(app)
+    links = [one.value for one in app.markdown if "](lab?" in one.value]
+    assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
+
+
+def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("evaluate")
+    app.file_uploader[0].upload(*FILE).run()
+    options = app.multiselect(key="configurations").options
+    app.multiselect(key="configurations").set_value([options[-1], options[0]]).run()
+    run(app)
+    columns = next(one.value for one in app.table).columns
+    assert list(columns)[1:4] == [r"bm25 baseline\, k 1\.2\, b 0\.75", "rerank", "Second minus first"]
+    assert column(app, "p")["map"] == "1.000"
+    assert column(app, "p")["auroc"] == "–"
+
+
+def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
+    dense, rerank = kept(library, Configuration("dense")), kept(library, Configuration())
+    app = open_page("evaluate")
+    assert app.selectbox(key="evaluation").value == rerank.evaluation_id
+    app.selectbox(key="compared_with").set_value(dense.evaluation_id).run()
+    assert column(app, "Second minus first")["map"].startswith("+0.000")
+    app.button(key="remove_evaluation").click().run()
+    assert [one.evaluation_id for one in library.evaluations()] == [dense.evaluation_id]
+    assert not app.exception
+
+
+def test_the_advised_threshold_is_used_with_a_click(open_page: OpenPage, library: Engine) -> None:
+    evaluation = kept(library, Configuration())
+    advice = library.advise_threshold(evaluation)
+    assert advice is not None
+    app = open_page("evaluate")
+    assert app.button(key="use_threshold").label == f"Use {advice.threshold:.2f}"
+    app.button(key="use_threshold").click().run()
+    assert library.threshold == advice.threshold
+    assert app.button(key="use_threshold").disabled
+
+
+def test_an_evaluation_goes_on_while_another_page_is_open_and_can_be_stopped(
+    open_page: OpenPage, library: Engine
+) -> None:
+    labels = library.read_labels(FILE[0], FILE[1])
+    library.start_evaluation(labels * 400, [Configuration()], name="many")
+    open_page("documents")
+    app = open_page("evaluate")
+    assert app.button(key="run_evaluation").disabled
+    app.button(key="cancel_evaluation").click().run()
+    settle(app, lambda app: "Stopped before the end" in texts(app))
+    assert library.evaluations() == []
+
+
+def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("evaluate")
+    app.file_uploader[0].upload("l.jsonl", b"{broken", "application/json").run()
+    assert "line 1 is not JSON" in app.error[0].value
+    gone = json.dumps({"question": "q", "document": "gone.pdf", "page_index": 0}).encode()
+    app.file_uploader[0].upload("l.jsonl", gone, "application/json").run()
+    run(app)
+    assert "is not in the library" in app.warning[0].value
+
+
+def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:
+    app = ask(open_page(), LENGTH)
+    _, messages = library.conversation(conversation_of(app))
+    answer_id = messages[-1].message_id
+    app.feedback(key=f"thumb_{answer_id}").set_value(1).run()
+    assert [one.evidence for one in library.labels()] == [(Evidence("bridge.pdf", 0),)]
+    app.text_area(key=f"note_{answer_id}").set_value("just so").run()
+    assert library.feedback_on(answer_id) == Feedback(True, "just so")
+    again = open_page(c=conversation_of(app))
+    assert again.feedback(key=f"thumb_{answer_id}").value == 1
+    again.feedback(key=f"thumb_{answer_id}").set_value(0).run()
+    assert library.labels() == []
+    again.button(key=f"passage_{answer_id}_1_right").click().run()
+    assert [one.kind for one in library.labels()] == [LabelKind.ANSWERABLE]
+    page = run(open_page("evaluate"))
+    assert column(page, "rerank")["recall@5"].startswith("1.000")
