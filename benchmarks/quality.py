@@ -15,45 +15,40 @@ import json
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rag_core.engine import Engine
+from rag_core.evaluation.intervals import auroc, mean_interval
+from rag_core.evaluation.retrieval import first_rank, ranked_pages
 from rag_core.settings import load_settings
-from rag_core.types import Answer, AnswerState, Passage
+from rag_core.types import Answer, AnswerState, PageKey, Passage
 
 STAGES = ("dense", "bm25", "rrf", "rerank")
 EVERY_CANDIDATE = 200
 Row = dict[str, Any]
 
 
-def page_rank(row: Row, pages: Iterable[tuple[str, int]]) -> float:
+def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
     """1-based rank of the first evidence page, pages counted once; infinite where absent."""
-    gold = {(one["document"], one["page_index"]) for one in row["evidence"]}
-    ranked = list(dict.fromkeys(pages))
-    return next((rank for rank, page in enumerate(ranked, 1) if page in gold), float("inf"))
+    rank = first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
+    return float("inf") if rank is None else rank
 
 
-def pages_of(passages: Sequence[Passage], stage: str) -> list[tuple[str, int]]:
-    """Pages of the passages that a stage scored, in its order."""
+def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
+    """Pages, by document name, of the passages that a stage scored, in its order."""
     scored = [(passage.scores[stage], passage) for passage in passages if passage.scores.get(stage) is not None]
-    ordered = sorted(scored, key=lambda pair: -float(pair[0] or 0.0))
-    return [
-        (passage.document, page)
-        for _, passage in ordered
-        for page in range(passage.page_index, passage.page_index_end + 1)
-    ]
+    ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
+    return ranked_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
 
 
 def interval(values: Sequence[float]) -> str:
     """Mean with its 95 % bootstrap interval."""
-    array = np.asarray(values, float)
-    picks = np.random.default_rng(0).integers(0, len(array), (10_000, len(array)))
-    low, high = np.percentile(array[picks].mean(axis=1), [2.5, 97.5])
-    return f"{array.mean():.3f} ({low:.3f}–{high:.3f})"
+    found = mean_interval(values)
+    return f"{found.value:.3f} ({found.low:.3f}–{found.high:.3f})"
 
 
 def show_ranks(name: str, ranks: Sequence[float]) -> None:
@@ -62,12 +57,6 @@ def show_ranks(name: str, ranks: Sequence[float]) -> None:
     cells += [f"recall@{k} {interval([rank <= k for rank in ranks])}" for k in (1, 5)]
     cells.append(f"MRR@10 {interval([1 / rank if rank <= 10 else 0.0 for rank in ranks])}")
     print("  ".join(cells), flush=True)
-
-
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Probability that an answerable question scores higher, ties counting half."""
-    above = np.subtract.outer(np.asarray(positive), np.asarray(negative))
-    return float((above > 0).mean() + 0.5 * (above == 0).mean())
 
 
 def retrieval(engine: Engine, rows: Sequence[Row], scoped: bool) -> None:
@@ -128,7 +117,9 @@ def peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder: Path) 
     questions.write_text("".join(json.dumps({"id": row["id"], "question": row["question"]}) + "\n" for row in labelled))
     found = [json.loads(line) for line in call("search", "--questions", str(questions), "--top-k", "20").splitlines()]
     ranks = [
-        page_rank(row, [(one["document"], one["page_index"]) for one in answer["passages"]])
+        page_rank(
+            row, ranked_pages((one["document"], one["page_index"], one["page_index"]) for one in answer["passages"])
+        )
         for row, answer in zip(labelled, found, strict=True)
     ]
     show_ranks("peer", ranks)
