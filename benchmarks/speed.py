@@ -43,10 +43,8 @@ def embedding_alone(engine: Engine) -> float:
     spans.sort(key=lambda span: span.tokens)
     texts = [embedded_text(span.prefix, span.text) for span in spans]
     embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
-    batch = engine.settings.embedding_batch
     started = time.perf_counter()
-    for first in range(0, len(texts), batch):
-        embedder.embed(texts[first : first + batch])
+    embedder.embed(texts)
     return time.perf_counter() - started
 
 

@@ -55,7 +55,7 @@ class Settings(BaseSettings):
         min_length=1,
         description="sentence-transformers name or path of the embedding model",
     )
-    embedding_batch: int = Field(4, ge=1, le=256, description="Texts a forward pass")
+    embedding_batch: int = Field(2, ge=1, le=256, description="Texts a forward pass")
     embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
         "auto", description="Arithmetic of the embedder: bf16 where the processor has it, else fp32"
     )

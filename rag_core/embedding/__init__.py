@@ -8,8 +8,8 @@ from rag_core.settings import BUNDLED_EMBEDDER
 __all__ = ["BundledEmbedder", "Embedder", "Identity", "SentenceTransformerEmbedder", "load_embedder"]
 
 
-def load_embedder(name: str, *, precision: str = "auto") -> Embedder:
+def load_embedder(name: str, *, precision: str = "auto", batch: int = 2) -> Embedder:
     """The embedder of that name: the one that comes along, else one by sentence-transformers."""
     if name == BUNDLED_EMBEDDER:
-        return BundledEmbedder(precision=precision)
-    return SentenceTransformerEmbedder(name, precision=precision)
+        return BundledEmbedder(precision=precision, batch=batch)
+    return SentenceTransformerEmbedder(name, precision=precision, batch=batch)

@@ -41,7 +41,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embed texts in one forward pass; token vectors leave the special tokens out.
+        """Embed texts, the more at once the better; token vectors leave the special tokens out.
 
         Raises
         ------

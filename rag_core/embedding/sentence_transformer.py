@@ -27,6 +27,8 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     precision : {"auto", "fp32", "bf16"}
         ``auto`` takes bf16 where the processor multiplies it natively: about twice as fast there,
         slower elsewhere.
+    batch : int
+        Texts a forward pass.
 
     Raises
     ------
@@ -34,7 +36,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         No weights of that name are on this machine.
     """
 
-    def __init__(self, name: str, *, precision: str = "auto") -> None:
+    def __init__(self, name: str, *, precision: str = "auto", batch: int = 2) -> None:
         os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
         import torch
         from sentence_transformers import SentenceTransformer
@@ -58,7 +60,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
         # A copy of its own: the model's truncates and pads, and is not safe to share between threads.
         tokenizer = plain_tokenizer(backend.to_str())
-        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), Projection())
+        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), Projection(), batch)
         self._pad = int(self._model.tokenizer.pad_token_id or 0)
         self._identity = Identity(
             name=name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rag_core.types import Embedding, FloatArray, Int64Array, IntArray, Question
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
+
+Encodings: TypeAlias = "Sequence[Encoding]"
+MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
 # BERT's tokenizer removes these with the control characters, and so would make one word of the two
 # around the break between pages.
@@ -33,12 +36,15 @@ class TransformerEmbedder(ABC):
         Most tokens a text may have, special ones included.
     projection : Projection
         What token vectors are made small with.
+    batch : int
+        Texts a forward pass.
     """
 
-    def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection) -> None:
+    def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection, batch: int) -> None:
         self._tokenizer = tokenizer
         self._window = window
         self._projection = projection
+        self._batch = batch
 
     @property
     @abstractmethod
@@ -73,12 +79,14 @@ class TransformerEmbedder(ABC):
                     f"A text of {len(encoding.ids)} tokens does not fit the embedder's window of {self.window}: "
                     f"{text[:60]!r}…"
                 )
-        dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
-        made = []
-        for row, encoding in enumerate(encodings):
-            values, scales = quantize(self._projection.apply(token_vectors[row][_own(encoding)]))
-            made.append(Embedding(dense[row], values, scales))
-        return made
+        # Texts of like length together: a batch is padded to its longest.
+        order = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
+        batches = [order[first : first + self._batch] for first in range(0, len(order), self._batch)]
+        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches])
+        by_row = {
+            row: one for batch, ones in zip(batches, made, strict=True) for row, one in zip(batch, ones, strict=True)
+        }
+        return [by_row[row] for row in range(len(texts))]
 
     def embed_question(self, question: str) -> Question:
         encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
@@ -92,6 +100,20 @@ class TransformerEmbedder(ABC):
             tokens=self._projection.apply(token_vectors[0][own]),
             offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
         )
+
+    def _each(
+        self, make: Callable[[Encodings], list[Embedding]], batches: Sequence[Encodings]
+    ) -> Iterator[list[Embedding]]:
+        """What ``make`` gives for each batch, in order."""
+        return map(make, batches)
+
+    def _embedded(self, encodings: Encodings) -> list[Embedding]:
+        dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
+        made = []
+        for row, encoding in enumerate(encodings):
+            values, scales = quantize(self._projection.apply(token_vectors[row][_own(encoding)]))
+            made.append(Embedding(dense[row], values, scales))
+        return made
 
     def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
         """Token vectors as the model gives them, cut at the window, shape (n, dimension) each."""

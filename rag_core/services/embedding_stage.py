@@ -24,6 +24,9 @@ from rag_core.types import DocumentStatus, Embedding, JobState, embedded_text
 
 log = logging.getLogger(__name__)
 TOGETHER = 512
+# Texts given to the embedder at once: it waits for the last of them before it takes more (with 32, an
+# eighth of its time beside reading), and work is cancelled and stopped between them (2 s at most).
+AT_ONCE = 128
 SAVE_EVERY = 64
 REPORT_EVERY_S = 0.25
 
@@ -35,8 +38,6 @@ class EmbeddingStage:
     ----------
     stores : Stores
     removal : Removal
-    batch : int
-        Texts a forward pass.
     cancelled : callable
         Whether a job has been cancelled.
     ended : callable
@@ -47,13 +48,11 @@ class EmbeddingStage:
         self,
         stores: Stores,
         removal: Removal,
-        batch: int,
         cancelled: Callable[[str], bool],
         ended: Callable[[Work], None],
     ) -> None:
         self._stores = stores
         self._removal = removal
-        self._batch = batch
         self._cancelled = cancelled
         self._ended = ended
         # Bounded: documents must not be read much faster than their vectors are made.
@@ -137,9 +136,9 @@ class EmbeddingStage:
                 owners.setdefault(digest, []).append(work)
         order = sorted(texts, key=lambda digest: texts[digest][1])
         embedder, made, reported = group[0].generation.embedder, dict[bytes, Embedding](), 0.0
-        for first in range(0, len(order), self._batch):
+        for first in range(0, len(order), AT_ONCE):
             self._drop_cancelled(group)
-            wanted = [one for one in order[first : first + self._batch] if any(w in group for w in owners[one])]
+            wanted = [one for one in order[first : first + AT_ONCE] if any(w in group for w in owners[one])]
             if self._stopping or not group:
                 break
             made |= zip(wanted, embedder.embed([texts[one][0] for one in wanted]), strict=True)

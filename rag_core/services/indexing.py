@@ -53,7 +53,7 @@ class Indexer:
         self._in_flight = 0
         self._taken: set[str] = set()
         self._stopping = False
-        self._embedding = EmbeddingStage(stores, removal, settings.embedding_batch, self.is_cancelled, self._work_ended)
+        self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended)
         self._reindexing = Reindexing(stores, generations, removal, self)
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 

@@ -31,7 +31,9 @@ class Models:
             if name not in self._loaded:
                 self._warmth = Warmth(False, "Loading the language model")
                 try:
-                    self._loaded[name] = load_embedder(name, precision=self._settings.embedding_precision)
+                    self._loaded[name] = load_embedder(
+                        name, precision=self._settings.embedding_precision, batch=self._settings.embedding_batch
+                    )
                 except RagError as error:
                     self._warmth = Warmth(False, "The language model could not be loaded", str(error))
                     raise

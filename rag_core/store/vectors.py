@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from rag_core.store.codec import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.store.database import Database, batches
@@ -31,7 +31,8 @@ class VectorStore:
 
     def save(self, space: str, made: Mapping[bytes, Embedding]) -> dict[bytes, int]:
         """Store new embeddings; returns ``hash: embedding id`` for all of them."""
-        fresh = {key: value for key, value in made.items() if key not in self.known(space, list(made))}
+        known = self.known(space, list(made))
+        fresh = {key: value for key, value in made.items() if key not in known}
         rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in fresh.items()]
         if rows:
             with self._db.begin() as connection:
@@ -40,10 +41,11 @@ class VectorStore:
 
     def link(self, pairs: Mapping[int, int]) -> None:
         """Say which embedding each chunk has, as ``chunk id: embedding id``."""
-        statement = update(chunks)
-        with self._db.begin() as connection:
-            for chunk_id, embedding_id in pairs.items():
-                connection.execute(statement.where(chunks.c.id == chunk_id).values(embedding_id=embedding_id))
+        statement = update(chunks).where(chunks.c.id == bindparam("chunk")).values(embedding_id=bindparam("embedding"))
+        rows = [{"chunk": chunk_id, "embedding": embedding_id} for chunk_id, embedding_id in pairs.items()]
+        if rows:
+            with self._db.begin() as connection:
+                connection.execute(statement, rows)
 
     def dense(self, embedding_ids: Sequence[int]) -> dict[int, FloatArray]:
         """Dense vectors by embedding id, each of shape (dimension,)."""
