@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
@@ -21,6 +21,28 @@ _PER_MESSAGE = 8
 _SHORTEST_STUMP = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What the prompt may hold.
+
+    Attributes
+    ----------
+    passages : tuple[Passage, ...]
+        In order of rank; the first one's ``text`` and ``end`` are smaller where it was cut.
+    history : tuple[Message, ...]
+        The newest turns, oldest first, without a gap.
+    left_out : tuple[int, ...]
+        Ranks of the passages that did not fit, ascending.
+    shortened : bool
+        Whether the first passage was cut.
+    """
+
+    passages: tuple[Passage, ...]
+    history: tuple[Message, ...]
+    left_out: tuple[int, ...]
+    shortened: bool
+
+
 def count_tokens(text: str) -> int:
     """Tokens of a text in ``cl100k_base``; control tokens in it count as the letters they are."""
     return len(_encode()(text))
@@ -33,21 +55,12 @@ def fit(
     *,
     context_tokens: int,
     answer_tokens: int,
-) -> tuple[tuple[Passage, ...], tuple[Message, ...], int]:
+) -> Fitted:
     """Choose what of passages and history the prompt may hold.
 
     The newest exchanges get at most a quarter of the room, the passages the rest, best rank first. A
     first passage that does not fit is cut after a sentence, or else a word; any other is left out.
     A tenth of the context is kept back, since token counts differ between models.
-
-    Returns
-    -------
-    passages : tuple[Passage, ...]
-        In order of rank; the first one's ``text`` and ``end`` are smaller where it was cut.
-    history : tuple[Message, ...]
-        The newest questions with their answers, oldest first, without a gap.
-    left_out : int
-        Number of passages left out.
 
     Raises
     ------
@@ -74,7 +87,10 @@ def fit(
         if cost <= room and passage.text:
             kept.append(passage)
             room -= cost
-    return tuple(kept), kept_history, len(ranked) - len(kept)
+    ranks = {passage.rank for passage in kept}
+    left_out = tuple(passage.rank for passage in ranked if passage.rank not in ranks)
+    shortened = any(len(one.text) < len(whole.text) for one, whole in zip(kept[:1], ranked, strict=False))
+    return Fitted(tuple(kept), kept_history, left_out, shortened)
 
 
 @cache

@@ -8,9 +8,10 @@ from collections.abc import Generator as PyGenerator
 from contextlib import closing
 from typing import Protocol
 
-from rag_core.answering.budget import fit
+from rag_core.answering.budget import Fitted, fit
 from rag_core.answering.endpoint import Endpoint, RequestError
 from rag_core.answering.endpoint_errors import Explainer
+from rag_core.answering.injection import reads_like_instructions
 from rag_core.answering.prompt import NO_ANSWER, build_messages
 from rag_core.errors import SettingsError
 from rag_core.settings import Settings
@@ -136,13 +137,9 @@ class OpenAIGenerator:
             "context_tokens": settings.openai_context_tokens,
             "answer_tokens": settings.openai_answer_tokens,
         }
-        kept, turns, left_out = fit(passages, question, history, **room)
-        if left_out:
-            outcome.notices += (
-                f"{left_out} of {len(passages)} passages did not fit into "
-                f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} and were not used.",
-            )
-        yield from self._tries(outcome, build_messages(question, kept, turns))
+        fitted = fit(passages, question, history, **room)
+        outcome.notices += tuple(_budget_notices(fitted, len(passages), settings.openai_context_tokens))
+        yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history))
 
     def _tries(self, outcome: Generation, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries
@@ -175,6 +172,21 @@ class OpenAIGenerator:
                 f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
                 "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",
             )
+
+
+def _budget_notices(fitted: Fitted, given: int, context_tokens: int) -> Iterator[str]:
+    setting = f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens}"
+    if fitted.left_out:
+        listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)
+        yield f"{len(fitted.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."
+    if fitted.shortened:
+        yield f"Only the beginning of passage [{fitted.passages[0].rank}] fitted into {setting}; the rest was not used."
+    withheld = [f"[{one.rank}]" for one in fitted.passages if reads_like_instructions(one.text)]
+    if withheld:
+        yield (
+            f"Sentences that read like instructions to a model were kept from the model, in {', '.join(withheld)}. "
+            "Open the passage to read them."
+        )
 
 
 def without_thinking(pieces: _Pieces) -> _Pieces:

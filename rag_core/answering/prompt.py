@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rag_core.answering.injection import LEFT_OUT, instruction_spans
 from rag_core.types import REFUSAL, Message, Passage
 
 NO_ANSWER = REFUSAL
@@ -47,7 +48,7 @@ def build_messages(question: str, passages: Sequence[Passage], history: Sequence
     ----------
     question : str
     passages : Sequence[Passage]
-        Put in order of rank, each numbered by its rank.
+        Each numbered by its rank; the best one first, the next best last, and so on inwards.
     history : Sequence[Message]
         Earlier turns, oldest first, without the present question. Only a ``user`` turn with the
         ``assistant`` turn that follows it counts: chat templates refuse any other order. Citation
@@ -62,9 +63,18 @@ def build_messages(question: str, passages: Sequence[Passage], history: Sequence
     for asked, answered in pairwise(history):
         if (asked.role, answered.role) == ("user", "assistant"):
             messages += [turn(asked), turn(answered)]
-    blocks = [passage_block(passage) for passage in sorted(passages, key=lambda passage: passage.rank)]
+    blocks = [passage_block(passage) for passage in best_at_both_ends(passages)]
     content = "\n\n".join([*blocks, f"Question: {neutralise(question).strip()}"])
     return [*messages, {"role": "user", "content": content}]
+
+
+def best_at_both_ends(passages: Sequence[Passage]) -> list[Passage]:
+    """Passages in the order 1, 3, 5, 4, 2: models use what stands at the ends of their context best.
+
+    Liu et al., "Lost in the middle: How language models use long contexts", TACL 2024.
+    """
+    ranked = sorted(passages, key=lambda passage: passage.rank)
+    return [*ranked[::2], *ranked[1::2][::-1]]
 
 
 def turn(message: Message) -> dict[str, str]:
@@ -73,10 +83,21 @@ def turn(message: Message) -> dict[str, str]:
 
 
 def passage_block(passage: Passage) -> str:
-    """A passage as an element that its own text cannot close, with document name and page label."""
-    text = _BRACKETED_NUMBERS.sub(r"(\1)", neutralise(passage.text)).strip()
+    """A passage as an element that its own text cannot close, with document name and page label.
+
+    Sentences that read like instructions to a model are left out of it, which is said in their place.
+    """
+    text = _BRACKETED_NUMBERS.sub(r"(\1)", neutralise(_without_instructions(passage.text))).strip()
     document, page = _attribute(passage.document), _attribute(passage.page_label)
     return f'<passage n="{passage.rank}" document="{document}" page="{page}">\n{text}\n</passage>'
+
+
+def _without_instructions(text: str) -> str:
+    pieces, position = [], 0
+    for start, end in instruction_spans(text):
+        pieces += [text[position:start], LEFT_OUT]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def neutralise(text: str) -> str:

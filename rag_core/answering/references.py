@@ -1,18 +1,13 @@
-"""From a generated text with ``[1]`` in it to citations that can be checked.
-
-A marker survives only if it numbers a passage that was retrieved and a sentence of that passage
-shares words with the statement the marker stands behind; that sentence becomes the quote.
-"""
+"""The markers of a generated text: ``[1]`` in its many forms, and the statements they stand behind."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_core.answering.wording import words
 from rag_core.sentences import sentence_spans
-from rag_core.types import Citation, Passage
 
 _OPEN, _CLOSE = "[\\[\uff3b\u3010\u3014]", "[\\]\uff3d\u3011\u3015]"
 _LIST = r"\d+(?:\s*(?:[,;\uFF0C\u3001-]|\u2013|\u2014|\u2010|\u2011|\uFF0D|&|and)\s*\d+)*"
@@ -21,55 +16,41 @@ _MARKER = re.compile(rf"{_OPEN}\s*\^?(?:passages?\s+)?({_LIST})\s*(?:\u2020[^\[\
 _RANGE = re.compile(r"(\d+)(?:\s*[-\u2013\u2014\u2010\u2011\uFF0D]\s*(\d+))?")
 _NORMAL = re.compile(r"\[(\d+)\]")
 _GROUP = re.compile(r"\[\d+\](?:[ \t]*\[\d+\])*")
-# Chinese, Japanese and Korean are written without blanks: there each character counts as a word.
-_CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
 _LONGEST_NUMBER = 6
-# One content word or number; "the" and "of" are shared by any two sentences.
-_LEAST_SHARED = 1.0
+# What Markdown puts before and after a sentence, and the end of the one before a marker.
+_BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
+_AFTER = re.compile(r"[\s|*_~`]*$")
+_RULE = re.compile(r"[\s|:\-=*_#]*$")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
+_DIGIT = re.compile(r"\d")
+_PARAGRAPH = re.compile(r"\n\s*\n")
+# A model is told to say what the passages leave open; that is said of them and stands in none.
+_SAID_OF_SOURCES = re.compile(
+    r"\b(?:passages?|documents?|sources?|texts?|excerpts?)\s+(?:provided\s+|given\s+)?(?:do|does)(?:\s+not|n['’]t)\s+"
+    r"(?:say|mention|state|give|tell|contain|specify|provide|answer|include|explain|describe|name|indicate)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
-    """A sentence of a passage, as offsets into the passage's text, with the weight of its words."""
+class Claim:
+    """A statement of an answer: its span without markers, and the ranks that it cites.
+
+    ``markers`` holds the spans of its own markers by rank; a statement without any borrows the
+    ``ranks`` of the next one in its paragraph, or else of the one before.
+    """
 
     start: int
     end: int
-    weights: dict[str, float]
+    markers: tuple[tuple[int, int, int], ...]
+    ranks: tuple[int, ...]
 
 
-def resolve(text: str, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-    """Put every marker of a generated text into the form ``[n]`` and back it with a quote.
+def normalised(text: str, ranks: Sequence[int]) -> str:
+    """Put every marker into the form ``[n]``; one that names no rank given goes with the blanks before it.
 
-    Parameters
-    ----------
-    text : str
-        As generated. ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］`` and ``[passage 1]`` are understood.
-    passages : Sequence[Passage]
-        Those the text was generated from; a marker is a passage's rank.
-
-    Returns
-    -------
-    text : str
-        The same but for the markers: one that numbers no passage, or whose passage shares no
-        content word or number with the statement nor with the sentences around it, is gone
-        together with the blanks before it.
-    citations : tuple[Citation, ...]
-        In order of appearance, one for each marker and quote. Every ``[n]`` in the text has at
-        least one. The quote is the sentence of the passage's first page that overlaps most with
-        the statement, by Tversky's index over words, numbers weighing most.
+    ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］`` and ``[passage 1]`` are understood.
     """
-    by_rank = {passage.rank: passage for passage in passages}
-    evidence = {rank: found for rank, passage in by_rank.items() if (found := _sentences_of(passage))}
-    while True:
-        text = _normalised(text, sorted(evidence))
-        citations, unsupported = _cite(text, by_rank, evidence)
-        if not unsupported:
-            return text, citations
-        text = _rewritten(text, [(start, end, "") for start, end in unsupported])
-
-
-def _normalised(text: str, ranks: Sequence[int]) -> str:
     while True:
         edits = [
             (match.start(), match.end(), "".join(f"[{rank}]" for rank in _named(match[1], ranks)))
@@ -80,6 +61,112 @@ def _normalised(text: str, ranks: Sequence[int]) -> str:
         if rewritten == text:
             return text
         text = rewritten
+
+
+def without(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """The text without the given spans and the blanks that go with them, and the spans that went."""
+    removed: list[tuple[int, int]] = []
+    for start, end in sorted(markers):
+        while start > 0 and text[start - 1] in " \t" and (not removed or start > removed[-1][1]):
+            start -= 1
+        if start == 0 or text[start - 1] == "\n":
+            end = len(text) - len(text[end:].lstrip(" \t"))
+        removed.append((start, end))
+    kept, position = [], 0
+    for start, end in removed:
+        kept.append(text[position:start])
+        position = end
+    return "".join([*kept, text[position:]]), removed
+
+
+def markers_in(text: str) -> list[int]:
+    """The numbers of the markers of a normalised text, in order."""
+    return [int(match[1]) for match in _NORMAL.finditer(text)]
+
+
+def claims(text: str) -> list[Claim]:
+    """The statements of a normalised text, in order.
+
+    A statement is a sentence, or the part of one that a group of markers stands behind. Headings,
+    lines that introduce a list, rules of tables and what is said of the sources themselves are none.
+    """
+    found = [claim for start, end in _paragraphs(text) for claim in _lent(list(_claims(text, start, end)))]
+    return [claim for claim in found if claim.markers or not _says_nothing(text, claim)]
+
+
+def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
+    # Blanks in place of markers, so that they part no sentence and each offset stays.
+    blank = _NORMAL.sub(lambda match: " " * len(match[0]), text[begin:finish])
+    cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
+    for group in _GROUP.finditer(text, begin, finish):
+        markers = [(*one.span(), int(one[1])) for one in _NORMAL.finditer(text, *group.span())]
+        cuts.append((group.start(), markers))
+    ends = [begin + end for _, end in sentence_spans(blank)]
+    position = begin
+    while cuts or ends:
+        group_start = cuts[0][0] if cuts else finish + 1
+        # Markers behind the full stop belong to the sentence before it.
+        if ends and ends[0] <= group_start and not (cuts and not text[ends[0] : group_start].strip()):
+            end, markers = ends.pop(0), []
+        else:
+            end, markers = cuts.pop(0)
+            while ends and ends[0] <= end:
+                ends.pop(0)
+        start, stop = _trimmed(text, position, end)
+        after = markers[-1][1] if markers else end
+        position = max(position, after)
+        if start < stop and words(text[start:stop]):
+            yield Claim(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
+        elif markers:
+            # A marker before the words that it stands for, as in "[1] Net sales fell".
+            yield Claim(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    before = _BEFORE.match(text, start, end)
+    start = before.end() if before else start
+    after = _AFTER.search(text, start, end)
+    return start, after.start() if after else end
+
+
+def _lent(found: list[Claim]) -> Iterator[Claim]:
+    """Statements with the markers they rest on; markers without words go to the statement behind them."""
+    merged: list[Claim] = []
+    held: tuple[tuple[int, int, int], ...] = ()
+    for claim in found:
+        if claim.start == claim.end:
+            held += claim.markers
+            continue
+        markers = (*held, *claim.markers)
+        merged.append(Claim(claim.start, claim.end, markers, tuple(rank for _, _, rank in markers)))
+        held = ()
+    if held and merged:
+        last = merged.pop()
+        markers = (*last.markers, *held)
+        merged.append(Claim(last.start, last.end, markers, tuple(rank for _, _, rank in markers)))
+    elif held:
+        yield Claim(held[0][0], held[0][0], held, ())
+    for position, claim in enumerate(merged):
+        lenders = [*merged[position:], *merged[:position][::-1]]
+        ranks = next((one.ranks for one in lenders if one.markers), ())
+        yield Claim(claim.start, claim.end, claim.markers, ranks)
+
+
+def _says_nothing(text: str, claim: Claim) -> bool:
+    said = text[claim.start : claim.end]
+    if _RULE.fullmatch(said) or (_SAID_OF_SOURCES.search(said) and not _DIGIT.search(said)):
+        return True
+    line = text[text.rfind("\n", 0, claim.start) + 1 :].partition("\n")[0]
+    introduces = line.rstrip(" *_").endswith(":") and not _DIGIT.search(line)
+    return introduces or _HEADING.fullmatch(line) is not None
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    position = 0
+    for gap in _PARAGRAPH.finditer(text):
+        yield position, gap.start()
+        position = gap.end()
+    yield position, len(text)
 
 
 def _named(listed: str, ranks: Sequence[int]) -> list[int]:
@@ -105,77 +192,3 @@ def _rewritten(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
         pieces += [before, replacement]
         position = end
     return "".join([*pieces, text[position:]])
-
-
-def _cite(
-    text: str, by_rank: dict[int, Passage], evidence: dict[int, list[_Evidence]]
-) -> tuple[tuple[Citation, ...], list[tuple[int, int]]]:
-    citations: dict[tuple[int, int], Citation] = {}
-    unsupported = []
-    for start, end, statement, context in _statements(text):
-        weights, wider = _weights(statement), _weights(context)
-        for marker in _NORMAL.finditer(text, start, end):
-            rank = int(marker[1])
-            best = _best(weights, evidence[rank]) or _best(wider, evidence[rank])
-            if best is None:
-                unsupported.append(marker.span())
-            else:
-                citations.setdefault((rank, best.start), Citation.of(by_rank[rank], best.start, best.end))
-    return tuple(citations.values()), unsupported
-
-
-def _statements(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Each group of adjacent markers: start, end, the words it stands behind, the sentences around it.
-
-    A marker in mid-sentence covers what follows the marker before it, unless that holds no word.
-    """
-    blank = _NORMAL.sub(lambda match: " " * len(match[0]), text)
-    spans = sentence_spans(blank)
-    starts = [start for start, _ in spans]
-    previous = 0
-    for group in _GROUP.finditer(text):
-        last = len(blank[: group.start()].rstrip())
-        at = max(bisect_left(starts, last) - 1, 0)
-        begin = starts[at] if starts else 0
-        inner = max(begin, previous)
-        if not _TOKEN.search(blank, inner, last):
-            inner = begin
-        around = spans[max(at - 1, 0) : at + 2]
-        context = blank[around[0][0] : around[-1][1]] if around else ""
-        yield group.start(), group.end(), blank[inner:last], context
-        previous = group.end()
-
-
-def _sentences_of(passage: Passage) -> list[_Evidence]:
-    # A citation has one page, and offsets count from ``start`` on the first only.
-    part = passage.first_page_text
-    return [_Evidence(start, end, _weights(part[start:end])) for start, end in sentence_spans(part)]
-
-
-def _weights(text: str) -> dict[str, float]:
-    """Words of a text and what each is worth: numbers most, short words (mostly function words) least."""
-    weights = {}
-    for token in _TOKEN.findall(text):
-        word = token.casefold()
-        if token[0].isdigit():
-            weights[word.replace(",", "")] = 3.0
-        elif len(token) > 3 or not token.isascii():
-            weights[word.removesuffix("s")] = 1.0
-        else:
-            weights[word] = 1.0 if len(token) > 1 and token.isupper() else 0.2
-    return weights
-
-
-def _best(statement: dict[str, float], candidates: Sequence[_Evidence]) -> _Evidence | None:
-    """The candidate closest to the statement by Tversky's index, the first of equals, if any is close."""
-    total = sum(statement.values())
-
-    def closeness(candidate: _Evidence) -> float:
-        common = sum(weight for word, weight in statement.items() if word in candidate.weights)
-        # What the statement says beyond the sentence counts against it in full, the converse little:
-        # a table row or a long sentence says more than any one statement.
-        surplus = sum(candidate.weights.values()) - common
-        return common / (total + 0.2 * surplus) if common >= _LEAST_SHARED else 0.0
-
-    best = max(candidates, key=closeness, default=None)
-    return best if best is not None and closeness(best) > 0 else None

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from rag_core.answering.alignment import TokenVectors
 from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.injection import reads_like_instructions
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
-from rag_core.answering.references import resolve
+from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError, QuestionError, StoreUnavailable
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import LateInteractionReranker, Pipeline, Ranking, Timer, decide, token_weights
@@ -31,7 +33,9 @@ from rag_core.types import (
     Citation,
     Configuration,
     Delta,
+    FloatArray,
     Gate,
+    IntArray,
     Message,
     Passage,
     Question,
@@ -195,34 +199,31 @@ class Asking:
         result = found.result
         if not result.gate.answerable:
             yield Delta(REFUSAL)
-            yield self._finished(found, REFUSAL, (), "extractive", timer, started)
+            yield self._finished(found, Verified(REFUSAL), "extractive", timer, started)
             return
         yield Stage("generate", LABELS["generate"])
         generator, notices = "extractive", list[str]()
-        answer_text, citations = "", tuple[Citation, ...]()
+        answer: Verified | None = None
         if self._settings.openai_model:
             generator = self._settings.generator_name
-            answer_text, citations, refused = yield from self._generate(found, history, timer, started, notices)
-            if refused:
-                yield Stage("generate", LABELS["generate"], done=True)
-                yield self._finished(found, REFUSAL, (), generator, timer, started, notices)
-                return
-        if not citations:
+            answer = yield from self._generate(found, history, timer, started, notices)
+        if answer is None:
             generator = "extractive"
-            answer_text, citations = self._quote(found)
-            for piece in re.findall(r"\S+\s*", answer_text):
+            text, citations = self._quote(found)
+            answer = Verified(text, citations, quoted(text, citations))
+            for piece in re.findall(r"\S+\s*", text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
         yield Stage("generate", LABELS["generate"], done=True)
-        yield self._finished(found, answer_text, citations, generator, timer, started, notices)
+        yield self._finished(found, answer, generator, timer, started, notices)
 
     def _generate(
         self, found: Found, history: Sequence[Message], timer: Timer, started: float, notices: list[str]
-    ) -> Generator[AskEvent, None, tuple[str, tuple[Citation, ...], bool]]:
-        """Stream the endpoint's answer; returns text, citations, and whether it refused.
+    ) -> Generator[AskEvent, None, Verified | None]:
+        """Stream the endpoint's answer, held against its sources; a refusal where they say none of it.
 
-        Without citations the caller quotes instead: the endpoint failed, or what it wrote has no
-        support; the notices say which.
+        With ``None`` the caller quotes instead: the endpoint failed, or named no source; the notices
+        say which.
         """
         if self._generator is None:
             self._generator = OpenAIGenerator(self._settings)
@@ -236,19 +237,33 @@ class Asking:
         except GeneratorError as error:
             notices.append(f"{error} Quoted from the documents instead.")
             yield Restart(str(error))
-            return "", (), False
+            return None
         finally:
             stream.close()
         notices += stream.notices
         text = "".join(pieces)
         if is_refusal(text):
-            return REFUSAL, (), True
-        text, citations = resolve(text, found.result.passages)
-        if not citations:
+            return Verified(REFUSAL)
+        verified = verify(text, found.result.passages, self._token_vectors_of(found))
+        if verified.citations:
+            return verified
+        if all(statement.reason == NOT_CITED for statement in verified.statements):
             reason = "The model's answer named no source that supports it."
             notices.append(f"{reason} Quoted from the documents instead.")
             yield Restart(reason)
-        return text, citations, False
+            return None
+        reason = "Nothing that the model wrote was found in the sources that it named, so it was taken back."
+        notices.append(reason)
+        yield Restart(reason)
+        yield Delta(REFUSAL)
+        return Verified(REFUSAL)
+
+    def _token_vectors_of(self, found: Found) -> TokenVectors:
+        def vectors(text: str) -> tuple[FloatArray, IntArray]:
+            embedded = found.generation.embedder.embed_question(text)
+            return embedded.tokens, embedded.offsets
+
+        return vectors
 
     def _quote(self, found: Found) -> tuple[str, tuple[Citation, ...]]:
         """The extractive answer."""
@@ -312,8 +327,7 @@ class Asking:
     def _finished(
         self,
         found: Found,
-        text: str,
-        citations: tuple[Citation, ...],
+        answer: Verified,
         generator: str,
         timer: Timer,
         started: float,
@@ -322,19 +336,20 @@ class Asking:
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         result = found.result
         gate = result.gate
-        state = AnswerState.ANSWERED if citations else AnswerState.ABSTAINED
+        state = AnswerState.ANSWERED if answer.citations else AnswerState.ABSTAINED
         if state is AnswerState.ABSTAINED and gate.answerable:
-            text, gate = REFUSAL, Gate(gate.score_name, gate.score, gate.threshold, False)
+            answer, gate = Verified(REFUSAL), Gate(gate.score_name, gate.score, gate.threshold, False)
         return Answer(
             question=result.question,
             state=state,
-            text=text,
-            citations=citations,
+            text=answer.text,
+            citations=answer.citations,
             passages=result.passages,
             gate=gate,
             generator=generator,
             timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
             notices=(*result.notices, *notices),
+            statements=answer.statements,
         )
 
 
@@ -358,4 +373,5 @@ def passage_of(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -
         text=row.text,
         heading=row.heading,
         scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
+        instructions=reads_like_instructions(row.text),
     )

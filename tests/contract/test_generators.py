@@ -399,6 +399,7 @@ class TestRequest:
         stream = made.generate(QUESTION, [passage(1), passage(2, "word " * 3000)])
         assert "".join(stream) == "Yes."
         assert "1 of 2 passages did not fit" in stream.notices[0]
+        assert stream.notices[0].endswith("were not used: [2].")
         assert "word word" not in endpoint.requests[0]["messages"][1]["content"]
 
 

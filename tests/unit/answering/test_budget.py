@@ -21,47 +21,52 @@ def test_counts_control_tokens_as_letters() -> None:
 def test_everything_is_kept_where_there_is_room() -> None:
     passages = [passage(2), passage(1)]
     history = [message("user", "a"), message("assistant", "b")]
-    kept, turns, left_out = fit(passages, "?", history, context_tokens=8192, answer_tokens=800)
-    assert [one.rank for one in kept] == [1, 2]
-    assert turns == tuple(history)
-    assert left_out == 0
+    fitted = fit(passages, "?", history, context_tokens=8192, answer_tokens=800)
+    assert [one.rank for one in fitted.passages] == [1, 2]
+    assert fitted.history == tuple(history)
+    assert fitted.left_out == ()
+    assert not fitted.shortened
 
 
 def test_the_best_passages_are_kept() -> None:
     passages = [passage(rank, "word " * 200) for rank in (3, 1, 4, 2)]
-    kept, _, left_out = fit(passages, "?", [], context_tokens=1200, answer_tokens=200)
+    fitted = fit(passages, "?", [], context_tokens=1200, answer_tokens=200)
+    kept = fitted.passages
     assert [one.rank for one in kept] == list(range(1, len(kept) + 1))
     assert kept
-    assert left_out == 4 - len(kept) > 0
+    assert fitted.left_out == tuple(range(len(kept) + 1, 5)) != ()
+    assert not fitted.shortened
 
 
 def test_a_first_passage_that_is_too_long_is_cut_after_a_sentence() -> None:
-    kept, _, left_out = fit([passage(1, LONG), passage(2)], "?", [], context_tokens=900, answer_tokens=100)
-    first = kept[0]
+    fitted = fit([passage(1, LONG), passage(2)], "?", [], context_tokens=900, answer_tokens=100)
+    first = fitted.passages[0]
+    assert fitted.shortened
     assert LONG.startswith(first.text)
     assert first.text.endswith("sales.")
     assert first.end == first.start + len(first.text)
-    assert left_out + len(kept) == 2
+    assert len(fitted.left_out) + len(fitted.passages) == 2
 
 
 def test_or_after_a_word_where_it_has_no_sentences() -> None:
-    (first,), _, _ = fit([passage(1, "word " * 3000)], "?", [], context_tokens=900, answer_tokens=100)
+    (first,) = fit([passage(1, "word " * 3000)], "?", [], context_tokens=900, answer_tokens=100).passages
     assert set(first.text.split()) == {"word"}
 
 
 def test_a_cut_passage_over_two_pages_ends_where_its_text_does() -> None:
     ends_on_first = over_two_pages(LONG, "Tail.")
-    (first,), _, _ = fit([ends_on_first], "?", [], context_tokens=900, answer_tokens=100)
+    (first,) = fit([ends_on_first], "?", [], context_tokens=900, answer_tokens=100).passages
     assert (first.page_index_end, first.end) == (3, first.start + len(first.text))
     ends_on_second = over_two_pages("Head.", LONG)
-    (first,), _, _ = fit([ends_on_second], "?", [], context_tokens=900, answer_tokens=100)
+    (first,) = fit([ends_on_second], "?", [], context_tokens=900, answer_tokens=100).passages
     assert first.page_index_end == 4
     assert LONG[: first.end] == first.text.partition(PAGE_BREAK)[2]
 
 
 def test_the_newest_turns_are_kept_and_take_a_quarter_at_most() -> None:
     history = [message(role, f"{n} " + "word " * 60) for n in range(20) for role in ("user", "assistant")]
-    kept, turns, _ = fit([passage()], "?", history, context_tokens=2000, answer_tokens=100)
+    fitted = fit([passage()], "?", history, context_tokens=2000, answer_tokens=100)
+    kept, turns = fitted.passages, fitted.history
     assert len(kept) == 1
     assert turns == tuple(history[-len(turns) :])
     assert 0 < sum(count_tokens(turn.text) for turn in turns) <= 500
@@ -81,10 +86,11 @@ def test_no_room_at_all_names_the_settings() -> None:
 def test_what_is_kept_fits(sizes: list[int], turns: list[int], context: int) -> None:
     passages = [passage(rank, "A few words. " * size) for rank, size in enumerate(sizes, 1)]
     history = [message(("user", "assistant")[at % 2], "word " * size) for at, size in enumerate(turns)]
-    kept, kept_turns, left_out = fit(passages, "What?", history, context_tokens=context, answer_tokens=100)
+    fitted = fit(passages, "What?", history, context_tokens=context, answer_tokens=100)
+    kept, kept_turns = fitted.passages, fitted.history
     messages = build_messages("What?", kept, kept_turns)
     assert sum(count_tokens(one["content"]) + 4 for one in messages) + 100 <= context
-    assert len(kept) + left_out == len(passages)
+    assert len(kept) + len(fitted.left_out) == len(passages)
     assert bool(kept) or not passages
 
 

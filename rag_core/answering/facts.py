@@ -1,0 +1,240 @@
+"""What may not differ between a statement and its source: numbers, names, negations, opposites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rag_core.answering.numbers import Number, equal, numbers, table_scales
+from rag_core.answering.wording import PRONOUNS, Word, fold, stem, words
+
+_CONTRACTED = "dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt cant couldnt wont wouldnt shouldnt mustnt"
+_NEGATIONS = frozenset(
+    f"not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely {_CONTRACTED}".split()
+)
+# Verbs and adjectives that deny what follows them; a "not" in a statement may stand for one.
+_DENIALS = frozenset(
+    stem(one) for one in "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade "
+    "forbidden prohibit prohibited reject rejected avoid avoided impossible absent except".split()
+)  # fmt: skip
+_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
+_NO_NEGATION = re.compile(r"not\s+only\b|no\s+(?:fewer|less|more|later|sooner)\s+than\b|no\.?\s*\d", re.I)
+_OPPOSITES = (
+    ("increase rise rose risen grow grew grown up", "decrease fall fell fallen decline drop shrink shrank down"),
+    ("before", "after"),
+    ("above", "below"),
+    ("highest higher maximum", "lowest lower minimum"),
+    ("largest larger", "smallest smaller"),
+    ("north northern", "south southern"),
+    ("east eastern", "west western"),
+    ("win won victory", "lose lost defeat"),
+    ("buy bought purchase", "sell sold sale"),
+    ("profit gain", "loss"),
+    ("import", "export"),
+    ("include", "exclude"),
+    ("allow permit", "forbid prohibit ban"),
+    ("accept approve", "reject refuse"),
+    ("support", "oppose"),
+    ("majority", "minority"),
+    ("always", "never"),
+)
+# Endings by which the name of a place, a people and its language differ.
+_NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
+_SCOPE_WITHIN = 5
+_CLAUSE_END = re.compile(r"[;:.!?]")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text with what is compared of it."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> list[Word]:
+        return words(self.text)
+
+    @cached_property
+    def content(self) -> list[Word]:
+        return [word for word in self.words if word.content and word.folded not in _NEGATIONS]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        return frozenset(word.folded for word in self.words)
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        # "One" is a pronoun as often as a number.
+        return [number for number in numbers(self.text) if number.text.casefold() not in ("one", "zero")]
+
+    @cached_property
+    def columns(self) -> list[Number]:
+        """The numbers that "94 000" would be in a table, where a blank parts columns and not thousands."""
+        return numbers(self.text, spaced=False)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The words as they are aligned: stems, and numbers by value."""
+        figures = [self.number_at(word) for word in self.words]
+        return [
+            f"{min(figure.values):f}{figure.kind}" if figure else word.stem
+            for word, figure in zip(self.words, figures, strict=True)
+        ]
+
+    @cached_property
+    def names(self) -> list[Word]:
+        """Capitalised words; whether the first of a sentence is one cannot be told from it alone."""
+        numeric = [(number.start, number.end) for number in self.numbers]
+        return [
+            word
+            for word in self.content
+            if word.text[0].isupper() and not any(start <= word.start < end for start, end in numeric)
+        ]
+
+    def begins_sentence(self, word: Word) -> bool:
+        """Whether a word is capitalised for where it stands."""
+        before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
+        return not before or before[-1] in ".!?:\n"
+
+    @cached_property
+    def negations(self) -> list[tuple[str, frozenset[str]]]:
+        """Each negation with the stems of the next content words in its clause, which it denies."""
+        return [
+            (word.text, self._scope(position))
+            for position, word in enumerate(self.words)
+            if word.folded in _NEGATIONS and not _NO_NEGATION.match(self.text, word.start)
+        ]
+
+    @cached_property
+    def denials(self) -> list[frozenset[str]]:
+        """What words such as "refused" deny, as in `negations`."""
+        return [self._scope(position) for position, word in enumerate(self.words) if word.stem in _DENIALS]
+
+    def _scope(self, position: int) -> frozenset[str]:
+        word, following = self.words[position], []
+        for other in self.words[position + 1 : position + 1 + _SCOPE_WITHIN]:
+            if _CLAUSE_END.search(self.text, word.end, other.start):
+                break
+            if other.content and not other.folded.endswith("ly"):
+                following.append(other.stem)
+        before = [other.stem for other in self.words[max(0, position - 3) : position] if other.content]
+        return frozenset([*following, *before[::-1]][:2])
+
+    def number_at(self, word: Word) -> Number | None:
+        """The number that a word is, or is a part of."""
+        return next((number for number in self.numbers if number.start <= word.start < number.end), None)
+
+    def unit(self, number: Number) -> str:
+        """The stem of the content word right behind a number, which is what it counts; else empty."""
+        following = next((word for word in self.words if word.start >= number.end), None)
+        if following is None or not following.content or not self.text[number.end : following.start].isspace():
+            return ""
+        return "" if following.text[0].isdigit() or following.text[0].isupper() else following.stem
+
+
+def differences(statement: Reading, source: Reading, context: Reading, title: Reading) -> list[str]:
+    """What a statement says otherwise than its source does, in words for the reader; empty when nothing.
+
+    Parameters
+    ----------
+    statement : Reading
+    source : Reading
+        The sentences that the statement is held against.
+    context : Reading
+        What stands before them: there a pronoun of the source finds its name, and a table its scale.
+    title : Reading
+        What the passage is about: a name in it need not be repeated in every sentence.
+    """
+    return [
+        *_numbers(statement, source, f"{title.text}\n{context.text}"),
+        *_names(statement, source, context, title),
+        *_negated(statement, source),
+        *_opposed(statement, source),
+    ]
+
+
+def _numbers(statement: Reading, source: Reading, around: str) -> Iterator[str]:
+    scales = table_scales(around) | table_scales(source.text)
+    there = [*source.numbers, *source.columns]
+    for number in statement.numbers:
+        same = [one for one in there if equal(number, one, scales)]
+        if not same:
+            yield f"the number {number.text} is not there"
+            continue
+        unit = statement.unit(number)
+        others = {source.unit(one) for one in there if one not in same}
+        if unit and unit in others and unit not in {source.unit(one) for one in same}:
+            yield f"the number {number.text} counts something else there"
+
+
+def _names(statement: Reading, source: Reading, context: Reading, title: Reading) -> Iterator[str]:
+    refers = bool(source.folded & PRONOUNS)
+    for word in statement.names:
+        if holds_name(source, word) or holds_name(title, word) or (refers and holds_name(context, word)):
+            continue
+        if not statement.begins_sentence(word):
+            yield f"the name “{word.text}” is not there"
+
+
+def holds_name(reading: Reading, name: Word) -> bool:
+    """Whether a name stands in a text, in a like form, or by its initials."""
+    return any(_same_name(name.folded, one.folded) for one in reading.words) or _spelled_out(name, reading)
+
+
+def _same_name(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    if shorter == longer:
+        return True
+    return len(shorter) > 3 and longer.startswith(shorter) and longer[len(shorter) :] in _NAME_ENDINGS
+
+
+def _spelled_out(word: Word, source: Reading) -> bool:
+    """Whether the capitalised words that an acronym stands for are in the source."""
+    if not (word.text.isupper() and len(word.text) > 1):
+        return False
+    initials = "".join(one.text[0] for one in source.words if one.text[0].isupper())
+    return word.folded in initials.casefold()
+
+
+def _negated(statement: Reading, source: Reading) -> Iterator[str]:
+    denied = [*(scope for _, scope in source.negations), *source.denials]
+    for word, scope in statement.negations:
+        prefixed = any(
+            other.startswith(prefix + one) for prefix in _PREFIXES for one in scope for other in source.folded
+        )
+        if not prefixed and not _met(scope, denied):
+            yield f"the source does not say “{word}”"
+    denied = [*(scope for _, scope in statement.negations), *statement.denials]
+    for word, scope in source.negations:
+        if scope and scope <= statement.stems and not _met(scope, denied):
+            yield f"the source says “{word}”"
+
+
+def _met(scope: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
+    return any(scope & other or scope == other for other in others)
+
+
+def _opposed(statement: Reading, source: Reading) -> Iterator[str]:
+    for pair in _STEMMED:
+        for one, other in (pair, pair[::-1]):
+            if (
+                statement.stems & one
+                and not source.stems & one
+                and source.stems & other
+                and not statement.stems & other
+            ):
+                said = next(word.text for word in statement.words if word.stem in one)
+                yield f"the source says the opposite of “{said}”"
+
+
+def _stems(listed: str) -> frozenset[str]:
+    return frozenset(stem(fold(one)) for one in listed.split())
+
+
+_STEMMED: Sequence[tuple[frozenset[str], frozenset[str]]] = [(_stems(one), _stems(other)) for one, other in _OPPOSITES]

@@ -1,0 +1,244 @@
+"""Numbers and dates in a text, by value: ``1,749``, ``$1.7 billion``, ``5 per cent``, ``17th``, ``1754–63``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from rag_core.answering.wording import fold
+
+_SCALES = {
+    "hundred": 2, "thousand": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6, "billion": 9, "billions": 9,
+    "bn": 9, "b": 9, "trillion": 12, "trillions": 12, "tn": 12,
+}  # fmt: skip
+_CURRENCIES = {
+    "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
+    "eur": "euro", "euros": "euro", "euro": "euro", "£": "pound", "gbp": "pound", "¥": "yen", "yen": "yen",
+}  # fmt: skip
+_MONTHS = "january february march april may june july august september october november december".split()
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen".split()
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth".split()
+)
+_SPELLED = {word: value for value, word in enumerate(_UNITS)}
+_SPELLED |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
+_SPELLED |= {word: value for value, word in enumerate(_ORDINALS)} | {"twentieth": 20, "thirtieth": 30}
+
+_SPACED = r"\d{1,3}(?:[ \n]\d{3})+(?![\d.,]*\d)"
+_GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:\.\d+)?"
+
+
+def _digit_pattern(grouped: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<currency>US\$|[$€£¥]|\b(?:USD|EUR|GBP)\b)?\s?(?<![\w.,])(?P<number>{grouped}|\.\d+)"
+        r"(?P<suffix>st|nd|rd|th|s|k|m|mn|bn|b|tn|M|K|B)?(?![A-Za-z]|\d)"
+    )
+
+
+_DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED}|{_GROUPED}")
+_AFTER = re.compile(
+    r"[\s\u00a0-]{0,2}(?P<scale>hundred|thousand|millions?|billions?|trillions?|mn|mio|bn|tn|m\b)?\.?"
+    r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cent\b|percentage points?\b|pp\b)?"
+    r"[\s\u00a0]{0,2}(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£])?",
+    re.I,
+)
+_WORDS = re.compile(
+    r"\b(?:"
+    + "|".join([*_SPELLED, "hundred"])
+    + r")(?:[\s-](?:and\s)?(?:"
+    + "|".join([*_SPELLED, "hundred"])
+    + r"))*\b",
+    re.I,
+)
+_YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_DATED = re.compile(r"\b(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in _MONTHS) + r")\b\.?(?=\s+\d)", re.I)
+_DATING = re.compile(
+    r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in _MONTHS) + r")\b", re.I
+)
+_MONTH = re.compile(r"\b(" + "|".join(one for one in _MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
+_CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
+_RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
+_HEDGE = re.compile(
+    r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|more than|just under|close to)\s*$|[~≈]\s*$", re.I
+)
+_TABLE_SCALE = re.compile(
+    r"\bin\s+(?:[\w$€£]+\s+)?(thousands|millions|billions)\b|\(\s*(thousands|millions|billions)\b", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number or a part of a date.
+
+    Attributes
+    ----------
+    start, end : int
+        Where it stands, with its scale and unit.
+    values : frozenset[Decimal]
+        What it may mean: more than one where the notation is ambiguous, as in ``1.749`` and ``88 m``.
+    kind : str
+        ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
+    currency : str
+        ``dollar`` and so on, empty where none is named.
+    bare : bool
+        Whether it stands without a scale: in a table whose head says "in millions", it has that one.
+    hedged : bool
+        Whether the text says "about" or the like.
+    """
+
+    start: int
+    end: int
+    text: str
+    values: frozenset[Decimal]
+    kind: str = ""
+    currency: str = ""
+    bare: bool = True
+    hedged: bool = False
+
+
+def numbers(text: str, *, spaced: bool = True) -> list[Number]:
+    """The numbers of a text, in order of appearance; both ends of a range share their unit.
+
+    With ``spaced``, a blank may part thousands, as in ``94 000``.
+    """
+    digits = _digits(text, _DIGITS_OR_SPACED if spaced else _DIGITS)
+    found = sorted([*_dates(text), *digits, *_spelled(text)], key=lambda one: (one.start, -one.end))
+    kept: list[Number] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    for position in range(len(kept) - 2, -1, -1):
+        kept[position] = _as_range(text, kept[position], kept[position + 1])
+    return kept
+
+
+def table_scales(text: str) -> frozenset[int]:
+    """Powers of ten that a table's head announces, as in "in millions"."""
+    named = (match[1] or match[2] for match in _TABLE_SCALE.finditer(text))
+    return frozenset(_SCALES[name.casefold().removesuffix("s")] for name in named)
+
+
+def equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
+    """Whether a statement's number is a source's.
+
+    Kinds must agree, and currencies where both name one. A hedged number may be the source's,
+    rounded to its own digits. ``scales`` are those of the source's tables.
+    """
+    if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
+        return False
+    values = source.values
+    if source.bare and not said.bare:
+        values |= {value.scaleb(scale) for value in source.values for scale in scales}
+    if said.values & values:
+        return True
+    return said.hedged and any(_rounds(value, one) for value in values for one in said.values)
+
+
+def _rounds(value: Decimal, rounded: Decimal) -> bool:
+    if not rounded or not value:
+        return False
+    digits = len(rounded.normalize().as_tuple().digits)
+    unit = Decimal(1).scaleb(rounded.adjusted() - digits + 1)
+    return abs(value - rounded) < unit and abs(value - rounded) <= rounded / 10
+
+
+def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
+    for match in pattern.finditer(text):
+        after = _AFTER.match(text, match.end())
+        scale = ((after and after["scale"]) or "").casefold()
+        suffix = match["suffix"] or ""
+        start = match.start() + len(match[0]) - len(match[0].lstrip())
+        end = after.end() if after and (after["scale"] or after["percent"] or after["currency"]) else match.end()
+        named = match["currency"] or (after and after["currency"]) or ""
+        mantissas = _values(match["number"])
+        powers = {_SCALES.get(scale, 0)}
+        if scale == "m" or suffix in ("m", "M"):
+            # Metres and millions are written alike.
+            powers = {6} if match["currency"] else {0, 6}
+        elif suffix.casefold() in _SCALES:
+            powers = {_SCALES[suffix.casefold()]}
+        kind = "percent" if after and after["percent"] else ""
+        if suffix == "s":
+            kind = "decade"
+        yield Number(
+            start,
+            end,
+            text[start:end].strip(),
+            frozenset(value.scaleb(power) for value in mantissas for power in powers),
+            kind,
+            _CURRENCIES.get(named.casefold(), ""),
+            bare=powers == {0},
+            hedged=bool(_HEDGE.search(text, 0, start)),
+        )
+
+
+def _values(written: str) -> frozenset[Decimal]:
+    plain = re.sub(r"\s", "", written)
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", plain):
+        continental = Decimal(plain.replace(".", "").replace(",", "."))
+        return (
+            frozenset({continental, Decimal(plain)})
+            if plain.count(".") == 1 and "," not in plain
+            else frozenset({continental})
+        )
+    return frozenset({Decimal(plain.replace(",", ""))})
+
+
+def _spelled(text: str) -> Iterator[Number]:
+    for match in _WORDS.finditer(text):
+        total = current = 0
+        for word in re.findall(r"[a-z]+", fold(match[0])):
+            if word == "hundred":
+                current = max(current, 1) * 100
+            elif word != "and":
+                current += _SPELLED[word]
+        total += current
+        after = _AFTER.match(text, match.end())
+        scale = ((after and after["scale"]) or "").casefold()
+        if scale == "m":
+            scale = ""
+        end = after.end() if after and (scale or after["percent"] or after["currency"]) else match.end()
+        named = ((after and after["currency"]) or "").casefold()
+        yield Number(
+            match.start(),
+            end,
+            text[match.start() : end].strip(),
+            frozenset({Decimal(total).scaleb(_SCALES.get(scale, 0))}),
+            "percent" if after and after["percent"] else "",
+            _CURRENCIES.get(named, ""),
+            bare=not scale,
+            hedged=bool(_HEDGE.search(text, 0, match.start())),
+        )
+
+
+def _dates(text: str) -> Iterator[Number]:
+    for match in _ISO.finditer(text):
+        for group, kind in ((1, ""), (2, "month"), (3, "")):
+            yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(match[group])}), kind)
+    for match in _YEARS.finditer(text):
+        first, last = match[1] + match[2], match[1] + match[3]
+        if int(first) < int(last):
+            yield Number(match.start(1), match.end(2), first, frozenset({Decimal(first)}))
+            yield Number(match.start(3), match.end(3), last, frozenset({Decimal(last)}))
+    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH):
+        for match in pattern.finditer(text):
+            group = 1 if match[1] else 2
+            month = next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(match[group].casefold()[:3]))
+            yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
+
+
+def _as_range(text: str, one: Number, following: Number) -> Number:
+    """In "3 to 5 %" and "$2 and $3 million" the first number has the second's unit."""
+    if one.kind or one.currency or not one.bare or not _RANGE.fullmatch(text, one.end, following.start):
+        return one
+    if following.kind == "percent":
+        return replace(one, kind="percent")
+    return one

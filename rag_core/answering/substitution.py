@@ -1,0 +1,147 @@
+"""Names and numbers that stand in a statement where its source has another one.
+
+A name may stand in the source and still be the wrong one: of two kings in a sentence, or of two
+years. What tells is the place: the words around it are there too, around something else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from rapidfuzz.distance import Levenshtein, Opcode
+
+from rag_core.answering.facts import Reading, holds_name
+from rag_core.answering.numbers import equal
+from rag_core.answering.wording import Word
+
+# A longer run of other words is another clause, where nothing stands in the place of anything.
+_LONGEST_SLOT = 5
+_ANCHOR_WORDS = 2
+_LONGEST_ASIDE = 12
+_EVERY_SCALE = frozenset({3, 6, 9})
+# First and last word in the statement; whether it begins, or ends, both texts.
+_Block = tuple[int, int, bool, bool]
+_Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
+
+
+def replaced(statement: Reading, source: Reading) -> Iterator[str]:
+    """What the source has in place of a statement's names and numbers, in words for the reader."""
+    anchors, (slots, agreeing) = _anchors(source), _slots(statement, source)
+    for start, end in _runs(statement):
+        if _in_its_place(statement, start, end, agreeing):
+            continue
+        around = [(before, pair) for before in (True, False) for pair in _around(statement, start, end, before)]
+        places = [place for anchor in around for place in anchors.get(anchor, [])]
+        own = set(statement.keys[start:end])
+        if any(own & set(source.keys[first:last]) for first, last in (_run_at(source, place) for place in places)):
+            continue
+        if _before_an_aside(source, own, places):
+            continue
+        facing = [*places, *(other for at in range(start, end) for other in slots[at])]
+        for at, other in product(range(start, end), facing):
+            if _rivals(statement, statement.words[at], source, source.words[other]):
+                yield f"“{source.words[other].text}” is there in place of “{statement.words[at].text}”"
+                break
+
+
+def _before_an_aside(source: Reading, own: set[str], places: Sequence[int]) -> bool:
+    """Whether the source has the run too, and only an aside between it and the words it is known by."""
+    for place in places:
+        for at in range(max(0, place - _LONGEST_ASIDE), place):
+            end = source.words[at].end
+            if source.keys[at] in own and source.text[end : end + 2].lstrip()[:1] in (",", "(", "["):
+                return True
+    return False
+
+
+def _is_fact(reading: Reading, word: Word) -> bool:
+    return word.content and (word.text[0].isupper() or reading.number_at(word) is not None)
+
+
+def _runs(reading: Reading) -> Iterator[tuple[int, int]]:
+    """Runs of capitalised words and of numbers, as indexes of words."""
+    at = 0
+    while at < len(reading.words):
+        first, last = _run_at(reading, at)
+        if first < last:
+            yield first, last
+        at = max(last, at + 1)
+
+
+def _run_at(reading: Reading, at: int) -> tuple[int, int]:
+    """The run around a word; empty where the word is no fact."""
+    first = last = at
+    while first > 0 and _is_fact(reading, reading.words[first - 1]):
+        first -= 1
+    while last < len(reading.words) and _is_fact(reading, reading.words[last]):
+        last += 1
+    return (first, last) if at < last else (at, at)
+
+
+def _around(reading: Reading, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
+    """What a run is known by: the two words next to it on a side, and the next one where it says something."""
+    found = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
+    nearest = found[-1:] if before else found[:1]
+    if len(found) == _ANCHOR_WORDS and any(word.content for word in found):
+        yield tuple(word.stem for word in found)
+    if nearest and nearest[0].content:
+        yield (nearest[0].stem,)
+
+
+def _anchors(source: Reading) -> _Anchors:
+    """The words of the source that stand next to what runs may be known by."""
+    places: _Anchors = defaultdict(list)
+    for at in range(len(source.words)):
+        for before in (True, False):
+            for pair in _around(source, at, at + 1, before):
+                places[before, pair].append(at)
+    return places
+
+
+def _in_its_place(statement: Reading, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
+    """Whether a run stands in a stretch that the source has too, with words of its own around it."""
+    for first, last, at_start, at_end in agreeing:
+        if first < end and start < last:
+            beside = [*statement.words[first : max(first, start)], *statement.words[end : max(end, last)]]
+            if at_start or at_end or len(beside) > 1 or any(word.content for word in beside):
+                return True
+    return False
+
+
+def _slots(statement: Reading, source: Reading) -> tuple[dict[int, range], list[_Block]]:
+    """An alignment of the words with the fewest edits: what faces a word where it differs, and where it agrees."""
+    one, other = statement.keys, source.keys
+    facing: dict[int, range] = defaultdict(lambda: range(0))
+    agreeing: list[_Block] = []
+    start = source_start = 0
+    ends = (len(one), len(one), len(other), len(other))
+    equal = [op for op in Levenshtein.opcodes(one, other) if op.tag == "equal"]
+    for begin, stop, source_begin, source_stop in [*map(_spans, equal), ends]:
+        if max(begin - start, source_begin - source_start) <= _LONGEST_SLOT:
+            facing |= dict.fromkeys(range(start, begin), range(source_start, source_begin))
+        both_end = stop == len(one) and source_stop == len(other)
+        agreeing.append((begin, stop, begin == source_begin == 0, both_end))
+        start, source_start = stop, source_stop
+    return facing, agreeing
+
+
+def _spans(op: Opcode) -> tuple[int, int, int, int]:
+    return op.src_start, op.src_end, op.dest_start, op.dest_end
+
+
+def _rivals(statement: Reading, one: Word, source: Reading, other: Word) -> bool:
+    """Whether two words are different facts of a kind, the second of which the statement does not hold."""
+    if not one.content or not other.content:
+        return False
+    figure, source_figure = statement.number_at(one), source.number_at(other)
+    if figure and source_figure:
+        return figure.kind == source_figure.kind and not any(
+            equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
+        )
+    if figure or source_figure or not (one.text[0].isupper() and other.text[0].isupper()):
+        return False
+    if source.begins_sentence(other) and statement.begins_sentence(one):
+        return False
+    return not holds_name(statement, other)

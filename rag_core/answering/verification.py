@@ -1,0 +1,174 @@
+"""Whether the sources say what an answer says, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from rag_core.answering.alignment import Candidate, Source, TokenVectors
+from rag_core.answering.facts import Reading, differences
+from rag_core.answering.references import Claim, claims, markers_in, normalised, without
+from rag_core.answering.substitution import replaced
+from rag_core.types import Citation, Passage, Statement
+
+# Share of a statement's words that its source must hold; a statement with half its words from
+# elsewhere says something else, whatever figures it shares.
+LEAST_COVERAGE = 0.6
+# A source that holds less than this of a statement is about something else, and its figures no matter.
+_LEAST_RELATED = 0.3
+_ABOUT_AS_WELL = 0.15
+NOT_CITED = "It names no source."
+NOT_SAID = "No sentence of its source says this."
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """An answer's text with only the markers that hold, their quotes, and the verdict on each statement."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    claim: Claim
+    quotes: tuple[Citation, ...]
+    reason: str
+
+
+def verify(text: str, passages: Sequence[Passage], vectors: TokenVectors | None = None) -> Verified:
+    """Hold each statement of a generated text against the passages that it cites.
+
+    A statement is supported when sentences of a cited passage hold most of its words and all of its
+    numbers, dates, names and negations. It is looked for word for word, then with a few characters
+    differing, then by words, and last, with ``vectors``, by meaning. Where no single passage
+    suffices, those that it cites are taken together.
+
+    Parameters
+    ----------
+    text : str
+        As generated, with markers in any form that `references.normalised` understands.
+    passages : sequence of Passage
+        Those the text was generated from; a marker is a passage's rank.
+    vectors : TokenVectors, optional
+        Token vectors by which words of like meaning are told.
+
+    Returns
+    -------
+    Verified
+        In its text, a marker stands only behind a statement that its passage supports: one that
+        numbers no passage is gone, and so is one behind a statement that was not found. Citations
+        come in order of appearance, one for each marker and quote; the quote is the span of the
+        passage's first page that says it.
+    """
+    sources = {passage.rank: Source(passage) for passage in passages}
+    text = normalised(text, sorted(sources))
+    while True:
+        verdicts = [_judge(text, claim, sources, vectors) for claim in claims(text)]
+        wrong = [span for verdict in verdicts for span in _unbacked(verdict)]
+        kept, removed = without(text, wrong)
+        gone = len(wrong)
+        if len(markers_in(kept)) == len(markers_in(text)) - gone:
+            return _told(kept, removed, verdicts)
+        # Taking a marker out has left another behind, as in "[[2]1]".
+        text = normalised(kept, sorted(sources))
+
+
+def quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
+    """The statements of an extracted answer: each quote where it stands in the text, supported by itself."""
+    statements, position = [], 0
+    for citation in citations:
+        quote = " ".join(citation.quote.split())
+        start = text.find(quote, position)
+        # Two citations may share a quote, as overlapping passages do: it is one statement.
+        if start >= 0:
+            position = start + len(quote)
+            statements.append(Statement(start, position, True))
+    return tuple(statements)
+
+
+def _judge(text: str, claim: Claim, sources: dict[int, Source], vectors: TokenVectors | None) -> _Verdict:
+    ranks = list(dict.fromkeys(rank for rank in claim.ranks if rank in sources))
+    if not ranks:
+        return _Verdict(claim, (), NOT_CITED)
+    statement = Reading(text[claim.start : claim.end])
+    found = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
+    quotes = tuple(_quote(sources[rank], one) for rank, (one, _) in found.items() if one is not None)
+    if not quotes and len(ranks) > 1:
+        quotes = _together(statement, [sources[rank] for rank in ranks])
+    if quotes:
+        return _Verdict(claim, quotes, "")
+    reason = next((reason for _, reason in found.values() if reason), "")
+    return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SAID)
+
+
+def _supporting(statement: Reading, source: Source, vectors: TokenVectors | None) -> tuple[Candidate | None, str]:
+    """The place that supports a statement, or else what the nearest one says otherwise.
+
+    Only the places that fit about as well as the best one count: where that one says otherwise,
+    another that merely does not contradict supports nothing.
+    """
+    best, reason = _LEAST_RELATED, ""
+    seen: list[tuple[Candidate, str]] = []
+    for candidate in source.candidates(statement, vectors):
+        found = _difference(statement, candidate)
+        seen.append((candidate, found))
+        if candidate.coverage > best:
+            best, reason = candidate.coverage, found
+        if not found and candidate.coverage == 1.0:
+            break
+    least = max(LEAST_COVERAGE, best - _ABOUT_AS_WELL)
+    return next((one for one, found in seen if not found and one.coverage >= least), None), reason
+
+
+def _difference(statement: Reading, candidate: Candidate) -> str:
+    source = candidate.source
+    found = [*differences(statement, source, candidate.context, candidate.title), *replaced(statement, source)]
+    return found[0] if found else ""
+
+
+def _together(statement: Reading, sources: Sequence[Source]) -> tuple[Citation, ...]:
+    """Quotes from several passages that support a statement only as one, each with a part of it."""
+    parts = []
+    for source in sources:
+        best = max(islice(source.candidates(statement, None), 4), key=lambda one: one.coverage, default=None)
+        if best is not None and best.coverage >= _LEAST_RELATED:
+            parts.append((source, best))
+    if len(parts) < 2:
+        return ()
+    whole = Reading("\n".join(one.source.text for _, one in parts))
+    context = Reading("\n".join(one.context.text for _, one in parts))
+    held = [word for word in statement.content if word.stem in whole.stems]
+    if len(held) < LEAST_COVERAGE * len(statement.content) or [
+        *differences(statement, whole, context, parts[0][1].title),
+        *replaced(statement, whole),
+    ]:
+        return ()
+    return tuple(_quote(source, one) for source, one in parts)
+
+
+def _quote(source: Source, candidate: Candidate) -> Citation:
+    return Citation.of(source.passage, candidate.start, candidate.end)
+
+
+def _unbacked(verdict: _Verdict) -> list[tuple[int, int]]:
+    backed = {quote.marker for quote in verdict.quotes}
+    return [(start, end) for start, end, rank in verdict.claim.markers if rank not in backed]
+
+
+def _told(text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]) -> Verified:
+    def moved(offset: int) -> int:
+        return offset - sum(min(end, max(offset, start)) - start for start, end in removed)
+
+    citations: dict[tuple[int, int, int], Citation] = {}
+    statements = []
+    for verdict in verdicts:
+        claim = verdict.claim
+        if claim.start < claim.end:
+            start, end = moved(claim.start), moved(claim.end)
+            statements.append(Statement(start, end, bool(verdict.quotes), verdict.reason))
+        for quote in verdict.quotes:
+            citations.setdefault((quote.marker, quote.start, quote.end), quote)
+    return Verified(text, tuple(citations.values()), tuple(statements))

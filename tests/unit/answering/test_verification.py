@@ -1,0 +1,336 @@
+"""Statements of an answer, held against the passages that they cite."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_core.answering.verification import NOT_CITED, NOT_SAID, Verified, quoted, verify
+from rag_core.types import Citation, Passage
+from tests.unit.answering.samples import over_two_pages, passage
+
+CAPEX = passage(1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021.")
+SALES = passage(2, "Net sales were $34.2 billion. They fell by 3 %.")
+CASH = passage(3, "Cash at year-end was $3.7 billion.")
+ALL = [CAPEX, SALES, CASH]
+FORT = passage(
+    1,
+    "In 1750 Christopher Gist, acting for Virginia, explored the Ohio territory and opened negotiations with the "
+    "tribes at Logstown. He did not sign a treaty there. Two years later, in 1752, the chiefs of the Iroquois agreed "
+    "to terms with George Croghan. The company settled 100 families and lost 12 of its 40 wagons.",
+)
+
+
+def verdicts(answer: Verified) -> list[bool]:
+    return [one.supported for one in answer.statements]
+
+
+def supported(statement: str, *passages: Passage) -> bool:
+    """Whether a statement that cites passage 1 is supported, and quoted exactly when it is."""
+    answer = verify(f"{statement} [1]", passages or [FORT])
+    assert bool(answer.citations) == any(verdicts(answer))
+    return all(verdicts(answer))
+
+
+def test_each_statement_gets_the_sentence_that_supports_it() -> None:
+    answer = verify("Capex was $1,749 m [1], up from $1,603 m [1]. Net sales fell by 3 % [2].", ALL)
+    assert answer.text == "Capex was $1,749 m [1], up from $1,603 m [1]. Net sales fell by 3 % [2]."
+    assert [(one.marker, one.quote) for one in answer.citations] == [
+        (1, "Capital expenditure was $1,749 million in 2022."),
+        (1, "It was $1,603 million in 2021."),
+        (2, "They fell by 3 %."),
+    ]
+    assert [answer.text[one.start : one.end] for one in answer.statements] == [
+        "Capex was $1,749 m",
+        "up from $1,603 m",
+        "Net sales fell by 3 %",
+    ]
+    assert verdicts(answer) == [True, True, True]
+
+
+def test_a_statement_that_its_source_does_not_support_loses_its_marker_and_says_why() -> None:
+    answer = verify("Net sales fell by 4 % [2]. Cash at year-end was $3.7 billion [3].", ALL)
+    assert answer.text == "Net sales fell by 4 %. Cash at year-end was $3.7 billion [3]."
+    assert verdicts(answer) == [False, True]
+    wrong = answer.statements[0]
+    assert answer.text[wrong.start : wrong.end] == "Net sales fell by 4 %"
+    assert wrong.reason == "In passage 2, the number 4 % is not there."
+    assert [one.marker for one in answer.citations] == [3]
+
+
+def test_a_citation_says_where_it_stands() -> None:
+    (citation,) = verify("Capital expenditure was $1,749 million [1].", ALL).citations
+    assert citation.passage_rank == citation.marker == 1
+    assert (citation.document, citation.page_index, citation.page_label) == ("report.pdf", 3, "iv")
+    page = " " * 100 + CAPEX.text
+    assert page[citation.start : citation.end] == citation.quote
+
+
+def test_what_stands_word_for_word_is_quoted_as_it_stands() -> None:
+    page = passage(1, "The tower is 88 metres\ntall, and “Lena Holm”  built it. It has eleven bells.")
+    (citation,) = verify('The tower is 88 metres tall, and "Lena Holm" built it [1].', [page]).citations
+    assert citation.quote == "The tower is 88 metres\ntall, and “Lena Holm”  built it."
+
+
+def test_a_few_other_characters_make_no_difference() -> None:
+    page = passage(1, "The harbour of Brennick was fortifled in the reign of Queen Aldith. Swans live there.")
+    (citation,) = verify("The harbour of Brennick was fortified in the reign of Queen Aldith [1].", [page]).citations
+    assert citation.quote == "The harbour of Brennick was fortifled in the reign of Queen Aldith."
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "In 1750 Christopher Gist explored the Ohio territory.",
+        "Christopher Gist explored the Ohio territory in 1750.",
+        "The Ohio territory was explored by Christopher Gist, who opened negotiations at Logstown.",
+        "Christopher Gist did not sign a treaty.",
+        "The chiefs of the Iroquois agreed to terms in 1752.",
+        "The company settled one hundred families.",
+        "Of its 40 wagons the company lost twelve.",
+        "Gist negotiated with tribes at Logstown.",
+    ],
+)
+def test_what_the_source_says_in_other_words_is_supported(statement: str) -> None:
+    assert supported(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "In 1752 Christopher Gist explored the Ohio territory.",
+        "Christopher Gist explored the Ohio territory in 1749.",
+        "George Croghan explored the Ohio territory.",
+        "Christopher Gist explored the Kansas territory.",
+        "Christopher Gist, acting for Iroquois, explored the Ohio territory.",
+        "Christopher Gist signed a treaty there.",
+        "He did sign a treaty there.",
+        "Christopher Gist did not explore the Ohio territory.",
+        "The company settled 12 families.",
+        "The company settled 100 wagons.",
+        "The company settled 1,000 families.",
+        "The company settled 100 % of families.",
+        "Swans sing at dawn.",
+    ],
+)
+def test_a_wrong_number_name_date_or_negation_is_not(statement: str) -> None:
+    assert not supported(statement)
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "agree"),
+    [
+        ("Sales were $1.7 billion.", "Sales were 1,700 million dollars.", True),
+        ("Sales were $1.7 billion.", "Sales were $1.7 million.", False),
+        ("Sales were $1.7 billion.", "Sales were €1.7 billion.", False),
+        ("Sales were $1,749 million.", "Sales were about $1.7 billion.", True),
+        ("Sales were $1,749 million.", "Sales were $1.7 billion.", False),
+        ("Sales were 1,749 dollars.", "Sales were $1749.", True),
+        ("Sales were 1.749,50 euros.", "Sales were €1,749.50.", True),
+        ("Sales (in millions) were 1,749 there.", "Sales were $1,749 million.", True),
+        ("Sales rose by 3 to 5 %.", "Sales rose by 3% to 5 per cent.", True),
+        ("Sales rose by 5 percentage points.", "Sales rose by 5.", False),
+        ("It began on July 14, 1789.", "It began on 14 July 1789.", True),
+        ("It began on July 14, 1789.", "It began on 14 June 1789.", False),
+        ("It began on 1789-07-14.", "It began on July 14, 1789.", True),
+        ("The war lasted from 1754–63 in all.", "The war lasted from 1754 to 1763 in all.", True),
+        ("The church is of the 17th century.", "The church is of the seventeenth century.", True),
+        ("The church is of the 17th century.", "The church is of the eighteenth century.", False),
+        ("The style arose in the 1960s.", "The style arose in 1960.", False),
+        ("The tower is 88 m tall.", "The tower is 88 metres tall.", True),
+        ("Sales rose in the north.", "Sales fell in the north.", False),
+        ("They refused to pay the tax.", "They did not pay the tax.", True),
+        ("Warsaw had 94 000 inhabitants.", "Warsaw had 94,000 inhabitants.", True),
+    ],
+)
+def test_notations_of_one_value_agree_and_no_others(source: str, said: str, agree: bool) -> None:
+    assert supported(said, passage(1, source)) is agree
+
+
+def test_two_passages_may_support_a_statement_together() -> None:
+    answer = verify("Net sales were $34.2 billion and cash at year-end was $3.7 billion [2][3].", ALL)
+    assert verdicts(answer) == [True]
+    assert [one.marker for one in answer.citations] == [2, 3]
+
+
+def test_a_statement_without_a_marker_rests_on_the_next_of_its_paragraph() -> None:
+    answer = verify("Net sales were $34.2 billion. They fell by 3 % [2].\n\nTape is made by 3M.", ALL)
+    assert verdicts(answer) == [True, True, False]
+    assert answer.statements[2].reason == NOT_CITED
+    assert [one.quote for one in answer.citations] == ["Net sales were $34.2 billion.", "They fell by 3 %."]
+
+
+def test_headings_introductions_and_what_is_said_of_the_sources_are_no_statements() -> None:
+    text = "## Sales\n\nHere is what I found:\n\n- **Net sales** were $34.2 billion [2]\n\nThe passages do not say why."
+    answer = verify(text, ALL)
+    assert [text[one.start : one.end] for one in answer.statements] == ["Net sales** were $34.2 billion"]
+    assert verdicts(answer) == [True]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "---", "| - | - |"])
+def test_nothing_said_is_nothing_to_verify(text: str) -> None:
+    assert verify(text, ALL) == Verified(text, (), ())
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("[1, 2]", "[1][2]"),
+        ("[1; 2]", "[1][2]"),
+        ("[1 and 2]", "[1][2]"),
+        ("[1-3]", "[1][2][3]"),
+        ("[1\u20133]", "[1][2][3]"),
+        ("[ 1 ]", "[1]"),
+        ("[01]", "[1]"),
+        ("[^1]", "[1]"),
+        ("\u30101\u3011", "[1]"),
+        ("\u30101\u2020source\u3011", "[1]"),
+        ("\uff3b\uff11\uff0c\uff12\uff3d", "[1][2]"),
+        ("[passage 2]", "[2]"),
+        ("[Passages 1, 3]", "[1][3]"),
+        ("[1, 9]", "[1]"),
+        ("[1-900000]", "[1][2][3]"),
+        ("[2, 2]", "[2]"),
+    ],
+)
+def test_variants_become_the_normal_form(written: str, normal: str) -> None:
+    statement = "The mill has eleven sails"
+    same = [passage(rank, f"{statement}.") for rank in (1, 2, 3)]
+    answer = verify(f"{statement} {written}.", same)
+    assert answer.text == f"{statement} {normal}."
+    assert [one.marker for one in answer.citations] == [int(number) for number in re.findall(r"\d", normal)]
+
+
+@pytest.mark.parametrize("marker", ["[4]", "[0]", "[2022]", "[9, 8]", "\u30109\u3011", f"[{'9' * 5000}]", "[7-9]"])
+def test_a_marker_of_no_passage_goes_with_its_blank(marker: str) -> None:
+    answer = verify(f"Net sales fell {marker}. Then?", ALL)
+    assert (answer.text, answer.citations) == ("Net sales fell. Then?", ())
+    assert answer.statements[0].reason == NOT_CITED
+    assert verify(f"{marker} Net sales fell.\n{marker} So", ALL).text == "Net sales fell.\nSo"
+
+
+def test_markers_after_the_full_stop_belong_to_the_sentence_before() -> None:
+    answer = verify("Net sales fell by 3 %. [2] Cash at year-end was $3.7 billion.[3]", ALL)
+    assert [one.quote for one in answer.citations] == ["They fell by 3 %.", "Cash at year-end was $3.7 billion."]
+
+
+def test_a_marker_without_words_of_its_own_takes_those_behind_it() -> None:
+    answer = verify("[2] Net sales fell by 3 %.", ALL)
+    assert [one.quote for one in answer.citations] == ["They fell by 3 %."]
+    assert verdicts(answer) == [True]
+
+
+@pytest.mark.parametrize("text", ["Penguins live in Antarctica [1].", "It was the [2].", "[3]"])
+def test_a_marker_whose_passage_says_nothing_of_the_kind_goes(text: str) -> None:
+    answer = verify(text, ALL)
+    assert "[" not in answer.text
+    assert answer.citations == ()
+    assert all(one.reason in (NOT_SAID, NOT_CITED) for one in answer.statements)
+
+
+@pytest.mark.parametrize("text", ["No marker.", "[sic] f[x] [1 apple] [a] []", "[1.5] (1) 1]"])
+def test_other_brackets_stay(text: str) -> None:
+    assert verify(text, ALL).text == text
+
+
+def test_taking_a_marker_out_leaves_none_behind() -> None:
+    answer = verify("Net sales fell by 3 % [[9]2] and [[8]7].", ALL)
+    assert answer.text == "Net sales fell by 3 % [2] and."
+    assert verify("Penguins sing [[1]2].", ALL).text == "Penguins sing."
+
+
+def test_quotes_come_from_the_first_page_only() -> None:
+    both = over_two_pages("Costs rose by 4 %.", "Net sales fell by 3 %.")
+    assert verify("Net sales fell by 3 % [1].", [both]).citations == ()
+    (citation,) = verify("Costs rose by 4 % [1].", [both]).citations
+    assert (citation.quote, citation.start) == ("Costs rose by 4 %.", 100)
+
+
+def test_a_sentence_that_goes_on_on_the_next_page_is_read_whole_and_quoted_to_the_end_of_the_first() -> None:
+    both = over_two_pages("Net sales of the whole group", "fell by 3 %.")
+    (citation,) = verify("Net sales of the group fell by 3 % [1].", [both]).citations
+    assert citation.quote == "Net sales of the whole group"
+    assert not all(verdicts(verify("Net sales of the group fell by 4 % [1].", [both])))
+
+
+def test_chinese_is_matched_by_character() -> None:
+    (citation,) = verify("売上は増加 [1]", [passage(1, "会社は東京にある。売上高は増加した。")]).citations
+    assert citation.quote == "売上高は増加した。"
+
+
+def test_words_of_like_meaning_count_where_token_vectors_are_given() -> None:
+    meanings = {"physician": "doctor", "illness": "disease", "treated": "cured"}
+    numbers: dict[str, int] = {}
+
+    def vectors(text: str) -> tuple[np.ndarray, np.ndarray]:
+        found = list(re.finditer(r"\w+", text.lower()))
+        rows = np.zeros((len(found), 100), np.float32)
+        for row, match in enumerate(found):
+            rows[row, numbers.setdefault(meanings.get(match[0], match[0]), len(numbers))] = 1.0
+        return rows, np.array([match.span() for match in found], np.int32).reshape(-1, 2)
+
+    page = passage(1, "The doctor cured the disease in Vienna.")
+    statement = "The physician treated the illness in Vienna [1]."
+    assert verdicts(verify(statement, [page])) == [False]
+    answer = verify(statement, [page], vectors)
+    assert verdicts(answer) == [True]
+    assert answer.citations[0].quote == page.text
+    assert verdicts(verify(statement.replace("Vienna", "Prague"), [page], vectors)) == [False]
+
+
+def test_an_extracted_answer_is_supported_by_its_own_quotes() -> None:
+    quotes = ["Capital expenditure was\n$1,749 million in 2022.", "Cash fell [3]."]
+    page = passage(1, " ".join(quotes))
+    citations = [Citation.of(page, page.text.index(one), page.text.index(one) + len(one)) for one in quotes]
+    text = "Capital expenditure was $1,749 million in 2022. [1] Cash fell [3]. [1]"
+    statements = quoted(text, citations)
+    assert [text[one.start : one.end] for one in statements] == [" ".join(one.split()) for one in quotes]
+    assert all(one.supported for one in statements)
+
+
+WORDS = st.sampled_from(["Net", "sales", "fell", "3", "34.2", "cash", "tape", "USA", ".", ". ", " ", "\n", "é", "会"])
+MARKS = st.sampled_from(["[1]", "[2]", "[9]", "[1, 2]", "[1-3]", "【2】", "[", "]", "[[", "1", "9", "［３］", ",", "-"])
+ANSWERS = st.lists(WORDS | MARKS, max_size=25).map("".join) | st.text(max_size=60)
+PASSAGES = st.lists(st.lists(WORDS, max_size=15).map("".join), max_size=3).map(
+    lambda texts: [
+        passage(rank, text) if rank != 2 else over_two_pages(text, "sales fell") for rank, text in enumerate(texts, 1)
+    ]
+)
+
+
+@given(ANSWERS, PASSAGES)
+def test_citations_and_markers_agree_and_nothing_else_changes(written: str, passages: list[Passage]) -> None:
+    answer = verify(written, passages)
+    by_rank = {one.rank: one for one in passages}
+    for citation in answer.citations:
+        cited = by_rank[citation.passage_rank]
+        offset = citation.start - cited.start
+        assert citation.quote
+        assert cited.text[offset : offset + len(citation.quote)] == citation.quote
+        assert citation.end - citation.start == len(citation.quote)
+        assert offset + len(citation.quote) <= len(cited.first_page_text)
+    assert {int(number) for number in re.findall(r"\[(\d+)\]", answer.text)} <= {one.marker for one in answer.citations}
+    assert bool(answer.citations) == any(verdicts(answer))
+    assert len({(one.marker, one.start, one.end) for one in answer.citations}) == len(answer.citations)
+    assert visible(answer.text) == visible(written)
+    position = 0
+    for one in answer.statements:
+        assert position <= one.start < one.end <= len(answer.text)
+        assert one.supported == (one.reason == "")
+        position = one.end
+
+
+@given(st.lists(WORDS, max_size=15).map("".join))
+def test_what_a_passage_says_is_supported_by_it(text: str) -> None:
+    page = passage(1, text)
+    answer = verify(f"{text} [1]", [page])
+    assert verify(answer.text, [page]).text == answer.text
+
+
+def visible(text: str) -> str:
+    """A text without blanks and anything a marker may be written with."""
+    return re.sub(r"[\s\d\[\]【】［］,-]", "", text)
