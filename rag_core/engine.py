@@ -19,10 +19,12 @@ from rag_core.evaluation.plots import plots
 from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
 from rag_core.evaluation.report import write_report
 from rag_core.extraction import render_page
+from rag_core.retrieval import evidence_mass, weigh
 from rag_core.services.asking import AS_SET, Asking
 from rag_core.services.condition import condition
 from rag_core.services.conversing import Conversing
 from rag_core.services.evaluating import Background, Evaluating
+from rag_core.services.explaining import Explaining, candidates
 from rag_core.services.generations import Generations
 from rag_core.services.indexing import Indexer, SameName
 from rag_core.services.labelling import Labelling
@@ -48,6 +50,8 @@ from rag_core.types import (
     EvaluationEvent,
     EvaluationState,
     Evidence,
+    EvidenceMass,
+    Explanation,
     Feedback,
     Job,
     JobState,
@@ -60,8 +64,11 @@ from rag_core.types import (
     Status,
     Sync,
     ThresholdAdvice,
+    TokenMatches,
     Warmth,
     Watch,
+    Weighed,
+    Weighting,
 )
 
 log = logging.getLogger(__name__)
@@ -96,6 +103,7 @@ class Engine:
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._labelling = Labelling(self._stores)
+        self._explaining = Explaining(self._stores, self._generations, self._asking)
         self._evaluating = Evaluating(self._stores, self._asking, lambda: self.threshold, settings.generator_name)
         self._evaluations = Background(self._evaluating)
         self._warming: threading.Thread | None = None
@@ -437,6 +445,54 @@ class Engine:
             if isinstance(event, Answer):
                 return event
         raise RagError(f"No answer came in {time.perf_counter() - started:.0f} s.")
+
+    # explaining
+
+    def explain(
+        self,
+        question: str,
+        *,
+        documents: Sequence[str] | None = None,
+        configuration: Configuration | None = None,
+    ) -> Explanation:
+        """What each stage of `search` found for a question, all ranks and scores, and the gate's verdict.
+
+        Parameters
+        ----------
+        question : str
+        documents : sequence of str, optional
+            Names or ids to search in; all when none is given.
+        configuration : Configuration, optional
+            How to retrieve; as set, unless given.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        """
+        return self._explaining.explain(question, documents, configuration or AS_SET)
+
+    def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
+        """For each token of a question, its weight and its best match in a chunk.
+
+        There are none where the embedder gives no token vectors, or the chunk has none yet.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        """
+        return self._explaining.token_matches(question, chunk_id)
+
+    def weigh(self, explanation: Explanation, weighting: Weighting) -> tuple[Weighed, ...]:
+        """Passages with the weights that a reader would give them, best first.
+
+        See `rag_core.retrieval.weights.weigh` for the formula. Passages without a rerank score are
+        left out. Raises `ValueError` where k or temperature is out of range.
+        """
+        return weigh(candidates(explanation), weighting)
+
+    def evidence_mass(self, weighed: Sequence[Weighed], k: int, right: str | None) -> EvidenceMass:
+        """What becomes of the right passage among the ``k`` that are weighed; ``None``: no stage found it."""
+        return evidence_mass(weighed, k, right)
 
     # conversations
 

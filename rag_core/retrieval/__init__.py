@@ -5,6 +5,7 @@ from rag_core.retrieval.gate import decide
 from rag_core.retrieval.late_interaction import LateInteractionReranker, max_sim, token_weights
 from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
 from rag_core.retrieval.protocols import Reranker, Retriever
+from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
     "LateInteractionReranker",
@@ -14,7 +15,9 @@ __all__ = [
     "Retriever",
     "Timer",
     "decide",
+    "evidence_mass",
     "max_sim",
     "reciprocal_rank_fusion",
     "token_weights",
+    "weigh",
 ]

@@ -1,0 +1,105 @@
+"""One question opened up: what each stage found, and which words made a score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from rag_core.errors import UnknownDocument
+from rag_core.index import STOPWORDS
+from rag_core.retrieval import Timer, max_sim, token_weights
+from rag_core.retrieval.late_interaction import late_interaction
+from rag_core.services.asking import AS_SET, Asking, passage_of
+from rag_core.services.generations import Generations
+from rag_core.services.stores import Stores
+from rag_core.types import (
+    Candidate,
+    Configuration,
+    Explanation,
+    Hit,
+    StageRanking,
+    TokenMatch,
+    TokenMatches,
+    embedded_text,
+)
+
+# The score that passages are weighed by.
+WEIGHED_BY = "rerank"
+
+
+class Explaining:
+    """Shows how passages were found and scored, with the very parts that find and score them.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : Generations
+    asking : Asking
+    """
+
+    def __init__(self, stores: Stores, generations: Generations, asking: Asking) -> None:
+        self._stores = stores
+        self._generations = generations
+        self._asking = asking
+
+    def explain(self, text: str, documents: Sequence[str] | None, configuration: Configuration = AS_SET) -> Explanation:
+        """See `Engine.explain`."""
+        found = self._asking.search(text, documents, None, Timer(), configuration=configuration)
+        scores = found.ranking.scores
+        order = [chunk_id for chunk_id in found.ranking.order if chunk_id in found.rows]
+        passages = tuple(passage_of(rank, found.rows[one], scores) for rank, one in enumerate(order, 1))
+        # A ranking's scores are in the order of the stage that gave them.
+        stages = tuple(
+            StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in found.rows))
+            for name, by_chunk in scores.items()
+            if by_chunk
+        )
+        result = found.result
+        added_at = {
+            one.document_id: one.added_at
+            for one in self._stores.library.documents(sorted({passage.document_id for passage in passages}))
+        }
+        return Explanation(result.question, passages, stages, result.gate, result.timings_ms, result.notices, added_at)
+
+    def token_matches(self, text: str, chunk_id: str) -> TokenMatches:
+        """See `Engine.token_matches`."""
+        generation = self._generations.active()
+        question = generation.embedder.embed_question(self._asking.checked(text))
+        row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
+        if row is None:
+            raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
+        embedded = embedded_text(row.prefix, row.text)
+        start = len(embedded) - len(row.text)
+        chunk = self._asking.token_vectors([row.id], generation).get(row.id)
+        if chunk is None or not len(chunk.scales) or not len(question.tokens):
+            return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
+        similarities = question.tokens @ vectors.T
+        best = similarities.argmax(axis=1)
+        spans = generation.embedder.offsets([embedded])[0][best]
+        rows = zip(question.offsets, weights, similarities.max(axis=1), spans, strict=True)
+        return TokenMatches(
+            question=question.text,
+            text=embedded,
+            text_start=start,
+            matches=tuple(
+                TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
+                for own, weight, similarity, its in rows
+            ),
+            whole=max_sim(question.tokens, vectors, weights),
+            score=float(late_interaction(question.tokens, [chunk], weights)[0]),
+        )
+
+
+def candidates(explanation: Explanation, now: datetime | None = None) -> list[Candidate]:
+    """The passages of an explanation that can be weighed, with their documents' ages."""
+    moment = now or datetime.now(UTC)
+    ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
+    return [
+        Candidate(passage.chunk_id, score, ages[passage.document_id])
+        for passage in explanation.passages
+        if (score := passage.scores.get(WEIGHED_BY)) is not None and passage.document_id in ages
+    ]

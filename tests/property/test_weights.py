@@ -1,0 +1,70 @@
+"""Weights of passages are shares of one whole, in the order of the scores, whatever the scores are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_core.retrieval.weights import evidence_mass, softmax, weigh
+from rag_core.types import Candidate, Weighting
+
+SCORES = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=30)
+TEMPERATURE = st.floats(1e-6, 1e6)
+CANDIDATES = st.lists(st.tuples(st.floats(-1, 1), st.floats(-10, 10_000)), min_size=1, max_size=30).map(
+    lambda rows: [Candidate(str(at), score, age) for at, (score, age) in enumerate(rows)]
+)
+WEIGHTINGS = st.builds(
+    Weighting,
+    k=st.integers(1, 40),
+    temperature=TEMPERATURE,
+    decay=st.floats(0, 2),
+    noise=st.floats(0, 1),
+    seed=st.integers(0, 2**32 - 1),
+)
+
+
+@given(SCORES, TEMPERATURE)
+def test_a_softmax_sums_to_one_and_keeps_the_order(scores: list[float], temperature: float) -> None:
+    weights = softmax(scores, temperature)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-5)
+    assert (np.diff(weights[np.argsort(scores, kind="stable")]) >= 0).all()
+
+
+@given(st.lists(st.integers(-100, 100), min_size=1, max_size=30, unique=True))
+def test_the_best_takes_all_as_the_temperature_nears_zero(scores: list[int]) -> None:
+    weights = softmax(scores, 1e-3)
+    assert weights.argmax() == np.argmax(scores)
+    assert weights.max() == pytest.approx(1)
+
+
+@given(SCORES)
+def test_all_weigh_the_same_as_the_temperature_grows(scores: list[float]) -> None:
+    assert softmax(scores, 1e9) == pytest.approx(np.full(len(scores), 1 / len(scores)), abs=1e-5)
+
+
+@given(CANDIDATES, WEIGHTINGS)
+def test_every_candidate_is_weighed_once_best_first(candidates: list[Candidate], weighting: Weighting) -> None:
+    rows = weigh(candidates, weighting)
+    assert sorted(one.candidate.chunk_id for one in rows) == sorted(one.chunk_id for one in candidates)
+    assert [one.rank for one in rows] == list(range(1, len(rows) + 1))
+    for name in ("adjusted", "weight"):
+        values = [getattr(one, name) for one in rows]
+        assert values == sorted(values, reverse=True)
+    assert sum(one.weight for one in rows[: weighting.k]) == pytest.approx(1, abs=1e-5)
+    assert all(one.weight == 0 for one in rows[weighting.k :])
+    assert rows == weigh(candidates, weighting)
+
+
+@given(CANDIDATES, WEIGHTINGS)
+def test_the_evidence_is_covered_within_k_and_has_its_own_weight(
+    candidates: list[Candidate], weighting: Weighting
+) -> None:
+    rows = weigh(candidates, weighting)
+    for one in rows:
+        mass = evidence_mass(rows, weighting.k, one.candidate.chunk_id)
+        assert mass.covered == (one.rank <= weighting.k)
+        assert (mass.rank, mass.mass) == (one.rank, one.weight)
+        assert (mass.rival is None) == (one.rank == 1)
