@@ -25,6 +25,7 @@ from rag_core.services.condition import condition
 from rag_core.services.conversing import Conversing
 from rag_core.services.evaluating import Background, Evaluating
 from rag_core.services.explaining import Explaining, candidates
+from rag_core.services.exporting import markdown, pdf
 from rag_core.services.generations import Generations
 from rag_core.services.indexing import Indexer, SameName
 from rag_core.services.labelling import Labelling
@@ -278,6 +279,14 @@ class Engine:
         rows = self._stores.library.chunk_rows(self.document(document_id).version_id, page_index)
         return [span_from_row(row) for row in rows]
 
+    def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
+        """The chunks before and after one in its document; ``None`` at its ends, and where it is gone."""
+        row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
+        if row is None:
+            return None, None
+        before, after = self._stores.library.chunks_beside(row.version_id, row.ordinal)
+        return before and span_from_row(before), after and span_from_row(after)
+
     def original(self, document_id: str) -> bytes:
         """The file as it was uploaded; raises `UnknownDocument`."""
         return self._stores.files.get(self._digest(self.document(document_id).version_id))
@@ -418,6 +427,7 @@ class Engine:
         history: Sequence[Message] = (),
         configuration: Configuration | None = None,
         search_for: str | None = None,
+        suggest: bool = False,
     ) -> Iterator[AskEvent]:
         """Answer a question, as a stream of events that ends with one `Answer`.
 
@@ -431,12 +441,15 @@ class Engine:
             stand alone, which the answer's ``rewritten`` tells.
         search_for : str, optional
             Search for this, whatever the history: a rewriting that the reader corrected.
+        suggest : bool
+            Fill the answer's ``follow_ups``, which takes a few searches more.
 
         Raises
         ------
         QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
         """
-        return self._conversing.ask(question, documents, top_k, history, configuration or AS_SET, search_for)
+        asked = self._conversing.ask(question, documents, top_k, history, configuration or AS_SET, search_for)
+        return self._conversing.with_follow_ups(asked, documents) if suggest else asked
 
     def answer(self, question: str, **options: Any) -> Answer:
         """`ask`, without the stream."""
@@ -516,6 +529,14 @@ class Engine:
     def remove_messages(self, message_ids: Sequence[str]) -> None:
         """Take turns out of a conversation, as when one is asked again."""
         self._stores.conversations.remove_messages(message_ids)
+
+    def export_markdown(self, conversation_id: str) -> str:
+        """A conversation as Markdown, with the sources of its answers; raises `UnknownConversation`."""
+        return markdown(self.settings, *self.conversation(conversation_id))
+
+    def export_pdf(self, conversation_id: str) -> bytes:
+        """A conversation as a PDF, with the sources of its answers; raises `UnknownConversation`."""
+        return pdf(self.settings, *self.conversation(conversation_id))
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; an empty one changes nothing."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.rewriter import Rewriter, Rewriting
 from rag_core.services.asking import AS_SET, Asking
+from rag_core.services.suggesting import follow_ups
 from rag_core.settings import Settings
 from rag_core.types import Answer, AskEvent, Configuration, Message, Stage
 
@@ -62,6 +63,14 @@ class Conversing:
         with closing(events):  # type: ignore[type-var]
             for event in events:
                 yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
+
+    def with_follow_ups(self, events: Iterator[AskEvent], documents: Sequence[str] | None) -> Iterator[AskEvent]:
+        """The events, the answer with questions to go on with."""
+        with closing(events):  # type: ignore[type-var]
+            for event in events:
+                if isinstance(event, Answer):
+                    event = replace(event, follow_ups=follow_ups(self._asking, event, documents))
+                yield event
 
 
 def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:

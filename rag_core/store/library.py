@@ -331,6 +331,14 @@ class Library:
         with self._db.read() as connection:
             return list(connection.execute(query).all())
 
+    def chunks_beside(self, version_id: str, ordinal: int) -> tuple[Any | None, Any | None]:
+        """The rows of the chunks before and after one of a version, ``None`` at its ends."""
+        beside = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
+        with self._db.read() as connection:
+            rows = connection.execute(select(chunks).where(chunks.c.version_id == version_id, beside)).all()
+        found = {row.ordinal: row for row in rows}
+        return found.get(ordinal - 1), found.get(ordinal + 1)
+
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
         """Versions that a search may see now, as ``version_id: state``."""
         query = (

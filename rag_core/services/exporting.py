@@ -1,0 +1,137 @@
+"""Conversations as files to keep: Markdown and PDF, with the sources of each answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import Any
+from xml.sax.saxutils import escape
+
+from rag_core.settings import Settings
+from rag_core.types import Answer, Conversation, Message
+
+REMOVED = "[removed]"
+# What Markdown reads as more than the character it is. Quoted text keeps none of it; a model's text keeps
+# emphasis and lists, but nothing that would load or lead anywhere.
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
+_LEADING = re.compile(r"^(\s*)([-=]|\d+(?=[.)]))", re.MULTILINE)
+_LOADING = re.compile(r"([\\`\[\]<>!&|$])")
+_FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
+_UNSHOWN = "Characters that this PDF’s font does not have stand as “?”; the Markdown export has them all."
+
+
+def markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
+    """A conversation as Markdown: questions as headings, answers, and the quotes that they rest on."""
+    lines = [f"# {_escaped(conversation.title)}", f"{_dated(conversation)}"]
+    for message in messages:
+        if message.role == "user":
+            lines.append(f"## {_escaped(' '.join(message.text.split()))}")
+            continue
+        answer = message.answer
+        if answer and answer.rewritten:
+            lines.append(f"*Searched for: {_escaped(answer.rewritten)}*")
+        by_model = answer is not None and answer.generator != "extractive"
+        lines.append(_LOADING.sub(r"\\\1", message.text) if by_model else _escaped(message.text))
+        if answer:
+            lines += [f"*{_escaped(note)}*" for note in _notes(answer)]
+            lines.append("\n".join(f"- {_escaped(line)}" for line in _sources(answer)))
+    return _without_secrets(settings, "\n\n".join(line for line in lines if line) + "\n")
+
+
+def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+    """The same as a PDF, A4, with text that can be selected."""
+    from reportlab.lib.pagesizes import A4  # type: ignore[import-untyped]
+    from reportlab.lib.units import mm  # type: ignore[import-untyped]
+    from reportlab.platypus import Paragraph, SimpleDocTemplate  # type: ignore[import-untyped]
+
+    styles, known = _styles()
+    plain = [(style, _without_secrets(settings, text)) for style, text in _paragraphs(conversation, messages)]
+    shown = [(style, "".join(char if ord(char) in known else "?" for char in text)) for style, text in plain]
+    if shown != plain:
+        shown.insert(2, ("note", _UNSHOWN))
+    target = BytesIO()
+    title = shown[0][1]
+    document = SimpleDocTemplate(
+        target,
+        pagesize=A4,
+        **dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), 22 * mm),
+        title=title,
+        author="Footnote",
+    )
+    document.build([Paragraph(escape(text).replace("\n", "<br/>"), styles[style]) for style, text in shown])
+    return target.getvalue()
+
+
+def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+    """Styles and texts, in order."""
+    yield "title", " ".join(conversation.title.split())
+    yield "note", _dated(conversation)
+    for message in messages:
+        if message.role == "user":
+            yield "question", " ".join(message.text.split())
+            continue
+        answer = message.answer
+        if answer and answer.rewritten:
+            yield "note", f"Searched for: {answer.rewritten}"
+        yield "answer", message.text
+        if answer:
+            yield from (("note", note) for note in _notes(answer))
+            yield from (("source", line) for line in _sources(answer))
+
+
+def _dated(conversation: Conversation) -> str:
+    return f"Conversation of {conversation.created_at:%Y-%m-%d}, exported from Footnote. Times are UTC."
+
+
+def _notes(answer: Answer) -> list[str]:
+    """Who wrote an answer, and whether it is whole. Notices are left out: they tell of this installation."""
+    notes = [] if answer.generator == "extractive" else [f"Written by {answer.generator.removeprefix('openai:')}."]
+    return [*notes, *(["Stopped before the end."] if answer.stopped else [])]
+
+
+def _sources(answer: Answer) -> list[str]:
+    """Marker, document, page and quote of each citation, once each; the passages where none was cited."""
+    cited = [
+        f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
+        for one in answer.citations
+    ]
+    listed = [f"[{one.rank}] {one.document}, page {one.page_label} (not cited)" for one in answer.passages]
+    return list(dict.fromkeys(cited or listed))
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as written, line by line."""
+    escaped = _LEADING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text))
+    return escaped.replace("\n", "  \n")
+
+
+def _without_secrets(settings: Settings, text: str) -> str:
+    """Text without the values of secret settings, which someone may have typed or an endpoint repeated."""
+    for secret in (settings.openai_api_key, settings.database_url):
+        value = secret.get_secret_value() if secret else ""
+        for form in (value, _escaped(value)):
+            text = text.replace(form, REMOVED) if form else text
+    return text
+
+
+def _styles() -> tuple[dict[str, Any], frozenset[int]]:
+    """Paragraph styles by name, and the code points that their font can show."""
+    from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
+    from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
+    from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
+
+    for name, file in _FONTS.items():
+        if name not in pdfmetrics.getRegisteredFontNames():
+            pdfmetrics.registerFont(TTFont(name, file))
+    body = ParagraphStyle("answer", fontName="Export", fontSize=9.5, leading=14, spaceAfter=6, splitLongWords=1)
+    bold = {"parent": body, "fontName": "Export-Bold", "keepWithNext": True}
+    made = [
+        body,
+        ParagraphStyle("title", fontSize=16, leading=21, spaceAfter=6, **bold),
+        ParagraphStyle("question", fontSize=11, leading=15, spaceBefore=12, spaceAfter=5, **bold),
+        ParagraphStyle("note", parent=body, fontSize=8, leading=11, textColor="#555555"),
+        ParagraphStyle("source", parent=body, fontSize=8.5, leading=12, leftIndent=12, textColor="#333333"),
+    ]
+    glyphs = [pdfmetrics.getFont(name).face.charToGlyph for name in _FONTS]
+    return {style.name: style for style in made}, frozenset(glyphs[0].keys() & glyphs[1].keys()) | {10}

@@ -1,0 +1,104 @@
+"""Conversations as files: complete, escaped, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+import pypdf
+import pytest
+from markdown_it import MarkdownIt
+
+from rag_core.engine import Engine
+from rag_core.errors import UnknownConversation
+from rag_core.services.exporting import REMOVED, markdown, pdf
+from rag_core.types import Answer, AnswerState, Citation, Conversation, Gate, Message, Passage
+from tests.unit.engines import ASK_BUDGET, BUDGET, indexed, opened, settings_in
+
+NOW = datetime(2025, 3, 1, tzinfo=UTC)
+HOSTILE = "<img src=x onerror=alert(1)> ![a](http://evil.example/a.png) # *b* `c` $5|d"
+KEY = "sk-secret_value_1"
+CONVERSATION = Conversation("c1", "On *bridges*", NOW, NOW, False, ())
+
+
+def talk(text: str, generator: str = "extractive", **changes: object) -> list[Message]:
+    citation = Citation(1, 1, "d", "v", "report_[1].pdf", "9", 3, "iv", HOSTILE, 0, len(HOSTILE))
+    fields: dict[str, object] = {
+        "question": "And in 2021?",
+        "state": AnswerState.ANSWERED,
+        "text": text,
+        "citations": (citation,),
+        "passages": (),
+        "gate": Gate("rerank", 0.7, 0.6, True),
+        "generator": generator,
+        "timings_ms": {},
+    }
+    answer = Answer(**(fields | changes))  # type: ignore[arg-type]
+    return [Message("1", "user", "And in 2021?", NOW), Message("2", "assistant", text, NOW, answer)]
+
+
+def pdf_text(data: bytes) -> str:
+    return " ".join(" ".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(data)).pages).split())
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with opened(tmp_path_factory.mktemp("exporting") / "data") as made:
+        indexed(made, "bridge.pdf", BUDGET)
+        yield made
+
+
+def test_a_conversation_is_exported_with_its_sources(library: Engine) -> None:
+    identity = library.new_conversation().conversation_id
+    library.append(identity, "user", ASK_BUDGET)
+    answer = library.answer(ASK_BUDGET)
+    library.append(identity, "assistant", answer.text, answer)
+    for text in (library.export_markdown(identity).replace("\\", ""), pdf_text(library.export_pdf(identity))):
+        assert ASK_BUDGET in text
+        assert "[1] bridge.pdf, page 1: “The budget of the Zanzibar bridge is 42 million euros.”" in text
+    for export in (library.export_markdown, library.export_pdf):
+        with pytest.raises(UnknownConversation):
+            export("gone")
+
+
+@pytest.mark.parametrize("generator", ["extractive", "openai:small"])
+def test_foreign_text_stays_the_characters_it_is(tmp_path: Path, generator: str) -> None:
+    messages = talk(f"{HOSTILE}\n1. one\n- two [1]", generator, rewritten=f"What of {HOSTILE}?")
+    html = MarkdownIt("commonmark", {"html": True}).render(markdown(settings_in(tmp_path), CONVERSATION, messages))
+    assert "<img" not in html
+    assert "<a " not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert html.count("<h1>") == html.count("<h2>") == 1
+    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "<img src=x onerror=alert(1)>" in text
+    assert "report_[1].pdf, page iv" in text
+    assert ("Written by small." in text) == (generator != "extractive")
+    assert "Searched for: What of" in text
+
+
+def test_no_secret_is_exported(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, openai_api_key=KEY, database_url="sqlite:////tmp/pass_word@x")
+    messages = talk(f"The key is {KEY}, the base sqlite:////tmp/pass_word@x.", notices=(f"{KEY} was refused.",))
+    for text in (markdown(settings, CONVERSATION, messages), pdf_text(pdf(settings, CONVERSATION, messages))):
+        assert "secret" not in text
+        assert "pass" not in text
+        assert REMOVED in text.replace("\\", "")
+
+
+def test_what_the_font_lacks_is_told(tmp_path: Path) -> None:
+    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1].")))
+    assert "???? is 412 metres long" in text
+    assert "the Markdown export has them all" in text
+    assert "Мост" in markdown(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1]."))
+
+
+def test_refusals_and_messages_without_an_answer_are_exported(tmp_path: Path) -> None:
+    passage = Passage(1, "9", "d", "v", "a.pdf", 0, "1", 0, 0, 1, "x", "", {})
+    refused = talk("I don't know.", state=AnswerState.ABSTAINED, citations=(), passages=(passage,), stopped=True)
+    messages = [*refused, Message("3", "assistant", "Stopped before there was an answer.", NOW)]
+    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    assert "[1] a.pdf, page 1 (not cited)" in text
+    assert "Stopped before the end." in text
+    assert "Stopped before there was an answer." in text

@@ -1,0 +1,58 @@
+"""What is offered to ask next, and what stands around a passage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.types import Answer
+from tests.unit.engines import indexed, opened
+
+TOWER = (
+    "The Vardo tower is 88 metres tall. Lena Holm drew the Vardo tower. Lena Holm lived in Bergen until 1920 and "
+    "taught at the school of Bergen."
+)
+HARBOUR = "The Tromvik harbour was dredged in 1950. Ships of four metres draught can enter the Tromvik harbour."
+ASKED = "How tall is the Vardo tower?"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with opened(tmp_path_factory.mktemp("suggesting") / "data") as made:
+        indexed(made, "tower.pdf", TOWER, HARBOUR)
+        yield made
+
+
+def last(engine: Engine, question: str, **options: object) -> Answer:
+    answer = list(engine.ask(question, **options))[-1]  # type: ignore[arg-type]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_what_is_offered_can_be_answered(library: Engine) -> None:
+    offered = last(library, ASKED, suggest=True).follow_ups
+    assert 1 <= len(offered) <= 3
+    assert any("Lena Holm" in question for question in offered)
+    assert not any("Vardo" in question for question in offered)
+    for question in offered:
+        assert library.search(question).gate.answerable
+
+
+def test_nothing_is_offered_unasked_or_after_a_refusal(library: Engine) -> None:
+    assert last(library, ASKED).follow_ups == ()
+    assert last(library, "Who won the chess match in Reykjavik?", suggest=True).follow_ups == ()
+
+
+def test_the_chunks_around_a_passage_are_told(library: Engine) -> None:
+    first, second = (one.chunk_id for one in sorted(library.search(ASKED).passages, key=lambda one: one.page_index))
+    before, after = library.neighbours(first)
+    assert before is None
+    assert after is not None
+    assert "Tromvik" in after.text
+    before, after = library.neighbours(second)
+    assert before is not None
+    assert "Vardo" in before.text
+    assert after is None
+    assert library.neighbours("999999") == (None, None)
