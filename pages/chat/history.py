@@ -11,7 +11,7 @@ from pages.chat.questions import answer_again, answer_last
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import quoted, written
-from pages.shared.evidence import source_names
+from pages.shared.evidence import share_found, source_names, text_to_take
 from pages.shared.feedback import feedback, passage_is_right
 from pages.shared.passages import passage_list
 from pages.shared.richtext import richtext
@@ -103,12 +103,14 @@ def _text(message: Message, answer: Answer) -> None:
     to_blocks = quoted if answer.generator == "extractive" else written
     listed = "\n".join(f"[{one.rank}] {sources[one.rank]}" for one in answer.passages if one.rank in sources)
     richtext(
-        to_blocks(answer.text, sources),
+        to_blocks(answer.text, sources, answer.statements),
         key=f"answer_{message.message_id}",
         sources={number: name for number, name in sources.items() if f"[{number}]" in answer.text},
         on_cite=lambda marker: open_source(message.message_id, marker),
-        copy="" if answer.state is AnswerState.ABSTAINED else f"{answer.text}\n\n{listed}",
+        copy="" if answer.state is AnswerState.ABSTAINED else f"{text_to_take(answer)}\n\n{listed}",
     )
+    if share := share_found(answer):
+        st.caption(share)
     if answer.stopped:
         st.caption(":material/stop_circle: Stopped before the end. What was written until then is kept.")
     if answer.generator != "extractive":

@@ -4,21 +4,31 @@ Nothing in a document or in a model's answer can become markup: the tree has no 
 a link or for an image, so such text stays the characters it is.
 
 A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
-children under ``c``. Inlines: ``text b i s code mark br cite``, text under ``s``, number under ``n``.
+children under ``c``. Inlines: ``text b i s code mark br cite doubt note``, text under ``s``, number
+under ``n``, reason under ``why``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from rag_core.types import Statement
+
 Node = dict[str, Any]
 
+NOT_FOUND = "not found in the source"
+# Stand around a statement while Markdown is parsed: punctuation, so that emphasis beside them works.
+_FROM, _TO = "\u2e22", "\u2e23"
+_LIKE_THEM = str.maketrans({_FROM: "\u231c", _TO: "\u231d"})
+_EDGES = re.compile(f"([{_FROM}{_TO}])")
+# Stands for a bracket of the document's own; no text holds this character, which Unicode assigns to none.
+_BRACKET = "\ufdd0"
 _MARKER = re.compile(r"\[(\d{1,6})\]")
 _BLOCKS = {
     "paragraph": "p",
@@ -42,16 +52,54 @@ _MARKDOWN = (
 )
 
 
-def quoted(text: str, markers: Collection[int]) -> list[Node]:
-    """Text as written, paragraph by paragraph, with ``[n]`` made citations."""
+def quoted(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
+    """Text as written, paragraph by paragraph, with ``[n]`` made citations, save within a statement.
+
+    What stands in brackets within a quoted statement is the document's own, as in "see [3]".
+    """
+    for one in statements:
+        own = text[one.start : one.end].replace("[", _BRACKET)
+        text = text[: one.start] + own + text[one.end :]
     paragraphs = [part.strip("\n") for part in re.split(r"\n\s*\n", text)]
-    return [{"t": "p", "c": _cited(part, markers)} for part in paragraphs if part.strip()]
+    nodes: list[Node] = [{"t": "p", "c": _cited(part, markers)} for part in paragraphs if part.strip()]
+    for node in nodes:
+        node["c"] = [{**one, "s": one["s"].replace(_BRACKET, "[")} if "s" in one else one for one in node["c"]]
+    return nodes
 
 
-def written(text: str, markers: Collection[int]) -> list[Node]:
-    """Markdown as a language model writes it, with ``[n]`` made citations."""
+def written(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
+    """Markdown as a language model writes it, with ``[n]`` made citations and unsupported statements marked."""
+    doubtful = [one for one in statements if not one.supported]
+    if doubtful:
+        text = text.translate(_LIKE_THEM)
+    for one in reversed(doubtful):
+        text = f"{text[: one.start]}{_FROM}{text[one.start : one.end]}{_TO}{text[one.end :]}"
     tokens: Sequence[Token] = _MARKDOWN.parse(text)
-    return _convert(SyntaxTreeNode(tokens).children, markers)
+    nodes = _convert(SyntaxTreeNode(tokens).children, markers)
+    return list(_doubted(nodes, [one.reason for one in doubtful], [])) if doubtful else nodes
+
+
+def _doubted(nodes: Iterable[Node], reasons: list[str], within: list[bool]) -> Iterator[Node]:
+    """Nodes with the text between two edges in nodes of their own; ``within`` is not empty between them."""
+    for node in nodes:
+        if "c" in node:
+            yield {**node, "c": list(_doubted(node["c"], reasons, within))}
+            continue
+        pieces = _EDGES.split(node.get("s", ""))
+        if len(pieces) == 1:
+            yield {**node, "t": "doubt"} if within and node["t"] == "text" else node
+            continue
+        plain = node["t"] == "text"
+        if not plain:
+            yield {**node, "s": "".join(pieces[::2])}
+        for piece in pieces:
+            if piece == _FROM:
+                within.append(True)
+            elif piece == _TO:
+                within.clear()
+                yield {"t": "note", "s": NOT_FOUND, "why": reasons.pop(0) if reasons else ""}
+            elif piece and plain:
+                yield {"t": "doubt" if within else "text", "s": piece}
 
 
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.shared.blocks import Node
-from pages.shared.text import ordered, score
+from pages.shared.blocks import NOT_FOUND, Node
+from pages.shared.text import count, ordered, score
 from rag_core.types import Answer, Citation, Gate, Passage
 
 # Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
@@ -17,6 +17,23 @@ def source_names(answer: Answer) -> dict[int, str]:
     names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
     cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
     return names | cited
+
+
+def share_found(answer: Answer) -> str:
+    """``2 of 3 statements found in the sources``; empty where none was checked."""
+    if not answer.statements:
+        return ""
+    found = sum(one.supported for one in answer.statements)
+    return f"{found} of {count(len(answer.statements), 'statement')} found in the sources"
+
+
+def text_to_take(answer: Answer) -> str:
+    """The answer's text with what was not found in the sources said in words, for where no marks show."""
+    text = answer.text
+    for one in reversed(answer.statements):
+        if not one.supported:
+            text = f"{text[: one.end]} ({NOT_FOUND}){text[one.end :]}"
+    return text
 
 
 def citations_of(answer: Answer, passage: Passage) -> list[Citation]:

@@ -23,6 +23,7 @@ def passage_list(
     """
     for passage in answer.passages:
         with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
+            instructions_note(passage)
             richtext(
                 [
                     score_bars(passage, answer.passages, answer.gate),
@@ -48,6 +49,16 @@ def passage_list(
                     on_click=on_confirm,
                     args=[passage.rank],
                 )
+
+
+def instructions_note(passage: Passage) -> None:
+    """Say so where a passage speaks to a model."""
+    if passage.instructions:
+        st.warning(
+            "This passage holds text that reads like instructions to a model. It is shown as it stands, and was not "
+            "followed.",
+            icon=":material/gpp_maybe:",
+        )
 
 
 def _label(answer: Answer, passage: Passage) -> str:

@@ -13,6 +13,11 @@ function element(tag, className, text) {
 function build(node, context) {
   if (node.t === "text") return document.createTextNode(node.s);
   if (node.t === "cite") return cite(node.n, context);
+  if (node.t === "doubt" || node.t === "note") {
+    const said = element("span", node.t, node.s);
+    if (node.why) said.title = node.why;
+    return said;
+  }
   if (node.t === "scores") return scores(node.rows);
   if (node.t === "table") {
     const frame = element("div", "table");

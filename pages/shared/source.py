@@ -10,6 +10,7 @@ from pages.shared import keys
 from pages.shared.blocks import marked
 from pages.shared.evidence import citations_of, highlights, passage_for, quotes_within, score_bars
 from pages.shared.pageview import pageview
+from pages.shared.passages import instructions_note
 from pages.shared.richtext import richtext
 from pages.shared.text import plain
 from rag_core.engine import Engine
@@ -52,6 +53,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     st.markdown(f"**{plain(passage.document)}** · p. {plain(passage.page_label)}")
     if passage.heading:
         st.caption(plain(passage.heading))
+    instructions_note(passage)
     document = None
     try:
         document = engine.document(passage.document_id)

@@ -61,7 +61,7 @@ _PATTERNS = [
         rf"\b(?:if|as|when)\s+(?:you\s+are\s+)?(?:an?\s+|the\s+)?{_MODEL}\b.{{0,40}}\b(?:you\s+(?:must|should|will|shall)|please)\b",
         rf"\b{_MODEL}\s+(?:must|should|shall|has to|have to|needs? to|is to|are to)\s+(?:\w+\s+){{0,2}}?{_SPEAK}\b",
         r"\b(?:new|updated|revised|hidden|secret|system|developer)\s+(?:\w+\s+)?(?:instructions?|prompt|directives?)\s*:",
-        r"(?:^|\n)\s*(?:system|assistant|developer)\s*(?:message|prompt)?\s*:\s*"
+        r"(?:^|\n|[.!?]\s)\s*(?:system|assistant|developer)\s*(?:message|prompt)?\s*:\s*"
         r"(?:you|ignore|reply|answer|respond|disregard|forget|override|from)\b",
         r"###\s*(?:instructions?|system|response)\b|<\|?\s*/?\s*(?:im_start|im_end|system|assistant|user|endoftext|eot_id|"
         r"start_header_id)\b|\[/?inst\]|<</?sys>>",

@@ -1,0 +1,95 @@
+"""Whatever a model writes or a document holds becomes text, marks and citations, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pages.shared.blocks import NOT_FOUND, marked, quoted, written
+from pages.shared.evidence import share_found, text_to_take
+from rag_core.types import Answer, AnswerState, Gate, Statement
+from tests.app.conftest import plain_text
+from tests.app.test_text import ALLOWED, kinds
+from tests.attacks import INSTRUCTIONS, RENDERED
+
+ATTACKS = RENDERED | INSTRUCTIONS
+# What Markdown may take away where it gives a form instead: emphasis, lists, fences, tables.
+FORMS = re.compile(r"[\s*_`~#>|:+.()\d-]|html|mermaid")
+ALL_KINDS = ALLOWED | {"doubt", "note"}
+
+
+def doubted(text: str, start: int, end: int) -> Statement:
+    return Statement(start, end, False, "In passage 1, the number 5 is not there.")
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_a_model_s_markup_is_shown_as_written(attack: str) -> None:
+    nodes = written(f"It is 88 m tall [1]. {attack}", {1})
+    assert kinds(nodes) <= ALLOWED
+    assert FORMS.sub("", plain_text(nodes)) == FORMS.sub("", f"It is 88 m tall [1]. {attack}")
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_also_where_it_is_marked_as_not_found(attack: str) -> None:
+    text = f"It is 88 m tall [1]. {attack}"
+    nodes = written(text, {1}, [doubted(text, 21, len(text))])
+    assert kinds(nodes) <= ALL_KINDS
+    shown = plain_text(nodes).replace(NOT_FOUND, "")
+    assert FORMS.sub("", shown) == FORMS.sub("", text).translate({0x2E22: 0x231C, 0x2E23: 0x231D})
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_a_document_is_quoted_letter_for_letter(attack: str) -> None:
+    squeezed = re.sub(r"\s", "", attack)
+    shown = plain_text(quoted(attack, {1}, [Statement(0, len(attack), True)]))
+    assert re.sub(r"\s", "", shown).replace("[", "") == squeezed.replace("\ufdd0", "").replace("[", "")
+    assert plain_text(marked(attack, [(1, 4)])) == attack
+
+
+def test_brackets_of_a_document_are_no_citations() -> None:
+    text = "As shown in [1], sales fell. [1]"
+    nodes = quoted(text, {1}, [Statement(0, 28, True)])
+    assert [node["t"] for node in nodes[0]["c"]] == ["text", "cite"]
+    assert plain_text(nodes) == text
+
+
+def test_a_statement_that_was_not_found_is_marked_through_its_emphasis() -> None:
+    text = "Sales rose [1]. **Costs** fell by *5* too. Fine."
+    nodes = written(text, {1}, [Statement(0, 10, True), doubted(text, 18, 42)])
+    assert doubts(nodes) == "Costs fell by 5 too."
+    (note,) = [node for node in leaves(nodes) if node["t"] == "note"]
+    assert note == {"t": "note", "s": NOT_FOUND, "why": "In passage 1, the number 5 is not there."}
+
+
+@given(st.text(max_size=40), st.integers(0, 40), st.integers(0, 40))
+def test_marks_never_change_what_is_said(text: str, one: int, other: int) -> None:
+    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    assert kinds(written(text, {1}, [doubted(text, start, end)])) <= ALL_KINDS
+
+
+def test_the_share_is_told_and_goes_along() -> None:
+    answer = Answer(
+        question="?",
+        state=AnswerState.ANSWERED,
+        text="Sales rose [1]. Costs fell.",
+        citations=(),
+        passages=(),
+        gate=Gate("rerank", 0.8, 0.6, True),
+        generator="openai:test",
+        timings_ms={},
+        statements=(Statement(0, 10, True), Statement(16, 27, False, "It names no source.")),
+    )
+    assert share_found(answer) == "1 of 2 statements found in the sources"
+    assert text_to_take(answer) == "Sales rose [1]. Costs fell. (not found in the source)"
+
+
+def leaves(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [leaf for node in nodes for leaf in (leaves(node["c"]) if "c" in node else [node])]
+
+
+def doubts(nodes: list[dict[str, Any]]) -> str:
+    return "".join(node["s"] for node in leaves(nodes) if node["t"] == "doubt")
