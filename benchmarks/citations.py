@@ -1,0 +1,158 @@
+"""How many statements that their source does not support are found out, and how many true ones are blamed.
+
+    python -m benchmarks.citations DATA [--without-vectors] [--show]
+
+DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``document``, ``evidence``
+(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is looked up in its
+PDF's text as the app reads it. True statements are its sentences, the same in other words (see
+`benchmarks.statements`), and statements made from question and answer; broken ones differ in one
+number, date, name or negation, or cite another passage. Intervals are 95 % percentile bootstrap
+over passages (2,000 resamples, seed 0).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from benchmarks.statements import BREAKS, from_question, sentences, true_statements
+from rag_core.answering.alignment import TokenVectors
+from rag_core.answering.verification import verify
+from rag_core.answering.wording import squeezed
+from rag_core.extraction import Extractor
+from rag_core.types import Page, Passage
+
+LEAST_SCORE = 80.0
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement that cites a passage. ``group`` is the passage that it was made from."""
+
+    kind: str
+    broken: bool
+    text: str
+    passage: Passage
+    group: int
+
+
+def page_texts(folder: Path) -> dict[tuple[str, int], str]:
+    """The text of every page, by document and page index."""
+    with Extractor(ocr="off") as extractor:
+        return {
+            (file.name, page.page_index): page.text
+            for file in sorted(folder.glob("*.pdf"))
+            for page in extractor.extract(file)
+            if isinstance(page, Page)
+        }
+
+
+def located(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -> Passage | None:
+    """The passage as it stands in the PDF, line ends and all; ``None`` where it goes on on another page."""
+    evidence = row["evidence"][0]
+    text = pages[evidence["document"], evidence["page_index"]]
+    page, offsets = squeezed(text)
+    found = fuzz.partial_ratio_alignment(squeezed(row["passage"])[0], page, score_cutoff=LEAST_SCORE)
+    if found is None or found.dest_end - found.dest_start < 0.95 * len(row["passage"]):
+        return None
+    start, end = offsets[found.dest_start], offsets[found.dest_end - 1] + 1
+    index = evidence["page_index"]
+    return Passage(
+        1, str(rank), row["document"], "v", row["document"], index, str(index + 1), index, start, end, text[start:end],
+        "", {},
+    )  # fmt: skip
+
+
+def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> Iterator[Case]:
+    """True and broken statements, of every kind that a sentence allows."""
+    chance = random.Random(SEED)
+    by_text = {row["passage"]: row for row in rows}
+    placed = [(row, found) for n, row in enumerate(by_text.values()) if (found := located(row, pages, n))]
+    print(f"{len(placed)} of {len(by_text)} passages lie whole on their page")
+    questions = defaultdict(list)
+    for row in rows:
+        questions[row["passage"]].append(row)
+    for group, (row, passage) in enumerate(placed):
+        beside = [one for other, one in placed if one is not passage and other["document"] == row["document"]]
+        apart = [one for other, one in placed if other["document"] != row["document"]]
+        texts = [one.text for one in beside]
+        statements = [made for sentence in sentences(row["passage"]) for made in true_statements(sentence)]
+        answered = (from_question(one["question"], one["answers"][0]) for one in questions[row["passage"]])
+        statements += [("from question", one) for one in answered if one]
+        for kind, text in statements:
+            yield Case(kind, False, text, passage, group)
+            for name, make in BREAKS.items():
+                wrong = make(text, row["passage"], texts, chance)
+                if wrong is not None and wrong != text:
+                    yield Case(name, True, wrong, passage, group)
+            if beside:
+                yield Case("passage of the document", True, text, chance.choice(beside), group)
+            yield Case("passage of another", True, text, chance.choice(apart), group)
+
+
+def flagged(case: Case, vectors: TokenVectors | None) -> str:
+    """Why the statement counts as not supported; empty where it counts as supported."""
+    verified = verify(f"{case.text} [1]", [case.passage], vectors)
+    return next((one.reason for one in verified.statements if not one.supported), "")
+
+
+def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
+    """A share with its interval, resampling the passages that the statements were made from."""
+    groups = np.array([group for group, _ in outcomes])
+    _, inverse = np.unique(groups, return_inverse=True)
+    hits = np.bincount(inverse, weights=[hit for _, hit in outcomes])
+    sizes = np.bincount(inverse)
+    picks = np.random.default_rng(SEED).integers(0, len(sizes), (2_000, len(sizes)))
+    low, high = np.percentile(hits[picks].sum(axis=1) / sizes[picks].sum(axis=1), [2.5, 97.5])
+    return f"{hits.sum() / sizes.sum():.3f} ({low:.3f}–{high:.3f})  n={len(outcomes)}"
+
+
+def bundled_vectors() -> TokenVectors:
+    """Token vectors of the embedder that the app brings along."""
+    from rag_core.embedding import load_embedder
+    from rag_core.settings import BUNDLED_EMBEDDER
+
+    embedder = load_embedder(BUNDLED_EMBEDDER)
+
+    def vectors(text: str) -> Any:
+        question = embedder.embed_question(text)
+        return question.tokens, question.offsets
+
+    return vectors
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--without-vectors", action="store_true")
+    parser.add_argument("--show", action="store_true", help="print each statement that was judged wrongly")
+    arguments = parser.parse_args()
+    rows = [json.loads(line) for line in (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = [row for row in rows if row.get("passage")]
+    vectors = None if arguments.without_vectors else bundled_vectors()
+    outcomes: dict[tuple[bool, str], list[tuple[int, bool]]] = defaultdict(list)
+    for case in cases(rows, page_texts(arguments.data / "pdfs")):
+        reason = flagged(case, vectors)
+        for kind in (case.kind, "all"):
+            outcomes[case.broken, kind].append((case.group, bool(reason)))
+        if arguments.show and bool(reason) != case.broken:
+            print(f"{case.kind}\n  {case.text}\n  {reason or 'taken for supported'}")
+    for broken, title in ((False, "true statements flagged"), (True, "broken statements flagged")):
+        print(title)
+        for (was_broken, kind), found in sorted(outcomes.items()):
+            if was_broken == broken:
+                print(f"  {kind:24} {interval(found)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
