@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.evaluate.threshold import threshold
 from pages.evaluate.wrong import wrong
-from pages.shared.text import count, duration, plain, reader_zone
+from pages.shared.text import count, duration, reader_zone
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Interval
 
@@ -35,14 +35,14 @@ def results(engine: Engine) -> None:
     shown = [first, second] if second else [first]
     words = [count(len(one.outcomes), "question") + f" in {duration(one.seconds)}" for one in shown]
     st.caption(" · ".join([*words, "after each value: its 95 % interval (bootstrap over questions)"]))
-    st.table(_compared(engine, first, second) if second else _figures(first), hide_index=True, border="horizontal")
+    _table(_compared(engine, first, second) if second else _figures(first))
     threshold(engine, first)
     _charts(engine, shown)
     wrong(first)
 
 
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
-    left, right, rest = st.columns([5, 5, 1], vertical_alignment="bottom")
+    left, right, rest = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
     # Two that were begun together are shown together.
     together = engine.evaluation_state()
@@ -77,9 +77,21 @@ def _title(evaluation: Evaluation) -> str:
     return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {moment}"
 
 
+def _table(frame: pd.DataFrame) -> None:
+    right = st.column_config.TextColumn(alignment="right")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height="content",
+        column_config={"Metric": st.column_config.TextColumn(pinned=True)} | dict.fromkeys(frame.columns[1:], right),
+        key="figures",
+        alt="Figures of the evaluation, each with its interval",
+    )
+
+
 def _figures(evaluation: Evaluation) -> pd.DataFrame:
-    rows = [(plain(one.metric), _interval(one.interval), f"{one.n:,}") for one in evaluation.figures]
-    return pd.DataFrame(rows, columns=["Metric", plain(evaluation.configuration), "Questions"])
+    rows = [(one.metric, _interval(one.interval), f"{one.n:,}") for one in evaluation.figures]
+    return pd.DataFrame(rows, columns=["Metric", evaluation.configuration, "Questions"])
 
 
 def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataFrame:
@@ -90,8 +102,8 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
         values = [_interval(side[metric].interval) if metric in side else "–" for side in sides]
         found = differences.get(metric)
         change = [_interval(found.difference, sign="+"), f"{found.p_value:.3f}"] if found else ["–", "–"]
-        rows.append([plain(metric), *values, *change])
-    names = [plain(one.configuration) for one in (first, second)]
+        rows.append([metric, *values, *change])
+    names = [one.configuration for one in (first, second)]
     if names[0] == names[1]:
         names = [f"{names[0]} (first)", f"{names[1]} (second)"]
     return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])

@@ -6,10 +6,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared.text import count, plain
+from pages.shared.text import count, plain, shortened
 from rag_core.types import Evaluation, Outcome
 
 _SHOWN = 20
+_ANSWER_CHARS = 300
 
 
 def wrong(evaluation: Evaluation) -> None:
@@ -33,4 +34,4 @@ def _one(outcome: Outcome) -> None:
         rank = f" · found at rank {outcome.first_rank}" if outcome.first_rank else ""
         st.caption(f"{plain(outcome.problem)}  \nAnswered by: {pages}{rank}")
         if outcome.text:
-            st.text(outcome.text)
+            st.text(shortened(" ".join(outcome.text.split()), _ANSWER_CHARS))

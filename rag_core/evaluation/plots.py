@@ -52,7 +52,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     if not rows:
         return None
     encoding = {
-        "y": {"field": "metric", "type": "nominal", "sort": None, "title": None},
+        "y": {"field": "metric", "type": "nominal", "sort": None, "title": None, "axis": {"labelOverlap": False}},
         "yOffset": {"field": "configuration"},
         "color": _by_configuration(),
     }
@@ -62,7 +62,8 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
     layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
-    height = {"step": 9 * len(evaluations)}
+    # A line of the axis' labels is higher than one mark and lower than two.
+    height = {"step": max(16 // len(evaluations), 9)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
 

@@ -32,10 +32,8 @@ def run(app: AppTest) -> AppTest:
 
 
 def column(app: AppTest, name: str) -> dict[str, str]:
-    (table,) = [one.value for one in app.table if "Metric" in one.value]
-    # What keeps names from being read as Markdown or addresses is not seen.
-    names = [one.replace("\\", "").replace("\u2060", "") for one in table["Metric"]]
-    return dict(zip(names, table[name], strict=True))
+    (table,) = [one.value for one in app.dataframe if "Metric" in one.value]
+    return dict(zip(table["Metric"], table[name], strict=True))
 
 
 def kept(engine: Engine, configuration: Configuration) -> Evaluation:
@@ -66,8 +64,8 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
     options = app.multiselect(key="configurations").options
     app.multiselect(key="configurations").set_value([options[-1], options[0]]).run()
     run(app)
-    columns = next(one.value for one in app.table).columns
-    assert list(columns)[1:4] == [r"bm25 baseline\, k 1\.2\, b 0\.75", "rerank", "Second minus first"]
+    columns = next(one.value for one in app.dataframe if "Metric" in one.value).columns
+    assert list(columns)[1:4] == ["bm25 baseline, k 1.2, b 0.75", "rerank", "Second minus first"]
     assert column(app, "p")["map"] == "1.000"
     assert column(app, "p")["auroc"] == "–"
 

@@ -1,0 +1,36 @@
+"""An evaluation as a reader runs it."""
+
+from __future__ import annotations
+
+import json
+
+from playwright.sync_api import expect
+
+from tests.app.test_chat import BRIDGE, LENGTH
+from tests.browser.conftest import OpenApp, quiet, upload
+
+ROWS = [
+    {"question": LENGTH, "document": "bridge.pdf", "page_index": 0, "answers": ["412 metres"]},
+    {"question": "When was the Harrow Bridge opened?", "document": "bridge.pdf", "page": "1", "answers": ["1850"]},
+    {"question": "Who won the chess match in Reykjavik in 1972?", "kind": "no answer"},
+]
+
+
+def test_labels_are_run_from_a_file_and_what_went_wrong_links_to_the_lab(address: str, open_app: OpenApp) -> None:
+    page = open_app(f"{address}/documents", width=380, dark=True)
+    upload(page, "bridge.pdf", BRIDGE)
+    page.goto(f"{address}/evaluate")
+    quiet(page)
+    labels = "\n".join(json.dumps(row) for row in ROWS).encode()
+    page.set_input_files("input[type=file]", {"name": "l.jsonl", "mimeType": "application/json", "buffer": labels})
+    expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
+    page.get_by_role("button", name="Run", exact=True).press("Enter")
+    expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
+    quiet(page)
+    expect(page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
+    link = page.get_by_role("link", name="When was the Harrow Bridge opened?")
+    resolved = link.evaluate("link => link.href")
+    assert resolved == f"{address}/lab?question=When+was+the+Harrow+Bridge+opened%3F"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    page.get_by_role("button", name="Use 0.").click()
+    expect(page.get_by_text("is in use")).to_be_visible()
