@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Protocol
@@ -25,6 +25,8 @@ _FUZZY_SCORE = 90.0
 _SHORTEST_FUZZY = 20
 # Two words of the same meaning in the same context; those of different ones stay below.
 _SAME_MEANING = 0.7
+# Only of sentences that share this much are the words compared by meaning, which takes time.
+_RELATED = 0.3
 _PRONOUN_REACH = 3
 # A pronoun stands for a name or a noun with its adjective, not for all that was said before; and what
 # stands around it must itself say as much.
@@ -87,9 +89,11 @@ class Source:
         the same meaning count as the same.
         """
         yield from self._verbatim(statement)
-        yield from self._by_words(statement, None)
-        if vectors is not None:
-            yield from self._by_words(statement, vectors)
+        alike = list(self._by_words(statement))
+        yield from alike
+        for one in alike if vectors else []:
+            if _RELATED <= one.coverage < 1.0:
+                yield replace(one, coverage=_coverage(statement, one.source, one.context, self._title, vectors))
 
     def _verbatim(self, statement: Reading) -> Iterator[Candidate]:
         wanted = squeezed(statement.text)[0].strip().rstrip(".!?;:,")
@@ -106,7 +110,7 @@ class Source:
         start, end = self._whole_words(offsets[found[0]], offsets[found[1] - 1] + 1)
         touched = [span for span in self._spans if span[0] < end and start < span[1]]
         if touched:
-            yield self._candidate(statement, touched[0][0], touched[-1][1], start, end, None)
+            yield self._candidate(statement, touched[0][0], touched[-1][1], start, end)
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
         text = self._text
@@ -118,26 +122,24 @@ class Source:
             end += 1
         return start, end
 
-    def _by_words(self, statement: Reading, vectors: TokenVectors | None) -> Iterator[Candidate]:
+    def _by_words(self, statement: Reading) -> Iterator[Candidate]:
         spans = self._spans
-        alone = [self._candidate(statement, *span, *span, vectors) for span in spans]
+        alone = [self._candidate(statement, *span, *span) for span in spans]
         best = sorted(alone, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
         yield from best
         joined = [
-            self._candidate(statement, first[0], second[1], first[0], second[1], vectors)
+            self._candidate(statement, first[0], second[1], first[0], second[1])
             for at, (first, second) in enumerate(pairwise(spans))
             if second[1] <= self._first_page and _complementary(statement, alone[at].source, alone[at + 1].source)
         ]
         yield from sorted(joined, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
 
-    def _candidate(
-        self, statement: Reading, begin: int, finish: int, start: int, end: int, vectors: TokenVectors | None
-    ) -> Candidate:
+    def _candidate(self, statement: Reading, begin: int, finish: int, start: int, end: int) -> Candidate:
         source = _reading(self._text[begin:finish])
         before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
         context = _reading(earlier)
-        coverage = _coverage(statement, source, context, self._title, vectors)
+        coverage = _coverage(statement, source, context, self._title, None)
         return Candidate(start, min(end, self._first_page), source, context, self._title, coverage)
 
 

@@ -62,6 +62,9 @@ def passages(row: dict[str, Any]) -> None:
 def answer(row: dict[str, Any]) -> None:
     """An answer and what it cites."""
     out.print(Text(row["text"]))
+    for statement in row["statements"]:
+        if not statement["supported"]:
+            out.print(Text(f"Not found in the source: “{statement['text']}” {statement['reason']}", "yellow"))
     for notice in row["notices"]:
         out.print(Text(notice, "yellow"))
     for citation in row["citations"]:

@@ -101,6 +101,10 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         "state": answer.state.value,
         "text": answer.text,
         "citations": [_citation(citation) for citation in answer.citations],
+        "statements": [
+            {"text": answer.text[one.start : one.end], "supported": one.supported, "reason": one.reason}
+            for one in answer.statements
+        ],
         "generator": answer.generator,
     }
 

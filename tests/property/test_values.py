@@ -25,6 +25,7 @@ from rag_core.types import (
     Page,
     PageState,
     Passage,
+    Statement,
     WordBoxes,
 )
 
@@ -122,6 +123,7 @@ PASSAGES = st.builds(
     **dict.fromkeys(("rank", "page_index", "page_index_end", "start", "end"), NUMBER),
     **dict.fromkeys(("chunk_id", "document_id", "version_id", "document", "page_label", "text", "heading"), TEXT),
     scores=st.dictionaries(st.sampled_from(["dense", "bm25", "rrf", "rerank"]), st.none() | SCORE),
+    instructions=st.booleans(),
 )
 CITATIONS = st.builds(
     Citation,
@@ -140,12 +142,24 @@ ANSWERS = st.builds(
     timings_ms=st.dictionaries(TEXT, SCORE, max_size=3),
     notices=st.lists(TEXT, max_size=2).map(tuple),
     stopped=st.booleans(),
+    statements=st.lists(st.builds(Statement, NUMBER, NUMBER, st.booleans(), TEXT), max_size=2).map(tuple),
 )
 
 
 @given(ANSWERS)
 def test_answers_come_back_as_they_were(answer: Answer) -> None:
     assert codec.answer_from_json(json.loads(json.dumps(codec.answer_to_json(answer)))) == answer
+
+
+@given(ANSWERS)
+def test_answers_stored_before_statements_were_checked_still_load(answer: Answer) -> None:
+    data = json.loads(json.dumps(codec.answer_to_json(answer)))
+    del data["statements"]
+    for passage in data["passages"]:
+        del passage["instructions"]
+    loaded = codec.answer_from_json(data)
+    assert (loaded.text, loaded.citations, loaded.statements) == (answer.text, answer.citations, ())
+    assert not any(passage.instructions for passage in loaded.passages)
 
 
 RANKINGS = st.lists(

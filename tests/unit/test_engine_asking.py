@@ -383,3 +383,28 @@ def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None
         indexed(engine, "bridge.pdf", BUDGET)
         assert engine.answer("Who won the chess tournament in Reykjavik?").state is AnswerState.ABSTAINED
         assert endpoint.requests == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_the_key_is_in_no_answer_log_or_status(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], status: int
+) -> None:
+    key = "sk-5ecret-5ecret-5ecret"
+    told = {"error": {"message": f"Bearer {key} is wrong", "code": key}}
+    caplog.set_level("DEBUG")
+    with (
+        ScriptedEndpoint(lambda exchange: exchange.error(status, told)) as endpoint,
+        opened(
+            tmp_path / "data", openai_base_url=endpoint.url, openai_model="m", openai_api_key=key, openai_retries=0
+        ) as engine,
+    ):
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert answer.notices
+        shown = [repr(answer), repr(engine.status()), repr(engine.settings), engine.settings.model_dump_json()]
+        conversation = engine.new_conversation().conversation_id
+        engine.append(conversation, "assistant", answer.text, answer)
+        shown.append(repr(engine.conversation(conversation)))
+    captured = capfd.readouterr()
+    assert key not in "".join([*shown, caplog.text, captured.out, captured.err])
+    assert not [file for file in (tmp_path / "data").rglob("*") if file.is_file() and key.encode() in file.read_bytes()]

@@ -1,0 +1,116 @@
+"""Hostile answers and documents in a real browser: shown as written, and nothing is loaded or obeyed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from rag_core.engine import Engine
+from rag_core.settings import Settings
+from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, Statement
+from tests.attacks import INSTRUCTIONS, RENDERED
+from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
+from tests.conftest import make_pdf
+from tests.contract.servers import Exchange, ScriptedEndpoint
+
+QUESTION = "How tall is the Vardo tower?"
+FACT = "The Vardo tower is 88 metres tall"
+TOWER = make_pdf(f"{FACT}. {INSTRUCTIONS['plain']}")
+# One answer for all cases: a page load a case would take minutes.
+EVERYTHING = "\n\n".join(f"{name}: {text}" for name, text in RENDERED.items())
+FORBIDDEN = "img, a, script, iframe, object, embed, form, input, svg, style, link, meta, base, video, audio"
+
+
+def stored_answer(generator: str) -> Answer:
+    text = f"{FACT} [1]. {EVERYTHING}"
+    held = "\n\n".join([FACT, *INSTRUCTIONS.values(), *RENDERED.values()])
+    passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(held), held, "", {"rerank": 0.9}, True)
+    return Answer(
+        question=QUESTION,
+        state=AnswerState.ANSWERED,
+        text=text,
+        citations=(Citation.of(passage, 0, len(FACT)),),
+        passages=(passage,),
+        gate=Gate("rerank", 0.9, 0.5, True),
+        generator=generator,
+        timings_ms={"total": 1.0},
+        notices=(EVERYTHING,),
+        statements=(
+            Statement(0, len(FACT), True),
+            Statement(len(FACT) + 6, len(text), False, f"Because {RENDERED['img']}"),
+        ),
+    )
+
+
+def stream_split(exchange: Exchange) -> None:
+    """Everything, a few characters a piece, so that each construct comes in parts."""
+    exchange.start()
+    text = f"{FACT} [1].\n\n{EVERYTHING}"
+    for start in range(0, len(text), 7):
+        exchange.delta(text[start : start + 7])
+    exchange.delta(finish="stop")
+    exchange.event("[DONE]")
+    exchange.end()
+
+
+@pytest.fixture(scope="module")
+def conversations() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory, conversations: dict[str, str]) -> Iterator[str]:
+    folder: Path = tmp_path_factory.mktemp("app") / "data"
+    with Engine(Settings(data_dir=folder, _env_file=None)) as engine:
+        for generator in ("openai:hostile", "extractive"):
+            one = engine.new_conversation().conversation_id
+            engine.append(one, "user", f"{QUESTION} {EVERYTHING}")
+            engine.append(one, "assistant", "", stored_answer(generator))
+            conversations[generator] = one
+    with (
+        ScriptedEndpoint(stream_split) as endpoint,
+        serve(
+            folder,
+            RAG_OPENAI_BASE_URL=endpoint.url,
+            RAG_OPENAI_MODEL="hostile",
+            RAG_OPENAI_API_KEY="none",
+            RAG_OPENAI_ANSWER_TOKENS="2000",
+        ) as started,
+    ):
+        yield started
+
+
+@pytest.mark.parametrize("generator", ["openai:hostile", "extractive"])
+def test_a_stored_answer_shows_what_was_written_and_does_nothing(
+    open_app: OpenApp, address: str, conversations: dict[str, str], generator: str
+) -> None:
+    page = open_app(f"{address}/?c={conversations[generator]}")
+    message = page.get_by_test_id("stChatMessage").last
+    expect(message.get_by_text("1 of 2 statements found in the sources")).to_be_visible()
+    message.get_by_test_id("stExpander").filter(has_text="a.pdf · p. 1").first.click()
+    expect(message.get_by_text("This passage holds text that reads like instructions to a model.")).to_be_visible()
+    for name in ("image", "img with handler", "script", "latex image", "template"):
+        expect(message.get_by_text(RENDERED[name]).first).to_be_visible()
+    for one in page.get_by_test_id("stChatMessage").all():
+        assert one.locator("[data-testid=stBidiComponentRegular], .root").locator(FORBIDDEN).count() == 0
+        assert one.locator("img, a, script, iframe, form, object").count() == 0
+    assert page.title() != "owned"
+    if generator != "extractive":
+        expect(message.get_by_text("not found in the source", exact=True).first).to_be_visible()
+
+
+def test_an_answer_in_pieces_does_nothing_while_it_is_written_nor_after(open_app: OpenApp, address: str) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "tower.pdf", TOWER)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
+    quiet(page)
+    message = page.get_by_test_id("stChatMessage").last
+    expect(message.get_by_text("statements found in the sources")).to_be_visible()
+    expect(message.get_by_text("999").first).to_be_hidden()
+    assert message.locator("img, a, script, iframe, form, object").count() == 0
+    assert page.title() != "owned"
