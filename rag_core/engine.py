@@ -431,8 +431,9 @@ class Engine:
     ) -> Iterator[AskEvent]:
         """Answer a question, as a stream of events that ends with one `Answer`.
 
-        A `Stage` tells what is being done, a `Delta` brings the next piece of text, a `Restart` takes
-        back what came so far. Closing the iterator stops the work.
+        A `Stage` tells what is being done, `Rewritten` what is searched for in place of a follow-up, a
+        `Delta` brings the next piece of text, a `Restart` takes back what came so far. Closing the
+        iterator stops the work.
 
         Parameters
         ----------

@@ -514,7 +514,14 @@ class Restart:
     reason: str
 
 
-AskEvent = Stage | Delta | Restart | Answer
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """An event of `Engine.ask`: this is searched for in place of a question that leans on earlier ones."""
+
+    text: str
+
+
+AskEvent = Stage | Rewritten | Delta | Restart | Answer
 
 
 @dataclass(frozen=True, slots=True)

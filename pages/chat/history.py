@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.chat.actions import actions, follow_ups, searched_for
 from pages.chat.current import current
-from pages.chat.questions import answer_again, answer_last
+from pages.chat.questions import answer_last, scope_of
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import quoted, written
@@ -21,6 +22,7 @@ from rag_core.types import Answer, AnswerState, Message
 
 SHOWN = 20
 _STEPS = {
+    "rewrite": "Read the conversation",
     "embed": "Read the question",
     "dense": "Searched by meaning",
     "lexical": "Searched by words",
@@ -60,7 +62,11 @@ def message_body(back: Backend, message: Message, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
         st.text(message.text)
+        if last:
+            with st.container(horizontal=True, gap="small"):
+                actions(back, message)
         return
+    searched_for(back, message, answer, last=last)
     _work_done(answer)
     _text(message, answer)
     for notice in answer.notices:
@@ -76,14 +82,9 @@ def message_body(back: Backend, message: Message, *, last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         feedback(back.engine, message.message_id)
         if last:
-            st.button(
-                "Ask again",
-                icon=":material/refresh:",
-                type="tertiary",
-                key=f"again_{message.message_id}",
-                on_click=answer_again,
-                args=[back, message],
-            )
+            actions(back, message)
+    if last:
+        follow_ups(back, message, scope_of(back, str(current())))
 
 
 def _work_done(answer: Answer) -> None:

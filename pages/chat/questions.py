@@ -30,14 +30,30 @@ def answer_again(back: Backend, message: Message) -> None:
     answer_last(back)
 
 
-def answer_last(back: Backend) -> None:
+def search_again(back: Backend, message: Message, search_for: str) -> None:
+    """Replace the last answer by one to the same question, searched for in the reader's own words."""
+    back.engine.remove_messages([message.message_id])
+    answer_last(back, search_for)
+
+
+def ask_instead(back: Backend, question: str) -> None:
+    """Replace the last question, with its answer, by another."""
+    identity = str(current())
+    _, messages = back.engine.conversation(identity)
+    first = max(position for position, one in enumerate(messages) if one.role == "user")
+    back.engine.remove_messages([one.message_id for one in messages[first:]])
+    ask(back, question, scope_of(back, identity))
+
+
+def answer_last(back: Backend, search_for: str | None = None) -> None:
     """Answer the last question, which has no answer."""
     identity = str(current())
     _, messages = back.engine.conversation(identity)
-    back.answers.start(identity, messages[-1].text, _stored_scope(back, identity), messages[:-1])
+    scope = scope_of(back, identity)
+    back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for)
 
 
-def _stored_scope(back: Backend, identity: str) -> list[str]:
+def scope_of(back: Backend, identity: str) -> list[str]:
     """The documents that a conversation is limited to, without those deleted since."""
     conversation, _ = back.engine.conversation(identity)
     known = {one.document_id for one in back.engine.documents()}

@@ -17,7 +17,7 @@ from pages.shared.jobwords import job_label
 from pages.shared.problems import explain
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import Answer, AnswerState, Delta, Message, Restart, Stage
+from rag_core.types import Answer, AnswerState, Delta, Message, Restart, Rewritten, Stage
 
 WAITING = "index"
 NOTHING_WRITTEN = "Stopped before there was an answer."
@@ -43,8 +43,10 @@ class Run:
     documents: Sequence[str]
     history: Sequence[Message]
     job_ids: frozenset[str] = frozenset()
+    search_for: str | None = None
     progress: Progress = Progress()
     problem: str = ""
+    rewritten: str = ""
     stopping: threading.Event = field(default_factory=threading.Event)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -85,13 +87,17 @@ class Answers:
         documents: Sequence[str],
         history: Sequence[Message],
         job_ids: Sequence[str] = (),
+        search_for: str | None = None,
     ) -> Run:
-        """Answer a question that the conversation already holds, once the given jobs have ended."""
+        """Answer a question that the conversation already holds, once the given jobs have ended.
+
+        ``search_for`` is what the reader wants searched for in its place.
+        """
         with self._lock:
             under_way = self._runs.get(conversation_id)
             if under_way and not under_way.progress.done:
                 return under_way
-            run = Run(conversation_id, question, documents, history, frozenset(job_ids))
+            run = Run(conversation_id, question, documents, history, frozenset(job_ids), search_for)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
             self._threads[conversation_id] = thread
@@ -134,13 +140,21 @@ class Answers:
             run.show(done=True)
 
     def _ask(self, run: Run) -> Answer | None:
-        events = self._engine.ask(run.question, documents=run.documents or None, history=run.history)
+        events = self._engine.ask(
+            run.question,
+            documents=run.documents or None,
+            history=run.history,
+            search_for=run.search_for,
+            suggest=True,
+        )
         with closing(events):  # type: ignore[type-var]
             for event in events:
                 if isinstance(event, Answer):
                     return event
                 if isinstance(event, Stage):
                     run.show(stages=_with(run.progress.stages, event))
+                elif isinstance(event, Rewritten):
+                    run.rewritten = event.text
                 elif isinstance(event, Delta):
                     run.show(text=run.progress.text + event.text)
                 elif isinstance(event, Restart):
@@ -164,7 +178,7 @@ class Answers:
         `Engine.ask` tells them only at its end.
         """
         try:
-            found = self._engine.search(run.question, documents=run.documents or None)
+            found = self._engine.search(run.rewritten or run.question, documents=run.documents or None)
         except RagError:
             return None
         return Answer(
@@ -178,6 +192,7 @@ class Answers:
             timings_ms=found.timings_ms,
             notices=(*found.notices, *((run.problem,) if run.problem else ())),
             stopped=True,
+            rewritten=run.rewritten,
         )
 
     def _wait_for_jobs(self, run: Run) -> bool:

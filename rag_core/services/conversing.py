@@ -12,7 +12,7 @@ from rag_core.answering.rewriter import Rewriter, Rewriting
 from rag_core.services.asking import AS_SET, Asking
 from rag_core.services.suggesting import follow_ups
 from rag_core.settings import Settings
-from rag_core.types import Answer, AskEvent, Configuration, Message, Stage
+from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Stage
 
 LABEL = "Reading the conversation"
 
@@ -58,6 +58,8 @@ class Conversing:
             yield Stage("rewrite", LABEL)
             rewriting = self._rewriter.rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
+        if rewriting.text:
+            yield Rewritten(rewriting.text)
         spent = 1000 * (time.perf_counter() - started)
         events = self._asking.ask(rewriting.text or text, documents, top_k, history, configuration)
         with closing(events):  # type: ignore[type-var]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -42,9 +43,10 @@ def _topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str,
 
     The question has stop words alone beside the topic, so that it is the topic that is searched for.
     """
-    known = known | {word.lower() for passage in passages for word in content(passage.document)}
+    known = known | {word.lower() for passage in passages for word in content(re.sub(r"[._]", " ", passage.document))}
     headings = [" ".join(passage.heading.split(" › ")[-1].split()).strip(" .:") for passage in passages]
-    named = Counter(one.text for passage in passages for one in names(passage.text) if one.text[0].isalpha())
+    said = (" ".join(one.text.split()) for passage in passages for one in names(passage.text))
+    named = Counter(name for name in said if name[0].isalpha())
     recurring = [name for name, times in named.most_common() if times >= TIMES_NAMED]
     # Of several words first: a full name says more than "Arab" or "NSF".
     recurring.sort(key=lambda name: len(content(name)) == 1)

@@ -11,7 +11,7 @@ import pytest
 
 from pages.shared.answers import NOTHING_WRITTEN, Answers, Progress, Run
 from rag_core.errors import GeneratorTimeout, IndexMismatch
-from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, SearchResult, Stage
+from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, Rewritten, SearchResult, Stage
 
 GATE = Gate("rerank", 0.8, 0.6, True)
 ANSWER = Answer("Why?", AnswerState.ANSWERED, "Because.", (), (), GATE, "extractive", {})
@@ -24,12 +24,14 @@ class ScriptedEngine:
         self.play = play
         self.stored: list[tuple[str, str, Answer | None]] = []
         self.active: list[Any] = []
+        self.searched: list[str] = []
         self.settings = SimpleNamespace(generator_name="openai:test")
 
     def ask(self, question: str, **_: object) -> Iterator[Any]:
         return self.play()
 
     def search(self, question: str, **_: object) -> SearchResult:
+        self.searched.append(question)
         return SearchResult(question, (), GATE, {})
 
     def jobs(self, active: bool = False, limit: int = 50) -> list[Any]:
@@ -103,6 +105,22 @@ def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
     assert answer is not None
     assert answer.stopped
     assert answer.gate == GATE
+
+
+def test_a_stopped_follow_up_keeps_what_was_searched_for() -> None:
+    def play() -> Iterator[Any]:
+        yield Rewritten("Why did the bridge fail?")
+        while True:
+            yield Delta("a")
+
+    engine, run = start(play)
+    next(one for one in run.follow() if one.text)
+    run.stop()
+    finish(run)
+    answer = engine.stored[0][2]
+    assert answer is not None
+    assert (answer.question, answer.rewritten) == ("Why?", "Why did the bridge fail?")
+    assert engine.searched == ["Why did the bridge fail?"]
 
 
 def test_stopped_before_a_word_says_so() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -158,6 +160,51 @@ def test_the_last_answer_can_be_replaced(open_page: OpenPage, engine: Engine) ->
     answer = messages[-1].answer
     assert answer is not None
     assert answer.state is AnswerState.ABSTAINED
+
+
+def button(app: AppTest, prefix: str) -> Any:
+    return next(one for one in app.button if str(one.key).startswith(prefix))
+
+
+def field(app: AppTest, prefix: str) -> Any:
+    return next(one for one in app.text_area if str(one.key).startswith(prefix))
+
+
+def test_a_follow_up_tells_what_was_searched_for_and_can_be_corrected(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE, canal=CANAL)
+    app = ask(ask(open_page(), LENGTH), "When was it opened?")
+    assert "Searched for: When was the Harrow Bridge opened\\?" in texts(app)
+    field(app, "search_").set_value("When was the Lindow Canal dug?")
+    next(one for one in app.button if str(one.key).startswith("search_") and one.label == "Ask").click().run()
+    assert not app.exception
+    _, messages = engine.conversation(conversation_of(app))
+    assert [one.text for one in messages if one.role == "user"] == [LENGTH, "When was it opened?"]
+    answer = messages[-1].answer
+    assert answer is not None
+    assert (answer.question, answer.rewritten) == ("When was it opened?", "When was the Lindow Canal dug?")
+    assert "1803" in answer.text
+
+
+def test_the_last_question_can_be_edited_and_asked_again(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE, canal=CANAL)
+    app = ask(ask(open_page(), "Who pays for the Harrow Bridge?"), LENGTH)
+    field(app, "edit_").set_value("When was the Lindow Canal dug?")
+    next(one for one in app.button if str(one.key).startswith("edit_") and one.label == "Ask").click().run()
+    _, messages = engine.conversation(conversation_of(app))
+    asked = [one.text for one in messages if one.role == "user"]
+    assert asked == ["Who pays for the Harrow Bridge?", "When was the Lindow Canal dug?"]
+    assert "1803" in messages[-1].text
+
+
+def test_questions_to_go_on_with_are_answered_by_the_documents(open_page: OpenPage, engine: Engine) -> None:
+    tower = "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920."
+    add(engine, tower=make_pdf(tower))
+    app = ask(open_page(), "How tall is the Vardo tower?")
+    button(app, "follow_up_").click().run()
+    _, messages = engine.conversation(conversation_of(app))
+    assert messages[-2].text == "Who or what is Lena Holm?"
+    assert messages[-1].answer is not None
+    assert messages[-1].answer.state is AnswerState.ANSWERED
 
 
 def test_a_question_without_an_answer_can_be_tried_again(open_page: OpenPage, engine: Engine) -> None:

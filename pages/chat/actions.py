@@ -1,0 +1,104 @@
+"""What a reader can do with an answer: ask anew, correct the question, take the conversation along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.chat.current import current
+from pages.chat.questions import answer_again, ask, ask_instead, search_again
+from pages.shared.backend import Backend
+from pages.shared.text import plain
+from rag_core.types import Answer, Message
+
+
+def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
+    """What was searched for in place of a follow-up, to be corrected below the newest question."""
+    if not answer.rewritten:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f":material/search: Searched for: {plain(answer.rewritten)}", width="content")
+        if last:
+            _editor(
+                "Edit search",
+                "Search for",
+                answer.rewritten,
+                key=f"search_{message.message_id}",
+                on_ask=lambda text: search_again(back, message, text),
+            )
+
+
+def actions(back: Backend, message: Message) -> None:
+    """What the row below the newest answer offers beside the reader's judgement."""
+    key = message.message_id
+    st.button(
+        "Ask again",
+        icon=":material/refresh:",
+        type="tertiary",
+        key=f"again_{key}",
+        on_click=answer_again,
+        args=[back, message],
+    )
+    if message.answer:
+        _editor(
+            "Edit question",
+            "Question",
+            message.answer.question,
+            key=f"edit_{key}",
+            on_ask=lambda text: ask_instead(back, text),
+        )
+    _export(back, key)
+
+
+def follow_ups(back: Backend, message: Message, scope: list[str]) -> None:
+    """Questions to go on with, which the documents answer."""
+    if not message.answer or not message.answer.follow_ups:
+        return
+    st.caption("Also in these documents")
+    with st.container(horizontal=True, gap="small"):
+        for number, question in enumerate(message.answer.follow_ups):
+            st.button(
+                plain(question),
+                key=f"follow_up_{message.message_id}_{number}",
+                icon=":material/chat:",
+                on_click=ask,
+                args=[back, question, scope],
+            )
+
+
+def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:
+    def asked() -> None:
+        wanted = str(st.session_state[f"{key}_text"]).strip()
+        if wanted:
+            on_ask(wanted)
+
+    with (
+        st.popover(label, icon=":material/edit:", type="tertiary", key=key),
+        st.form(f"{key}_form", border=False, enter_to_submit=False),
+    ):
+        st.text_area(field, text, key=f"{key}_text")
+        st.form_submit_button("Ask", type="primary", key=f"{key}_ask", on_click=asked)
+
+
+def _export(back: Backend, key: str) -> None:
+    identity = str(current())
+    with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
+        st.caption("The whole conversation, with the sources of its answers")
+        # Made only when they are clicked.
+        st.download_button(
+            "Markdown",
+            data=lambda: back.engine.export_markdown(identity),
+            file_name="conversation.md",
+            mime="text/markdown",
+            key=f"markdown_{key}",
+            on_click="ignore",
+        )
+        st.download_button(
+            "PDF",
+            data=lambda: back.engine.export_pdf(identity),
+            file_name="conversation.pdf",
+            mime="application/pdf",
+            key=f"pdf_{key}",
+            on_click="ignore",
+        )
