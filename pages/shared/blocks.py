@@ -4,7 +4,7 @@ Nothing in a document or in a model's answer can become markup: the tree has no 
 a link or for an image, so such text stays the characters it is.
 
 A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
-children under ``c``. Inlines: ``text b i s code mark br cite doubt note``, text under ``s``, number
+children under ``c``. Inlines: ``text b i s code mark br cite doubt verdict``, text under ``s``, number
 under ``n``, reason under ``why``.
 """
 
@@ -97,7 +97,7 @@ def _doubted(nodes: Iterable[Node], reasons: list[str], within: list[bool]) -> I
                 within.append(True)
             elif piece == _TO:
                 within.clear()
-                yield {"t": "note", "s": NOT_FOUND, "why": reasons.pop(0) if reasons else ""}
+                yield {"t": "verdict", "s": NOT_FOUND, "why": reasons.pop(0) if reasons else ""}
             elif piece and plain:
                 yield {"t": "doubt" if within else "text", "s": piece}
 

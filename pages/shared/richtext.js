@@ -13,7 +13,7 @@ function element(tag, className, text) {
 function build(node, context) {
   if (node.t === "text") return document.createTextNode(node.s);
   if (node.t === "cite") return cite(node.n, context);
-  if (node.t === "doubt" || node.t === "note") {
+  if (node.t === "doubt" || node.t === "verdict") {
     const said = element("span", node.t, node.s);
     if (node.why) said.title = node.why;
     return said;

@@ -19,7 +19,7 @@ from tests.attacks import INSTRUCTIONS, RENDERED
 ATTACKS = RENDERED | INSTRUCTIONS
 # What Markdown may take away where it gives a form instead: emphasis, lists, fences, tables.
 FORMS = re.compile(r"[\s*_`~#>|:+.()\d-]|html|mermaid")
-ALL_KINDS = ALLOWED | {"doubt", "note"}
+ALL_KINDS = ALLOWED | {"doubt", "verdict"}
 
 
 def doubted(text: str, start: int, end: int) -> Statement:
@@ -61,8 +61,8 @@ def test_a_statement_that_was_not_found_is_marked_through_its_emphasis() -> None
     text = "Sales rose [1]. **Costs** fell by *5* too. Fine."
     nodes = written(text, {1}, [Statement(0, 10, True), doubted(text, 18, 42)])
     assert doubts(nodes) == "Costs fell by 5 too."
-    (note,) = [node for node in leaves(nodes) if node["t"] == "note"]
-    assert note == {"t": "note", "s": NOT_FOUND, "why": "In passage 1, the number 5 is not there."}
+    (note,) = [node for node in leaves(nodes) if node["t"] == "verdict"]
+    assert note == {"t": "verdict", "s": NOT_FOUND, "why": "In passage 1, the number 5 is not there."}
 
 
 @given(st.text(max_size=40), st.integers(0, 40), st.integers(0, 40))
