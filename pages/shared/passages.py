@@ -55,8 +55,8 @@ def instructions_note(passage: Passage) -> None:
     """Say so where a passage speaks to a model."""
     if passage.instructions:
         st.warning(
-            "This passage holds text that reads like instructions to a model. It is shown as it stands, and was not "
-            "followed.",
+            "This passage holds text that reads like instructions to a model. It is shown as it stands, and kept "
+            "from models.",
             icon=":material/gpp_maybe:",
         )
 

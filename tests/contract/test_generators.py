@@ -403,6 +403,13 @@ class TestRequest:
         assert "word word" not in endpoint.requests[0]["messages"][1]["content"]
 
 
+def test_a_passage_that_was_cut_is_told(play) -> None:
+    made, _ = play(complete("Yes."))
+    stream = made.generate(QUESTION, [passage(1, "word " * 30_000)])
+    assert "".join(stream) == "Yes."
+    assert stream.notices[0].startswith("Only the beginning of passage [1] fitted into RAG_OPENAI_CONTEXT_TOKENS=")
+
+
 def test_an_answer_at_the_limit_says_so(play) -> None:
     made, _ = play(complete("It was", finish="length"))
     stream = made.generate(QUESTION, [passage()])

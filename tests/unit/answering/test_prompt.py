@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.prompt import NO_ANSWER, build_messages, is_refusal, neutralise, passage_block
+from rag_core.answering.prompt import (
+    NO_ANSWER,
+    best_at_both_ends,
+    build_messages,
+    is_refusal,
+    neutralise,
+    passage_block,
+)
 from tests.unit.answering.samples import message, passage
 
 
@@ -108,3 +115,10 @@ def test_a_refusal_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "I don't know.", f"{NO_ANSWER} But sales rose [1].", f"Yes. {NO_ANSWER}"])
 def test_anything_else_is_none(text: str) -> None:
     assert not is_refusal(text)
+
+
+def test_the_best_passages_stand_at_both_ends() -> None:
+    passages = [passage(rank) for rank in (4, 2, 5, 1, 3)]
+    assert [one.rank for one in best_at_both_ends(passages)] == [1, 3, 5, 4, 2]
+    content = build_messages("What were sales?", passages)[-1]["content"]
+    assert re.findall(r'<passage n="(\d)"', content) == ["1", "3", "5", "4", "2"]
