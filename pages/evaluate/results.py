@@ -83,7 +83,8 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Metric": st.column_config.TextColumn(pinned=True)} | dict.fromkeys(frame.columns[1:], right),
+        column_config={"Metric": st.column_config.TextColumn(width=150, pinned=True)}
+        | dict.fromkeys(frame.columns[1:], right),
         key="figures",
         alt="Figures of the evaluation, each with its interval",
     )
@@ -101,7 +102,7 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
     for metric in dict.fromkeys([*sides[0], *sides[1]]):
         values = [_interval(side[metric].interval) if metric in side else "–" for side in sides]
         found = differences.get(metric)
-        change = [_interval(found.difference, sign="+"), f"{found.p_value:.3f}"] if found else ["–", "–"]
+        change = [_interval(found.difference, sign="+"), _p_value(found.p_value)] if found else ["–", "–"]
         rows.append([metric, *values, *change])
     names = [one.configuration for one in (first, second)]
     if names[0] == names[1]:
@@ -111,6 +112,10 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
 
 def _interval(found: Interval, sign: str = "") -> str:
     return f"{found.value:{sign}.3f} ({found.low:{sign}.3f} to {found.high:{sign}.3f})"
+
+
+def _p_value(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def _charts(engine: Engine, shown: Sequence[Evaluation]) -> None:

@@ -68,7 +68,8 @@ def evaluate(
         for row in found:
             console.emit(row)
         return
-    console.table([_shown(row) for row in found], ("configuration", "metric", "value", "interval", "n"), numeric=("n",))
+    columns = ("configuration", "metric", "value", "interval", "p", "n")
+    console.table([_shown(row) for row in found], columns, numeric=("value", "p", "n"))
     if written:
         console.line(f"{len(written)} tables and charts are in {out}.")
 
@@ -109,6 +110,5 @@ def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Ite
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     interval = f"{row['low']:.3f} to {row['high']:.3f}" if "low" in row else ""
-    if "p_value" in row:
-        interval += f", p {row['p_value']:.3f}"
-    return {**row, "value": f"{row['value']:.3f}", "interval": interval}
+    p_value = f"{row['p_value']:.3f}" if "p_value" in row else ""
+    return {**row, "value": f"{row['value']:.3f}", "interval": interval, "p": p_value}
