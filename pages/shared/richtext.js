@@ -37,10 +37,27 @@ function cite(number, { sources, open }) {
   const source = sources[number];
   const button = element("button", "cite", `[${number}]`);
   button.type = "button";
-  button.title = source;
   button.setAttribute("aria-label", `Source ${number}: ${source}`);
   button.onclick = () => open(number);
+  button.onmouseenter = button.onfocus = () => showTip(button, source);
+  button.onmouseleave = button.onblur = () => hideTip(button);
+  button.onkeydown = (event) => { if (event.key === "Escape") hideTip(button); };
   return button;
+}
+
+// A tooltip of our own: the browser's comes late, and never for the keyboard. It stays within the text's width.
+function showTip(button, source) {
+  const root = button.closest(".root");
+  hideTip(button);
+  const tip = root.appendChild(element("div", "tip", source));
+  tip.setAttribute("role", "tooltip");
+  const left = button.offsetLeft + button.offsetWidth / 2 - tip.offsetWidth / 2;
+  tip.style.left = `${Math.max(0, Math.min(left, root.clientWidth - tip.offsetWidth))}px`;
+  tip.style.top = `${button.offsetTop + button.offsetHeight + 4}px`;
+}
+
+function hideTip(button) {
+  for (const tip of button.closest(".root")?.querySelectorAll(".tip") ?? []) tip.remove();
 }
 
 function scores(rows) {

@@ -9,13 +9,14 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.blocks import marked
 from pages.shared.evidence import citations_of, highlights, passage_for, quotes_within, score_bars
+from pages.shared.openpdf import openpdf
 from pages.shared.pageview import pageview
 from pages.shared.passages import instructions_note
 from pages.shared.richtext import richtext
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
-from rag_core.types import Answer, DocumentInfo, Passage
+from rag_core.types import Answer, ChunkSpan, DocumentInfo, Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
 # Pixels a point at zoom 1: sharp in a drawer of 720 pixels, and small enough to send at once.
@@ -30,6 +31,7 @@ def open_source(message_id: str, marker: int) -> None:
     st.session_state[keys.SOURCE] = (message_id, marker)
     st.session_state.pop(keys.SOURCE_PAGE, None)
     st.session_state.pop(keys.SOURCE_ZOOM, None)
+    st.session_state.pop(keys.OPEN_PDF, None)
 
 
 def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
@@ -62,15 +64,27 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
         st.info(_GONE if document is None else plain(str(error)), icon=":material/info:")
     except RagError as error:
         st.warning(plain(str(error)), icon=":material/error:")
-    richtext(
-        [
-            *marked(passage.text, quotes_within(answer, passage)),
-            score_bars(passage, answer.passages, answer.gate),
-        ],
-        key="source_text",
-        small=True,
-    )
+    _text(engine, answer, passage)
     _take_away(engine, document, answer, passage)
+
+
+def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
+    """The passage, between the chunks before and after it while they are in the library."""
+    try:
+        before, after = engine.neighbours(passage.chunk_id)
+    except RagError as error:
+        before = after = None
+        st.warning(plain(str(error)), icon=":material/error:")
+    _beside("Text before", before)
+    quotes = marked(passage.text, quotes_within(answer, passage))
+    richtext([*quotes, score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
+    _beside("Text after", after)
+
+
+def _beside(label: str, chunk: ChunkSpan | None) -> None:
+    if chunk is not None:
+        with st.expander(f"{label} (p. {chunk.page_index + 1:,})", type="compact"):
+            richtext(marked(chunk.text, []), key=f"source_{label.lower()}", small=True)
 
 
 def _page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
@@ -120,7 +134,14 @@ def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, pa
     quotes = [one.quote for one in citations_of(answer, passage)] or [passage.first_page_text]
     st.caption("Quote, to copy")
     st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
-    if document is not None:
+    if document is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        openpdf(
+            lambda: engine.original(passage.document_id),
+            page=st.session_state.get(keys.SOURCE_PAGE, passage.page_index) + 1,
+            key="source_open_pdf",
+        )
         st.download_button(
             "Download PDF",
             # Read only when it is clicked.

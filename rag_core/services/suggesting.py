@@ -20,16 +20,18 @@ TIMES_NAMED = 2
 
 
 def follow_ups(asking: Asking, answer: Answer, documents: Sequence[str] | None) -> tuple[str, ...]:
-    """Up to three questions about what the passages speak of beside the answer.
+    """Up to three questions about what the passages that pass the gate speak of beside the answer.
 
-    They are asked about headings of the passages and about names that recur in them, and each was
+    They are asked about headings of those passages and about names that recur in them, and each was
     tried: its search passes the gate, with a passage on that very thing in front.
     """
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
     known = {word.lower() for word in content(f"{answer.question} {answer.rewritten}")}
     good: list[str] = []
-    for tries, (topic, question) in enumerate(_topics(answer.passages, known)):
+    gate = answer.gate
+    fitting = [one for one in answer.passages if (one.scores.get(gate.score_name) or 0.0) >= gate.threshold]
+    for tries, (topic, question) in enumerate(_topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
         found = asking.search(question, documents, None, Timer()).result

@@ -1,0 +1,37 @@
+"""The button that opens a document at a page, in the browser's own PDF viewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+from streamlit import runtime
+
+from pages.shared import keys
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "footnote_openpdf",
+    html="",
+    css=(_HERE / "openpdf.css").read_text(encoding="utf-8"),
+    js=(_HERE / "openpdf.js").read_text(encoding="utf-8"),
+)
+
+
+def openpdf(read: Callable[[], bytes], *, page: int, key: str) -> None:
+    """Offer to open a PDF at ``page``, counted from 1; ``read`` is called when the button is clicked.
+
+    `st.link_button` needs an address beforehand, for which each drawer would read its whole file.
+    """
+
+    def clicked() -> None:
+        st.session_state[keys.OPEN_PDF] = True
+
+    address = ""
+    if st.session_state.pop(keys.OPEN_PDF, False):
+        manager = runtime.get_instance().media_file_mgr
+        base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+        path = manager.add(read(), "application/pdf", coordinates=key)
+        address = f"{'/' + base if base else ''}{path}#page={page}"
+    _COMPONENT(key=key, data={"label": f"Open PDF at page {page:,}", "address": address}, on_open_change=clicked)

@@ -1,0 +1,109 @@
+"""Citations by mouse and keyboard, follow-ups corrected, conversations taken along, a model that breaks off."""
+
+from __future__ import annotations
+
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
+from tests.conftest import make_pdf
+from tests.contract.servers import Exchange, ScriptedEndpoint
+
+TOWER = make_pdf(
+    "The town of Vardo lies on an island. Its harbour is free of ice in winter.",
+    "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920.",
+    "Boats leave for the mainland every hour.",
+)
+QUESTION = "How tall is the Vardo tower?"
+
+
+def break_off(exchange: Exchange) -> None:
+    """Write a part of an answer, and lose the connection."""
+    exchange.start()
+    exchange.delta("The Vardo tower is eighty")
+    exchange.drop()
+
+
+def test_a_conversation_worth_having(open_app: OpenApp, address: str) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "tower.pdf", TOWER)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    citation = page.get_by_role("button", name="Source 1: tower.pdf, page 2").first
+    tip = page.get_by_role("tooltip", name="tower.pdf, page 2").or_(page.locator(".tip"))
+    citation.hover()
+    expect(tip).to_have_text("tower.pdf, page 2")
+    page.mouse.move(0, 0)
+    expect(tip).to_have_count(0)
+    quiet(page)
+    citation.focus()
+    expect(tip).to_have_text("tower.pdf, page 2")
+    page.keyboard.press("Enter")
+
+    drawer = page.get_by_role("dialog", name="Source 1 of")
+    expect(drawer.locator("img[alt='Page 2 of tower.pdf']")).to_be_visible()
+    drawer.get_by_text("Text before (p. 1)").click()
+    expect(drawer.get_by_text("free of ice in winter")).to_be_visible()
+    drawer.get_by_text("Text after (p. 3)").click()
+    expect(drawer.get_by_text("Boats leave for the mainland")).to_be_visible()
+    with page.context.expect_event("request", lambda request: "/media/" in request.url) as asked:
+        drawer.get_by_role("button", name="Open PDF at page 2").click()
+    with urllib.request.urlopen(asked.value.url.partition("#")[0], timeout=30) as response:
+        assert response.headers["Content-Type"] == "application/pdf"
+        assert "Content-Disposition" not in response.headers
+        assert response.read() == TOWER
+    page.bring_to_front()
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+
+    ask(page, "Who drew it?")
+    expect(page.get_by_text("Searched for: Who drew the Vardo tower?")).to_be_visible()
+    quiet(page)
+    page.get_by_role("button", name="Edit search").click()
+    page.get_by_label("Search for").fill("When do boats leave for the mainland?")
+    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Ask").click()
+    expect(page.get_by_text("Searched for: When do boats leave for the mainland?")).to_be_visible()
+    newest = page.get_by_test_id("stChatMessage").last
+    expect(newest.get_by_text("every hour").first).to_be_visible()
+    quiet(page)
+    page.reload()
+    expect(page.get_by_text("Searched for: When do boats leave for the mainland?")).to_be_visible()
+    quiet(page)
+    for kind, beginning in (("Markdown", b"# How tall is the Vardo tower?"), ("PDF", b"%PDF-")):
+        page.get_by_role("button", name="Export").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=kind, exact=True).click()
+        assert Path(download.value.path()).read_bytes().startswith(beginning)
+        page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str, dark: bool) -> None:
+    page = open_app(address, width=380, dark=dark)
+    ask(page, QUESTION)
+    expect(page.get_by_role("button", name="Edit question")).to_be_visible()
+    quiet(page)
+    main = page.get_by_role("main")
+    page.get_by_role("button", name="Source 1: tower.pdf, page 2").first.focus()
+    expect(page.locator(".tip")).to_be_visible()
+    assert main.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+
+
+def test_an_endpoint_that_breaks_off_leaves_quotes_and_says_so(
+    open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("broken") / "data"
+    with (
+        ScriptedEndpoint(break_off) as endpoint,
+        serve(folder, RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="m", RAG_OPENAI_API_KEY="none") as address,
+    ):
+        page = open_app(f"{address}/documents")
+        upload(page, "tower.pdf", TOWER)
+        page.get_by_role("link", name="Chat").click()
+        ask(page, QUESTION)
+        expect(page.get_by_text("Quoted from the documents instead.")).to_be_visible()
+        expect(page.get_by_role("button", name="Source 1: tower.pdf, page 2").first).to_be_visible()
+        expect(page.get_by_text("eighty")).to_have_count(0)
