@@ -9,6 +9,9 @@ from __future__ import annotations
 # The address.
 CONVERSATION_PARAM = "c"
 DOCUMENT_PARAM = "d"
+LAB_DOCUMENT_PARAM = "document"
+# A widget's key and, as it is bound to it, the name in the address.
+LAB_QUESTION = "question"
 
 # The session.
 PAGE = "page"
@@ -27,4 +30,10 @@ SELECTED = "selected_documents"
 RECEIPTS = "delete_receipts"
 FOLLOWING = "following"
 EARLIER = "show_earlier"
+LAB_DOCUMENTS = "lab_documents"
+LAB_EXPLANATION = "lab_explanation"
+LAB_MARKED = "lab_marked"
+LAB_OPEN = "lab_open"
+LAB_RIGHT = "lab_right"
+LAB_SEED = "lab_seed"
 ASK = "ask"

@@ -15,7 +15,7 @@ from pages.shared.backend import Backend
 from rag_core.engine import Engine
 
 ROOT = Path(__file__).parents[2]
-PAGES = {name: str(ROOT / "pages" / name / "page.py") for name in ("chat", "documents", "evaluate", "admin")}
+PAGES = {name: str(ROOT / "pages" / name / "page.py") for name in ("chat", "documents", "evaluate", "lab", "admin")}
 # A generous limit for a loaded machine; a run that has nothing to wait for takes a tenth of a second.
 SECONDS = 60
 

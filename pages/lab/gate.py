@@ -1,0 +1,28 @@
+"""Whether the question would be answered, and where the time went."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.text import duration, score
+from rag_core.types import Explanation
+
+_STEPS = {
+    "embed": "Reading the question",
+    "dense": "dense",
+    "lexical": "bm25",
+    "rerank": "rerank",
+    "total": "in all",
+}
+
+
+def verdict_of_the_gate(explanation: Explanation) -> None:
+    """The score that decides, held against its threshold, and how long each stage took."""
+    gate = explanation.gate
+    value, needed = score(gate.score_name, gate.score), f"{gate.threshold:.2f}"
+    if gate.answerable:
+        st.success(f"Would be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/check_circle:")
+    else:
+        st.warning(f"Would not be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/block:")
+    times = explanation.timings_ms
+    st.caption(" · ".join(f"{words} {duration(times[name] / 1000)}" for name, words in _STEPS.items() if name in times))

@@ -1,0 +1,35 @@
+"""The component that shows which words of a question met which of a passage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.lab.words import segments, words_of
+from rag_core.types import TokenMatches
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "footnote_matches",
+    html="",
+    css=(_HERE / "matches.css").read_text(encoding="utf-8"),
+    js=(_HERE / "matches.js").read_text(encoding="utf-8"),
+)
+
+
+def token_matches(found: TokenMatches, *, key: str) -> None:
+    """The question's words with their weights, and the passage with what they met marked by strength."""
+    words = words_of(found)
+    most = max((one.weight for one in words), default=1.0)
+    shown = [
+        {
+            "s": one.text,
+            "share": one.weight / most,
+            "weight": f"{100 * one.weight:.0f} %",
+            "similarity": f"{one.similarity:.2f}",
+            "met": ", ".join(found.text[start:end] for start, end in one.spans),
+        }
+        for one in words
+    ]
+    _COMPONENT(key=key, data={"words": shown, "text": list(segments(found.text, words))})

@@ -1,0 +1,71 @@
+"""One passage opened: which words of the question met which of its own, and its place in every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.lab.marks import Mark
+from pages.lab.matches import token_matches
+from pages.shared import keys
+from pages.shared.evidence import score_bars
+from pages.shared.problems import told
+from pages.shared.richtext import richtext
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.types import Evidence, Explanation, Passage, TokenMatches
+
+_WIDTH = 640
+
+
+def passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+    """Open the drawer if a click asked for it."""
+    mark = marks.get(st.session_state.pop(keys.LAB_OPEN, ""))
+    if mark is not None:
+        st.session_state[keys.DIALOG_OPEN] = True
+        drawer = st.dialog(f"Passage {mark.letter}", width=_WIDTH, position="right", icon=":material/search_insights:")
+        drawer(_drawer)(engine, explanation, mark)
+
+
+def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
+    passage = mark.passage
+    st.markdown(f"**{plain(passage.document)}** · p. {plain(passage.page_label)}")
+    ranks = [
+        f"{stage.name} {stage.ranks[int(passage.chunk_id)]}"
+        for stage in explanation.stages
+        if int(passage.chunk_id) in stage.ranks
+    ]
+    st.caption(f"Rank in {', '.join(ranks)}")
+    if st.button(
+        "This passage is right",
+        icon=":material/check:",
+        key="lab_right_passage",
+        disabled=st.session_state.get(keys.LAB_RIGHT) == passage.chunk_id,
+        help="Keeps the question with this page as a label for Evaluate.",
+        on_click=_keep_label,
+        args=[engine, explanation, passage],
+    ):
+        # The whole page, for the weights on it know the right passage now; that closes the drawer too.
+        st.rerun()
+    with told():
+        _words(engine.token_matches(explanation.question, passage.chunk_id))
+    richtext([score_bars(passage, explanation.passages, explanation.gate)], key="lab_passage_scores", small=True)
+
+
+def _words(found: TokenMatches) -> None:
+    if not found.matches:
+        st.info("The words of this passage have no vectors of their own to compare.", icon=":material/info:")
+        return
+    st.caption(
+        "The rarer a word of the question, the more it weighs. It looks for the word most like it in the passage; "
+        f"weight times similarity, added up, gives {found.whole:.2f}. With the passage's best sentence counted beside "
+        f"it at half the weight, the score is {found.score:.2f}. The document's name and heading are compared too."
+    )
+    token_matches(found, key="lab_matches")
+
+
+def _keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
+    pages = range(passage.page_index, passage.page_index_end + 1)
+    engine.add_label(explanation.question, evidence=[Evidence(passage.document, page) for page in pages])
+    st.session_state[keys.LAB_MARKED] = passage.chunk_id

@@ -1,0 +1,91 @@
+"""How passages move from stage to stage, as a bump chart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.lab.marks import OTHERS, SHOWN, Mark
+from pages.shared.text import score
+from rag_core.types import Explanation
+
+_BELOW = SHOWN + 1
+
+
+def rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+    """Draw the ranks of the shown passages through the stages."""
+    st.subheader("Ranks through the stages", anchor=False)
+    st.vega_lite_chart(
+        rank_table(explanation, marks),
+        _spec([stage.name for stage in explanation.stages], marks),
+        key="lab_ranks",
+        alt="Rank of each passage in each stage, as listed above",
+    )
+
+
+def rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.DataFrame:
+    """A row for each stage and each passage that it ranked; ``place`` is where it is drawn."""
+    rows = []
+    for stage in explanation.stages:
+        ranks = stage.ranks
+        for chunk_id, mark in marks.items():
+            rank = ranks.get(int(chunk_id))
+            if rank is not None:
+                value = score(stage.name, mark.passage.scores.get(stage.name))
+                rows.append((stage.name, mark.letter, mark.colour, mark.where, rank, min(rank, _BELOW), value))
+    return pd.DataFrame(rows, columns=["stage", "passage", "colour", "where", "rank", "place", "score"])
+
+
+def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
+    colours = {
+        "domain": [one.letter for one in marks.values()],
+        "range": [one.colour for one in marks.values()],
+    }
+    within = [{"filter": f"datum.rank <= {SHOWN}"}]
+    faded = {"condition": {"param": "pointed", "value": 1, "empty": True}, "value": 0.15}
+    return {
+        "height": 340,
+        "encoding": {
+            "x": {"field": "stage", "type": "ordinal", "sort": stages, "title": None, "axis": {"labelAngle": 0}},
+            "y": {
+                "field": "place",
+                "type": "quantitative",
+                "title": "Rank",
+                "scale": {"domain": [0.5, _BELOW + 0.2], "reverse": True, "nice": False},
+                "axis": {
+                    "values": list(range(1, _BELOW + 1)),
+                    "labelExpr": f"datum.value > {SHOWN} ? 'lower' : datum.value",
+                    "grid": False,
+                },
+            },
+            "color": {"field": "passage", "type": "nominal", "scale": colours, "legend": None},
+            "opacity": faded,
+            "tooltip": [
+                {"field": name, "title": name.capitalize()} for name in ("passage", "where", "stage", "rank", "score")
+            ],
+        },
+        "layer": [
+            {
+                "mark": "line",
+                # Passages without a colour of their own stay in the background.
+                "encoding": {
+                    "strokeWidth": {"condition": {"test": f"datum.colour != '{OTHERS}'", "value": 2.5}, "value": 0.7}
+                },
+            },
+            {
+                "mark": {"type": "circle", "size": 380},
+                "transform": within,
+                "params": [
+                    {"name": "pointed", "select": {"type": "point", "on": "pointerover", "fields": ["passage"]}}
+                ],
+            },
+            {
+                "mark": {"type": "text", "fontWeight": 600, "fontSize": 11},
+                "transform": within,
+                "encoding": {"text": {"field": "passage"}, "color": {"value": "#ffffff"}},
+            },
+        ],
+    }

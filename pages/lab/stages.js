@@ -1,0 +1,60 @@
+// The stages of a search as columns of buttons. Foreign text enters through textContent alone.
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function row(one, stage, context) {
+  const button = element("button", "row");
+  button.type = "button";
+  button.dataset.id = one.id;
+  button.title = one.preview;
+  button.setAttribute("aria-label",
+    `${stage.name} rank ${one.rank}: passage ${one.letter}, ${one.document}, ${one.page}, score ${one.score}`);
+  const badge = element("span", "badge", one.letter);
+  badge.style.background = one.colour;
+  button.append(element("span", "rank", String(one.rank)), badge, element("span", "document", one.document),
+    element("span", "page", one.page), element("span", "score", one.score));
+  const follow = (on) => context.follow(one.id, on);
+  button.onmouseenter = button.onfocus = () => follow(true);
+  button.onmouseleave = button.onblur = () => follow(false);
+  button.onclick = () => context.open(one.id);
+  const item = element("li", "");
+  item.append(button);
+  return item;
+}
+
+function column(stage, context) {
+  const made = element("section", "stage");
+  made.setAttribute("aria-label", stage.name);
+  const head = element("div", "head");
+  head.append(element("strong", "", stage.name), element("span", "words", stage.words));
+  const list = element("ol", "rows");
+  for (const one of stage.rows) list.append(row(one, stage, context));
+  made.append(head, list, element("div", "note", `of ${stage.note}`));
+  return made;
+}
+
+export default function (component) {
+  const { parentElement, data, setTriggerValue } = component;
+  const drawn = JSON.stringify(data);
+  const old = parentElement.querySelector(".root");
+  const open = (id) => setTriggerValue("open", id);
+  // A rerun calls this again with the same data: rebuilding would take the focus off a button.
+  if (old && old.drawn === drawn) {
+    old.open = open;
+    return;
+  }
+  const root = element("div", "root");
+  root.drawn = drawn;
+  root.open = open;
+  const follow = (id, on) => {
+    root.classList.toggle("following", on);
+    for (const button of root.querySelectorAll(".row")) button.classList.toggle("same", on && button.dataset.id === id);
+  };
+  for (const stage of data.stages) root.append(column(stage, { follow, open: (id) => root.open(id) }));
+  if (old) old.replaceWith(root);
+  else parentElement.append(root);
+}

@@ -1,0 +1,66 @@
+"""The stages as columns: the same passage has the same letter and colour in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.lab.marks import SHOWN, Mark
+from pages.shared import keys
+from pages.shared.text import count, score, shortened
+from rag_core.types import Explanation, StageRanking
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "footnote_stages",
+    html="",
+    css=(_HERE / "stages.css").read_text(encoding="utf-8"),
+    js=(_HERE / "stages.js").read_text(encoding="utf-8"),
+)
+WORDS = {"dense": "by meaning", "bm25": "by words", "rrf": "both, fused", "rerank": "compared token by token"}
+_PREVIEW = 200
+
+
+def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+    """Show the first passages of every stage; a click on one opens it."""
+    st.subheader("Stages", anchor=False)
+    st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words met.")
+
+    def clicked() -> None:
+        state = st.session_state.get("lab_stages")
+        chunk_id = state.get("open") if state else None
+        if chunk_id in marks:
+            st.session_state[keys.LAB_OPEN] = chunk_id
+
+    _COMPONENT(
+        key="lab_stages",
+        data={"stages": [_column(stage, marks) for stage in explanation.stages]},
+        on_open_change=clicked,
+    )
+
+
+def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
+    rows = []
+    for rank, hit in enumerate(stage.hits[:SHOWN], 1):
+        mark = marks[str(hit.chunk_id)]
+        rows.append(
+            {
+                "id": str(hit.chunk_id),
+                "rank": rank,
+                "letter": mark.letter,
+                "colour": mark.colour,
+                "document": mark.passage.document,
+                "page": f"p. {mark.passage.page_label}",
+                "score": score(stage.name, hit.score),
+                "preview": shortened(" ".join(mark.passage.text.split()), _PREVIEW),
+            }
+        )
+    return {
+        "name": stage.name,
+        "words": WORDS.get(stage.name, ""),
+        "note": count(len(stage.hits), "passage"),
+        "rows": rows,
+    }

@@ -1,0 +1,180 @@
+"""How much each passage would count in an answer, and whether the right one does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, time
+
+import pandas as pd
+import streamlit as st
+
+from pages.lab.marks import OTHERS, SHOWN, Mark
+from pages.lab.verdicts import percent, sentence
+from pages.shared import keys
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.types import Explanation, Weighed, Weighting
+
+NOT_HERE = "none"
+_TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+def weighing(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+    """Let the reader weigh the passages; only this part is drawn anew when a slider moves."""
+    st.subheader("What a reader would weigh", anchor=False)
+    st.caption(
+        "A model reads the first passages at once, and the higher a score, the more it counts. So the right passage "
+        "can be found and still not make the answer."
+    )
+    _part(engine, explanation, marks)
+
+
+def right_passage() -> str | None:
+    """Chunk id of the passage that the reader, or a label, says is right; `NOT_HERE` for none of them."""
+    marked: str | None = st.session_state.get(keys.LAB_MARKED, st.session_state.get(keys.LAB_RIGHT))
+    return marked
+
+
+@st.fragment
+def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+    side, main = st.columns([1, 2], gap="large")
+    with side:
+        weighting = _sliders(min(SHOWN, engine.top_k))
+        dated = _dates(explanation)
+    with main:
+        weighed = engine.weigh(dated, weighting)
+        if not weighed:
+            st.info("No passage has a rerank score to be weighed by.", icon=":material/info:")
+            return
+        _evidence(engine, weighed, weighting.k, marks)
+        _chart(weighed[: max(SHOWN, weighting.k)], marks)
+
+
+def _sliders(k: int) -> Weighting:
+    seed = st.session_state.setdefault(keys.LAB_SEED, 0)
+    values = Weighting(
+        k=st.slider("Passages read, k", 1, SHOWN, k, key="lab_k"),
+        temperature=st.select_slider(
+            "Temperature, τ",
+            _TEMPERATURES,
+            Weighting().temperature,
+            key="lab_temperature",
+            help="Low: the best score takes nearly all. High: every passage that is read counts the same.",
+        ),
+        decay=st.slider(
+            "Freshness, λ",
+            0.0,
+            0.5,
+            0.0,
+            0.01,
+            key="lab_decay",
+            help="Added to the score of a passage from a new document; half of it a year later, and so on.",
+        ),
+        noise=st.slider(
+            "Noise", 0.0, 0.2, 0.0, 0.01, key="lab_noise", help="Standard deviation of what chance adds to a score."
+        ),
+        seed=seed,
+    )
+    if st.button("Draw the noise again", icon=":material/casino:", key="lab_draw", disabled=not values.noise):
+        st.session_state[keys.LAB_SEED] = seed + 1
+        return replace(values, seed=seed + 1)
+    return values
+
+
+def _dates(explanation: Explanation) -> Explanation:
+    """The explanation with the dates that the reader gave its documents."""
+    names = {one.document_id: one.document for one in explanation.passages}
+    given = pd.DataFrame(
+        [(names[identity], added.date()) for identity, added in explanation.added_at.items()],
+        columns=["Document", "Date"],
+        index=list(explanation.added_at),
+    )
+    with st.expander("Dates of the documents"):
+        st.caption("The day each was added. Change one to see what freshness does; nothing is stored.")
+        dates = st.data_editor(
+            given,
+            hide_index=True,
+            key="lab_dates",
+            disabled=["Document"],
+            column_config={"Date": st.column_config.DateColumn(required=True)},
+            alt="Dates of the documents",
+        )
+    changed = {
+        str(identity): datetime.combine(date, time(), UTC)
+        for identity, date in dates["Date"].items()
+        if date != given["Date"][identity]
+    }
+    return replace(explanation, added_at={**explanation.added_at, **changed})
+
+
+def _evidence(engine: Engine, weighed: Sequence[Weighed], k: int, marks: Mapping[str, Mark]) -> None:
+    # Set here and not where it is found out: a widget's value may only be set before it is drawn.
+    if keys.LAB_MARKED in st.session_state:
+        st.session_state[keys.LAB_RIGHT] = st.session_state.pop(keys.LAB_MARKED)
+    right = st.selectbox(
+        "Which passage is right?",
+        [*marks, NOT_HERE],
+        index=None,
+        key=keys.LAB_RIGHT,
+        format_func=lambda one: f"{marks[one].letter} · {marks[one].where}" if one in marks else "None of these",
+        placeholder="Choose the passage that answers the question",
+    )
+    if right is None:
+        return
+    found = engine.evidence_mass(weighed, k, None if right == NOT_HERE else right)
+    rival = next((one for one in weighed if one.candidate.chunk_id == found.rival), None)
+    name = marks[found.rival].letter if found.rival in marks else "another passage"
+    covered, mass = st.columns(2)
+    place = "" if found.rank is None else f", rank {found.rank}"
+    covered.metric("Coverage", f"read{place}" if found.covered else f"not read{place}")
+    mass.metric("Evidence mass", percent(found.mass))
+    st.markdown(plain(sentence(found, k, name, rival.weight if rival else 0.0)))
+
+
+def _chart(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> None:
+    tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
+    st.vega_lite_chart(
+        weight_table(weighed, marks),
+        {
+            "height": {"step": 26},
+            "mark": "bar",
+            "encoding": {
+                "y": {"field": "label", "type": "nominal", "sort": {"field": "rank"}, "title": None},
+                "x": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": "Weight",
+                    "scale": {"domain": [0, 1]},
+                    "axis": {"format": ".0%", "tickCount": 5},
+                },
+                "color": {"field": "colour", "type": "nominal", "scale": None},
+                "tooltip": [{"field": name, "title": name.capitalize()} for name in tooltip],
+            },
+        },
+        key="lab_weights",
+        alt="Weight of each passage, the first rank on top",
+    )
+
+
+def weight_table(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> pd.DataFrame:
+    """A row for each passage; one that is none of those shown above goes by its rank."""
+    rows = []
+    for one in weighed:
+        mark = marks.get(one.candidate.chunk_id)
+        name = mark.letter if mark else f"rank {one.rank}"
+        rows.append(
+            {
+                "label": f"{name} · {percent(one.weight)}",
+                "passage": name,
+                "where": mark.where if mark else "",
+                "colour": mark.colour if mark else OTHERS,
+                "rank": one.rank,
+                "share": one.weight,
+                "weight": percent(one.weight),
+                "score": f"{one.candidate.score:.2f}",
+                "freshness": f"{one.freshness:.2f}",
+                "adjusted": f"{one.adjusted:.2f}",
+            }
+        )
+    return pd.DataFrame(rows)

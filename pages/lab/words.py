@@ -1,0 +1,73 @@
+"""Token matches as people read them: whole words of the question and of the passage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.types import TokenMatch, TokenMatches
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the question: its share of the weights, and what it met in the passage.
+
+    ``spans`` are offsets into the embedded text, one for each of its tokens that counts; ``similarity``
+    is the mean over these, by weight.
+    """
+
+    text: str
+    weight: float
+    similarity: float
+    spans: tuple[tuple[int, int], ...]
+
+
+def words_of(found: TokenMatches) -> list[Word]:
+    """The words of the question that have weight, in its order."""
+    words = []
+    for match in _WORD.finditer(found.question):
+        tokens = [one for one in found.matches if match.start() <= one.start < match.end() and one.weight > 0]
+        weight = sum(one.weight for one in tokens)
+        if tokens:
+            similarity = sum(one.weight * one.similarity for one in tokens) / weight
+            spans = tuple(dict.fromkeys(_whole_word(found.text, one) for one in tokens))
+            words.append(Word(match.group(), weight, similarity, spans))
+    return words
+
+
+def segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]]:
+    """The text in pieces ``{"s", "n", "words"}``: ``n`` is how much a piece adds to the score, of the most, 0..1.
+
+    ``words`` are the positions of the question's words that met there.
+    """
+    strength: dict[tuple[int, int], float] = {}
+    meeting: dict[tuple[int, int], list[int]] = {}
+    for position, word in enumerate(words):
+        for span in word.spans:
+            strength[span] = strength.get(span, 0.0) + max(0.0, word.weight * word.similarity) / len(word.spans)
+            meeting.setdefault(span, []).append(position)
+    most = max(strength.values(), default=0.0) or 1.0
+    at = 0
+    for start, end in sorted(strength):
+        if at < start:
+            yield {"s": text[at:start], "n": 0.0, "words": []}
+        # Words do not overlap; a token that is no word may lie within the one before.
+        if at < end:
+            span = (start, end)
+            yield {"s": text[max(at, start) : end], "n": strength[span] / most, "words": meeting[span]}
+        at = max(at, end)
+    if at < len(text):
+        yield {"s": text[at:], "n": 0.0, "words": []}
+
+
+def _whole_word(text: str, match: TokenMatch) -> tuple[int, int]:
+    start, end = match.chunk_start, match.chunk_end
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return start, end

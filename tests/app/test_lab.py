@@ -1,0 +1,207 @@
+"""The Lab page: one question opened up."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.lab.marks import COLOURS, OTHERS, letters
+from pages.lab.verdicts import percent, sentence
+from pages.lab.weighing import NOT_HERE
+from pages.lab.words import Word, segments, words_of
+from pages.shared import keys
+from rag_core.engine import Engine
+from rag_core.types import EvidenceCase, EvidenceMass, TokenMatch, TokenMatches
+from tests.app.conftest import OpenPage, shown, texts
+from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add
+from tests.app.test_theme import CONFIG, GRAPHIC, TEXT, contrast
+
+MATCHES = "footnote_matches"
+
+
+@pytest.fixture
+def library(engine: Engine) -> Engine:
+    add(engine, bridge=BRIDGE, canal=CANAL)
+    return engine
+
+
+def stages(app: AppTest) -> list[dict]:
+    found = shown(app, "footnote_stages")
+    return found[0]["stages"] if found else []
+
+
+def opened(app: AppTest, letter: str) -> AppTest:
+    """Click the passage of a letter."""
+    chunk_id = next(row["id"] for stage in stages(app) for row in stage["rows"] if row["letter"] == letter)
+    app.session_state[keys.LAB_OPEN] = chunk_id
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def choose(app: AppTest, letter: str) -> AppTest:
+    """Say which passage is right; an empty letter means that none of them is."""
+    rows = (row for stage in stages(app) for row in stage["rows"])
+    right = next(row["id"] for row in rows if row["letter"] == letter) if letter else NOT_HERE
+    app.selectbox(key=keys.LAB_RIGHT).set_value(right).run()
+    return app
+
+
+def test_an_empty_library_says_what_to_do_first(open_page: OpenPage) -> None:
+    app = open_page("lab", question=LENGTH)
+    assert "The library is empty" in app.info[0].value
+    assert stages(app) == []
+
+
+def test_nothing_is_searched_before_a_question(
+    open_page: OpenPage, library: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(Engine, "explain", lambda engine, question, **options: asked.append(question))
+    app = open_page("lab")
+    assert "Ask something to see" in texts(app)
+    assert (asked, stages(app)) == ([], [])
+
+
+def test_the_address_asks_and_each_passage_keeps_its_mark(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("lab", question=LENGTH)
+    assert [stage["name"] for stage in stages(app)] == ["dense", "bm25", "rrf", "rerank"]
+    marks = {(row["id"], row["letter"], row["colour"]) for stage in stages(app) for row in stage["rows"]}
+    assert len(marks) == len({one for one, _, _ in marks}) == len({letter for _, letter, _ in marks})
+    best = stages(app)[-1]["rows"][0]
+    assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
+    assert "Would be answered: rerank" in app.success[0].value
+    assert "in all" in texts(app)
+
+
+def test_a_typed_question_is_asked_and_another_takes_its_place(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("lab")
+    app.text_input(key=keys.LAB_QUESTION).set_value(LENGTH).run()
+    assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
+    app.text_input(key=keys.LAB_QUESTION).set_value("When was the Lindow Canal dug?").run()
+    assert stages(app)[-1]["rows"][0]["document"] == "canal.pdf"
+
+
+def test_only_the_documents_of_the_address_are_asked(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("lab", question=LENGTH, document="canal.pdf")
+    assert {row["document"] for stage in stages(app) for row in stage["rows"]} == {"canal.pdf"}
+    assert "Would not be answered" in app.warning[0].value
+    app.multiselect(key=keys.LAB_DOCUMENTS).set_value(["bridge.pdf"]).run()
+    assert app.query_params["document"] in ("bridge.pdf", ["bridge.pdf"])
+    assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
+
+
+def test_a_document_that_is_not_there_is_told(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("lab", question=LENGTH, document="gone.pdf")
+    assert "gone" in app.error[0].value
+    assert stages(app) == []
+
+
+def test_an_opened_passage_shows_which_words_met(open_page: OpenPage, library: Engine) -> None:
+    app = opened(open_page("lab", question=LENGTH), "A")
+    (given,) = shown(app, MATCHES)
+    words = {one["s"]: one for one in given["words"]}
+    assert words["Harrow"]["met"] == "Harrow"
+    assert words["Bridge?"]["met"] == "Bridge"
+    text = "".join(piece["s"] for piece in given["text"])
+    assert "412 metres long" in text
+    assert max(piece["n"] for piece in given["text"]) == 1
+    assert "Rank in" in texts(app)
+
+
+def test_a_passage_that_is_right_becomes_a_label_and_is_known_again(open_page: OpenPage, library: Engine) -> None:
+    app = opened(open_page("lab", question=LENGTH), "A")
+    app.button(key="lab_right_passage").click().run()
+    (label,) = library.labels()
+    assert (label.question, [(one.document, one.page_index) for one in label.evidence]) == (LENGTH, [("bridge.pdf", 0)])
+    for page in (app, open_page("lab", question=LENGTH)):
+        assert not page.exception
+        assert "The right passage counts most" in texts(page)
+        assert {one.label: one.value for one in page.metric}["Coverage"] == "read, rank 1"
+    assert opened(app, "A").button(key="lab_right_passage").disabled
+
+
+def test_what_becomes_of_the_right_passage_follows_the_sliders(open_page: OpenPage, library: Engine) -> None:
+    app = choose(open_page("lab", question=LENGTH), "B")
+    assert "but A counts more" in texts(app)
+    before = {one.label: one.value for one in app.metric}["Evidence mass"]
+    app.select_slider(key="lab_temperature").set_value(2.0).run()
+    after = {one.label: one.value for one in app.metric}["Evidence mass"]
+    assert before != after == "33 %"
+    app.slider(key="lab_k").set_value(1).run()
+    assert "at rank 2, but an answer is read from the first 1" in texts(app).replace("\\", "")
+    choose(app, "")
+    assert "No stage found the right passage" in texts(app)
+
+
+def test_noise_is_drawn_again_when_asked(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("lab", question=LENGTH)
+    assert app.button(key="lab_draw").disabled
+    app.slider(key="lab_noise").set_value(0.1).run()
+    app.button(key="lab_draw").click().run()
+    assert app.session_state[keys.LAB_SEED] == 1
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        (EvidenceCase.ABSENT, "No stage found"),
+        (EvidenceCase.TOO_LOW, "at rank 7, but an answer is read from the first 5"),
+        (EvidenceCase.IGNORED, "C counts more (60 % against 12 %)"),
+        (EvidenceCase.STALE, "beside C, which is older and counts more (60 % against 12 %)"),
+        (EvidenceCase.LEADS, "counts most, with 12 % of the weight"),
+    ],
+)
+def test_each_case_has_its_sentence(case: EvidenceCase, words: str) -> None:
+    assert words in sentence(EvidenceMass(case, 7, False, 0.12, "c"), 5, "C", 0.6)
+
+
+def test_a_share_that_rounds_to_nothing_is_still_something() -> None:
+    assert [percent(share) for share in (0.0, 0.004, 0.126, 1.0)] == ["0 %", "< 1 %", "13 %", "100 %"]
+
+
+def test_letters_go_on_after_z() -> None:
+    assert [letters(at) for at in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+
+
+@pytest.mark.parametrize("colour", [*COLOURS, OTHERS])
+def test_marks_can_be_read_and_seen_in_either_theme(colour: str) -> None:
+    assert contrast(colour, "#ffffff") >= TEXT
+    for theme in ("light", "dark"):
+        assert contrast(colour, CONFIG["theme"][theme]["backgroundColor"]) >= GRAPHIC
+
+
+QUESTION, TEXT_OF_CHUNK = "How rare-earth?", "doc.pdf\nRarely earthen, rare."
+
+
+def match(question: tuple[int, int], chunk: tuple[int, int], weight: float, similarity: float) -> TokenMatch:
+    return TokenMatch(*question, weight, similarity, *chunk)
+
+
+def test_tokens_are_gathered_into_words_and_meet_whole_words() -> None:
+    found = TokenMatches(
+        QUESTION,
+        TEXT_OF_CHUNK,
+        8,
+        (
+            match((0, 3), (0, 3), 0.0, 0.9),
+            match((4, 8), (8, 12), 0.2, 0.5),
+            match((8, 9), (22, 23), 0.0, 0.9),
+            match((9, 14), (15, 18), 0.6, 0.9),
+            match((14, 15), (22, 23), 0.2, 0.5),
+        ),
+        0.74,
+        0.7,
+    )
+    (word,) = words_of(found)
+    assert (word.text, word.weight, word.similarity) == ("rare-earth?", pytest.approx(1), pytest.approx(0.74))
+    assert [TEXT_OF_CHUNK[start:end] for start, end in word.spans] == ["Rarely", "earthen", ","]
+
+
+def test_a_text_falls_into_pieces_by_what_they_add() -> None:
+    words = [Word("a", 0.6, 0.5, ((0, 3),)), Word("b", 0.4, 0.5, ((0, 3), (4, 7)))]
+    pieces = list(segments("one two three", words))
+    assert [(one["s"], one["words"]) for one in pieces] == [("one", [0, 1]), (" ", []), ("two", [1]), (" three", [])]
+    assert [one["n"] for one in pieces] == pytest.approx([1, 0, 0.25, 0])
+    assert list(segments("", [])) == []

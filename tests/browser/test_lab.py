@@ -1,0 +1,58 @@
+"""The Lab page by a link, from a click to the words that met."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenApp, quiet, serve, upload
+from tests.conftest import make_pdf
+
+QUESTION = "How many visitors did the Brennick lighthouse museum have?"
+LIGHTHOUSE = make_pdf(
+    "The Brennick lighthouse stands on a rock of red sandstone. Its lamp was lit for the first time in 1874.",
+    "The Brennick lighthouse museum had 18,240 visitors last year.",
+)
+LINK = "lab?question=How+many+visitors+did+the+Brennick+lighthouse+museum+have%3F&document=lighthouse.pdf"
+
+
+def test_a_cold_link_asks_and_a_click_opens_the_words(
+    open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("lab") / "data"
+    with serve(folder) as address:
+        upload(open_app(f"{address}/documents"), "lighthouse.pdf", LIGHTHOUSE)
+    with serve(folder) as address:
+        page = open_app(f"{address}/{LINK}")
+        best = page.get_by_role("button", name="rerank rank 1: passage A, lighthouse.pdf, p. 2")
+        expect(best).to_be_visible()
+        expect(page.get_by_role("textbox", name="Question")).to_have_value(QUESTION)
+        quiet(page)
+
+        best.focus()
+        expect(page.locator("button.row.same")).to_have_count(4)
+        page.keyboard.press("Enter")
+        drawer = page.get_by_role("dialog", name="Passage A")
+        drawer.get_by_role("button", name="visitors: weight").hover()
+        expect(drawer.locator("mark.met")).to_have_text("visitors")
+
+        drawer.get_by_role("button", name="This passage is right").click()
+        expect(drawer).to_be_hidden()
+        expect(page.get_by_text("The right passage counts most")).to_be_visible()
+        asked = parse_qs(urlsplit(page.url).query)
+        assert asked == {"question": [QUESTION], "document": ["lighthouse.pdf"]}
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(open_app: OpenApp, address: str) -> None:
+    upload(open_app(f"{address}/documents"), "lighthouse.pdf", LIGHTHOUSE)
+    page = open_app(f"{address}/{LINK}", width=380)
+    expect(page.get_by_role("heading", name="What a reader would weigh")).to_be_visible()
+    quiet(page)
+    assert page.get_by_role("main").evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    page.get_by_role("textbox", name="Question").fill("When was the lamp lit?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="rerank rank 1: passage A, lighthouse.pdf, p. 1")).to_be_visible()
+    quiet(page)
+    assert parse_qs(urlsplit(page.url).query)["question"] == ["When was the lamp lit?"]
