@@ -47,9 +47,11 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
     # Two that were begun together are shown together.
     together = engine.evaluation_state()
     pair = list(together.evaluation_ids) if together else []
+    # Widgets keep what was chosen; with each evaluation that is complete, new ones show it.
+    turn = pair[-1] if pair else "kept"
     default = pair[0] if pair and pair[0] in kept else ids[0]
     first = left.selectbox(
-        "Evaluation", ids, index=ids.index(default), format_func=lambda one: _title(kept[one]), key="evaluation"
+        "Evaluation", ids, index=ids.index(default), format_func=lambda one: _title(kept[one]), key=f"evaluation_{turn}"
     )
     others = [_NOTHING, *(one for one in ids if one != first)]
     partner = pair[1] if len(pair) == 2 and first == pair[0] and pair[1] in others else _NOTHING
@@ -58,7 +60,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         others,
         index=others.index(partner),
         format_func=lambda one: _title(kept[one]) if one else "Nothing",
-        key="compared_with",
+        key=f"compared_with_{turn}",
     )
     rest.button(
         "Remove",

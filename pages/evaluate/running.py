@@ -65,6 +65,3 @@ def _begin(
 ) -> None:
     with told():
         engine.start_evaluation(labels, configurations, name=name, answers=st.session_state["with_answers"])
-        # What is chosen below is another evaluation's.
-        for key in ("evaluation", "compared_with"):
-            st.session_state.pop(key, None)
