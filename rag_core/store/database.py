@@ -108,6 +108,8 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.execute("PRAGMA foreign_keys=ON")
+    # SQLite's own knows the letters of ASCII alone, so that "é" would not be found by "É".
+    connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text)
     cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
     cursor.execute("PRAGMA cache_size=-65536")
     cursor.execute("PRAGMA mmap_size=1073741824")
