@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.lab.labels import labelled
 from pages.shared import keys
 from pages.shared.problems import told
 from pages.shared.text import plain
@@ -40,19 +41,13 @@ def explained(
         if explanation is None:
             return None
         kept = st.session_state[keys.LAB_EXPLANATION] = (signature, explanation)
-        st.session_state[keys.LAB_MARKED] = _labelled(engine, explanation)
+        st.session_state.pop(keys.LAB_RIGHT, None)
     found: Explanation = kept[1]
+    if keys.LAB_RIGHT not in st.session_state:
+        st.session_state[keys.LAB_RIGHT] = labelled(engine, found)
     for notice in found.notices:
         st.caption(plain(notice))
     if not found.passages:
         st.info("No stage found anything. Use other words, or other documents.", icon=":material/info:")
         return None
     return found
-
-
-def _labelled(engine: Engine, explanation: Explanation) -> str | None:
-    """The best passage that lies on a page with which the question was labelled before."""
-    evidence = [one for label in engine.labels() if label.question == explanation.question for one in label.evidence]
-    right = {(one.document, one.page_index) for one in evidence}
-    on_it = (one.chunk_id for one in explanation.passages if (one.document, one.page_index) in right)
-    return next(on_it, None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages.lab.labels import keep_label, right_pages
 from pages.lab.marks import Mark
 from pages.lab.matches import token_matches
 from pages.shared import keys
@@ -14,7 +15,7 @@ from pages.shared.problems import told
 from pages.shared.richtext import richtext
 from pages.shared.text import plain
 from rag_core.engine import Engine
-from rag_core.types import Evidence, Explanation, Passage, TokenMatches
+from rag_core.types import Explanation, TokenMatches
 
 _WIDTH = 640
 
@@ -37,16 +38,18 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         if int(passage.chunk_id) in stage.ranks
     ]
     st.caption(f"Rank in {', '.join(ranks)}")
-    if st.button(
+    known = (passage.document, passage.page_index) in right_pages(engine, explanation.question)
+    st.button(
         "This passage is right",
         icon=":material/check:",
         key="lab_right_passage",
-        disabled=st.session_state.get(keys.LAB_RIGHT) == passage.chunk_id,
-        help="Keeps the question with this page as a label for Evaluate.",
-        on_click=_keep_label,
+        disabled=known,
+        help="The question is labelled with this page." if known else "Keeps this page as a label for Evaluate.",
+        on_click=keep_label,
         args=[engine, explanation, passage],
-    ):
-        # The whole page, for the weights on it know the right passage now; that closes the drawer too.
+    )
+    if keys.LAB_MARKED in st.session_state:
+        # The whole page, for the weights on it must know the right passage; that closes the drawer too.
         st.rerun()
     with told():
         _words(engine.token_matches(explanation.question, passage.chunk_id))
@@ -63,9 +66,3 @@ def _words(found: TokenMatches) -> None:
         f"it at half the weight, the score is {found.score:.2f}. The document's name and heading are compared too."
     )
     token_matches(found, key="lab_matches")
-
-
-def _keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
-    pages = range(passage.page_index, passage.page_index_end + 1)
-    engine.add_label(explanation.question, evidence=[Evidence(passage.document, page) for page in pages])
-    st.session_state[keys.LAB_MARKED] = passage.chunk_id

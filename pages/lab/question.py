@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.text import plain
 from rag_core.types import DocumentInfo
 
 
@@ -35,7 +34,6 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, list[str]]:
             "Documents to ask",
             listed,
             key=keys.LAB_DOCUMENTS,
-            format_func=plain,
             placeholder=f"All documents ({len(documents):,})",
             on_change=_into_address,
         )

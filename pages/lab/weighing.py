@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 
 import pandas as pd
 import streamlit as st
@@ -32,8 +32,11 @@ def weighing(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]
 
 def right_passage() -> str | None:
     """Chunk id of the passage that the reader, or a label, says is right; `NOT_HERE` for none of them."""
-    marked: str | None = st.session_state.get(keys.LAB_MARKED, st.session_state.get(keys.LAB_RIGHT))
-    return marked
+    # The drawer cannot set it itself: it is drawn after the widget of that key.
+    if keys.LAB_MARKED in st.session_state:
+        st.session_state[keys.LAB_RIGHT] = st.session_state.pop(keys.LAB_MARKED)
+    right: str | None = st.session_state.get(keys.LAB_RIGHT)
+    return right
 
 
 @st.fragment
@@ -100,18 +103,20 @@ def _dates(explanation: Explanation) -> Explanation:
             column_config={"Date": st.column_config.DateColumn(required=True)},
             alt="Dates of the documents",
         )
+    return dated(explanation, {str(identity): date for identity, date in dates["Date"].items()})
+
+
+def dated(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
+    """The explanation with other dates, by document id; a day that did not change keeps its hour."""
     changed = {
-        str(identity): datetime.combine(date, time(), UTC)
-        for identity, date in dates["Date"].items()
-        if date != given["Date"][identity]
+        identity: datetime.combine(day, time(), UTC)
+        for identity, day in dates.items()
+        if day != explanation.added_at[identity].date()
     }
     return replace(explanation, added_at={**explanation.added_at, **changed})
 
 
 def _evidence(engine: Engine, weighed: Sequence[Weighed], k: int, marks: Mapping[str, Mark]) -> None:
-    # Set here and not where it is found out: a widget's value may only be set before it is drawn.
-    if keys.LAB_MARKED in st.session_state:
-        st.session_state[keys.LAB_RIGHT] = st.session_state.pop(keys.LAB_MARKED)
     right = st.selectbox(
         "Which passage is right?",
         [*marks, NOT_HERE],

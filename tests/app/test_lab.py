@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.lab.marks import COLOURS, OTHERS, letters
 from pages.lab.verdicts import percent, sentence
-from pages.lab.weighing import NOT_HERE
+from pages.lab.weighing import NOT_HERE, dated
 from pages.lab.words import Word, segments, words_of
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types import EvidenceCase, EvidenceMass, TokenMatch, TokenMatches
+from rag_core.types import EvidenceCase, EvidenceMass, TokenMatch, TokenMatches, Weighting
 from tests.app.conftest import OpenPage, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add
 from tests.app.test_theme import CONFIG, GRAPHIC, TEXT, contrast
+from tests.conftest import make_pdf
 
 MATCHES = "footnote_matches"
 
@@ -141,6 +144,22 @@ def test_noise_is_drawn_again_when_asked(open_page: OpenPage, library: Engine) -
     app.button(key="lab_draw").click().run()
     assert app.session_state[keys.LAB_SEED] == 1
     assert not app.exception
+
+
+def test_a_rival_that_is_given_an_older_date_is_stale_until_freshness_counts(engine: Engine) -> None:
+    add(engine, old=BRIDGE, new=make_pdf("The Harrow Bridge is 415 metres long since it was widened."))
+    explanation = engine.explain(LENGTH)
+    first = explanation.passages[0]
+    right = next(one for one in explanation.passages if one.document_id != first.document_id)
+    assert dated(explanation, {}) == explanation
+
+    def case(day: date, decay: float = 0.0) -> EvidenceCase:
+        weighed = engine.weigh(dated(explanation, {first.document_id: day}), Weighting(decay=decay))
+        return engine.evidence_mass(weighed, 5, right.chunk_id).case
+
+    assert case(explanation.added_at[first.document_id].date()) is EvidenceCase.IGNORED
+    assert case(date(2001, 1, 1)) is EvidenceCase.STALE
+    assert case(date(2001, 1, 1), decay=1.0) is EvidenceCase.LEADS
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,31 @@
+"""What is known of the right pages of a question."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.problems import told
+from rag_core.engine import Engine
+from rag_core.types import Evidence, Explanation, Passage
+
+
+def right_pages(engine: Engine, question: str) -> set[tuple[str, int | None]]:
+    """Document and page index of every page with which a question is labelled."""
+    evidence = [one for label in engine.labels() if label.question == question for one in label.evidence]
+    return {(one.document, one.page_index) for one in evidence}
+
+
+def labelled(engine: Engine, explanation: Explanation) -> str | None:
+    """Chunk id of the best passage that begins on such a page."""
+    right = right_pages(engine, explanation.question)
+    on_it = (one.chunk_id for one in explanation.passages if (one.document, one.page_index) in right)
+    return next(on_it, None)
+
+
+def keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
+    """Label the question with the pages of a passage, and have it known as the right one."""
+    with told():
+        pages = range(passage.page_index, passage.page_index_end + 1)
+        engine.add_label(explanation.question, evidence=[Evidence(passage.document, page) for page in pages])
+        st.session_state[keys.LAB_MARKED] = passage.chunk_id
