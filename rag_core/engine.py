@@ -99,13 +99,15 @@ class Engine:
         self._models = Models(settings)
         self._generations = Generations(settings, self._stores, self._models)
         self._removal = Removal(self._stores)
-        self._asking = Asking(settings, self._stores, self._generations, lambda: self.threshold, lambda: self.top_k)
+        self._asking = Asking(
+            settings, self._stores, self._models, self._generations, lambda: self.threshold, lambda: self.top_k
+        )
         self._conversing = Conversing(settings, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._labelling = Labelling(self._stores)
         self._explaining = Explaining(self._stores, self._generations, self._asking)
-        self._evaluating = Evaluating(self._stores, self._asking, lambda: self.threshold, settings.generator_name)
+        self._evaluating = Evaluating(settings, self._stores, self._asking, lambda: self.threshold)
         self._evaluations = Background(self._evaluating)
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -156,6 +158,8 @@ class Engine:
             generation = self._generations.active()
             self._stores.dense(generation.generation_id).count()
             generation.embedder.embed_question("warm up")
+            if self.settings.reranker:
+                self._models.cross_encoder()
         except RagError as error:
             # Shown by `warmth` and `status`; each question that needs the model says it again.
             log.warning("warm-up: %s", error)
@@ -412,7 +416,7 @@ class Engine:
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         from rag_core.retrieval import Timer
 
@@ -447,7 +451,7 @@ class Engine:
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         asked = self._conversing.ask(question, documents, top_k, history, configuration or AS_SET, search_for)
         return self._conversing.with_follow_ups(asked, documents) if suggest else asked
@@ -481,7 +485,7 @@ class Engine:
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._explaining.explain(question, documents, configuration or AS_SET)
 
@@ -492,7 +496,7 @@ class Engine:
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._explaining.token_matches(question, chunk_id)
 
@@ -638,7 +642,7 @@ class Engine:
         ------
         LabelError
             There are none, or some name what the library does not hold.
-        EmbedderError, IndexMismatch, StoreError
+        EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._evaluating.run(labels, configuration or AS_SET, name, answers=answers)
 

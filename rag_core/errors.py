@@ -24,6 +24,7 @@
     ├── EmbedderError
     │   ├── EmbedderMissing        weights cannot be found
     │   └── EmbedderChanged        weights or dimension are not what the index was built with
+    ├── RerankerMissing            the cross-encoder is not set, not on this machine, or is none
     ├── IndexMismatch              settings no longer match the index; a re-index is needed
     └── GeneratorError             the endpoint: each says what to do
         ├── GeneratorAuthError
@@ -125,6 +126,10 @@ class EmbedderMissing(EmbedderError):
 
 class EmbedderChanged(EmbedderError):
     """The weights or the dimension are not what they should be."""
+
+
+class RerankerMissing(RagError):
+    """A cross-encoder was asked for that is not set, whose weights cannot be found, or that is none."""
 
 
 class IndexMismatch(RagError):

@@ -15,6 +15,7 @@ from pydantic_settings import (
 )
 
 from rag_core.errors import SettingsError
+from rag_core.types import RankBy
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
@@ -64,6 +65,12 @@ class Settings(BaseSettings):
 
     candidates: int = Field(100, ge=1, le=1000, description="Chunks that dense and word retrieval fetch each")
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
+    reranker: str | None = Field(
+        None,
+        description="sentence-transformers name or path of a cross-encoder that orders the best passages; "
+        "unset: late interaction alone",
+    )
+    rerank_top: int = Field(20, ge=1, le=1000, description="Passages that the cross-encoder reads a question")
     top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
     threshold: float = Field(
         0.58, ge=0.0, le=1.0, description='Gate: below this rerank score the answer is "I don\'t know"'
@@ -119,7 +126,7 @@ class Settings(BaseSettings):
         return init_settings, env_settings, _OwnKeys(settings_cls, env_file=file)
 
     @field_validator(
-        *("openai_base_url", "openai_api_key", "openai_model", "chroma_host", "files_url", "database_url"),
+        *("openai_base_url", "openai_api_key", "openai_model", "chroma_host", "files_url", "database_url", "reranker"),
         mode="before",
     )
     @classmethod
@@ -130,6 +137,11 @@ class Settings(BaseSettings):
     def generator_name(self) -> str:
         """``openai:MODEL`` when an endpoint's model is named, else ``extractive``."""
         return f"openai:{self.openai_model}" if self.openai_model else "extractive"
+
+    @property
+    def rank_by(self) -> RankBy:
+        """The score that orders passages: ``cross_encoder`` when a cross-encoder is named, else ``rerank``."""
+        return "cross_encoder" if self.reranker else "rerank"
 
 
 def load_settings(**overrides: Any) -> Settings:

@@ -216,9 +216,10 @@ class Hit:
 class Passage:
     """A chunk returned for a question.
 
-    ``scores`` maps ``dense``, ``bm25``, ``rrf`` and ``rerank`` to a value, or ``None`` where that
-    score was not computed. ``start`` and ``end`` are offsets into the text of ``page_index`` and
-    ``page_index_end``. ``instructions`` is true where the text reads like instructions to a model.
+    ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank`` and, where one is set, ``cross_encoder`` to a
+    value, or ``None`` where that score was not computed. ``start`` and ``end`` are offsets into the
+    text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text reads like
+    instructions to a model.
     """
 
     rank: int
@@ -305,7 +306,7 @@ class Statement:
 
 
 # The stages whose score passages can be ordered by, in the order in which they run.
-RankBy = Literal["dense", "bm25", "rrf", "rerank"]
+RankBy = Literal["dense", "bm25", "rrf", "rerank", "cross_encoder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +318,7 @@ class Configuration:
     and changes no order but its own. ``None`` leaves a value as the settings or Admin have it.
     """
 
-    rank_by: RankBy = "rerank"
+    rank_by: RankBy | None = None
     candidates: int | None = None
     rrf_k: int | None = None
     threshold: float | None = None
@@ -327,7 +328,9 @@ class Configuration:
     def label(self) -> str:
         """``rerank``, or with what else is not as set: ``rrf, candidates 50``."""
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
-        return ", ".join([self.rank_by, *(f"{name} {value:g}" for name, value in changed if value is not None)])
+        return ", ".join(
+            [self.rank_by or "as set", *(f"{name} {value:g}" for name, value in changed if value is not None)]
+        )
 
 
 @dataclass(frozen=True, slots=True)

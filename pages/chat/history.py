@@ -29,6 +29,7 @@ _STEPS = {
     "bm25": "Searched by words",
     "rrf": "Merged both",
     "rerank": "Compared passages",
+    "cross_encoder": "Read the best passages",
     "gate": "Decided whether to answer",
     "generate": "Wrote the answer",
     "read": "Wrote the answer",

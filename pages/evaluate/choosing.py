@@ -14,7 +14,9 @@ from rag_core.types import Baseline, Configuration, Label, LabelKind
 
 _APP, _FILE = "Made in the app", "From a file"
 _CHOICES: dict[str, Configuration | Baseline] = {
-    "As the chat retrieves (rerank)": Configuration("rerank"),
+    "As the chat retrieves": Configuration(),
+    "Read by the cross-encoder (cross_encoder)": Configuration("cross_encoder"),
+    "Compared token by token (rerank)": Configuration("rerank"),
     "Meaning and words merged (rrf)": Configuration("rrf"),
     "Words alone (bm25)": Configuration("bm25"),
     "Meaning alone (dense)": Configuration("dense"),

@@ -12,6 +12,7 @@ _STEPS = {
     "dense": "dense",
     "lexical": "bm25",
     "rerank": "rerank",
+    "cross_encoder": "cross_encoder",
     "total": "in all",
 }
 

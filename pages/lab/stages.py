@@ -20,7 +20,13 @@ _COMPONENT = st.components.v2.component(
     css=(_HERE / "stages.css").read_text(encoding="utf-8"),
     js=(_HERE / "stages.js").read_text(encoding="utf-8"),
 )
-WORDS = {"dense": "by meaning", "bm25": "by words", "rrf": "both, fused", "rerank": "compared token by token"}
+WORDS = {
+    "dense": "by meaning",
+    "bm25": "by words",
+    "rrf": "both, fused",
+    "rerank": "compared token by token",
+    "cross_encoder": "read with the question",
+}
 _PREVIEW = 200
 
 

@@ -20,6 +20,8 @@ from rag_core.types import Baseline, Configuration, Evaluation, Label
 class Choice(str, Enum):
     """What an evaluation may be asked of, by the name that it has on the command line."""
 
+    AS_SET = "as-set"
+    CROSS_ENCODER = "cross_encoder"
     RERANK = "rerank"
     RRF = "rrf"
     BM25 = "bm25"
@@ -31,13 +33,17 @@ class Choice(str, Enum):
         """The configuration or baseline of that name."""
         if self is Choice.TF_IDF_BASELINE:
             return Baseline("tf-idf")
-        return Baseline("bm25") if self is Choice.BM25_BASELINE else Configuration(self.value)
+        if self is Choice.BM25_BASELINE:
+            return Baseline("bm25")
+        return Configuration() if self is Choice.AS_SET else Configuration(self.value)
 
 
 Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or CSV.", show_default=False)]
 Configurations = Annotated[
     list[Choice] | None,
-    typer.Option("--configuration", help="What orders passages; rerank by default. Given twice, both are compared."),
+    typer.Option(
+        "--configuration", help="What orders passages; by default as in the chat. Given twice, both are compared."
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for tables (CSV) and charts (SVG).")]
 Most = Annotated[
@@ -56,7 +62,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Ask labelled questions, and tell how well passages are found, answers given and questions refused."""
-    chosen = list(dict.fromkeys(configuration or [Choice.RERANK]))
+    chosen = list(dict.fromkeys(configuration or [Choice.AS_SET]))
     if len(chosen) > 2:
         raise typer.BadParameter("Give --configuration at most twice: two are compared.")
     with open_engine() as engine:

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model as an embedder; the only module that loads torch."""
+"""Any sentence-transformers model, as an embedder or a cross-encoder; the only module that loads torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection
 from rag_core.embedding.transformer import TransformerEmbedder, padded, plain_tokenizer, unit
-from rag_core.errors import EmbedderError, EmbedderMissing
+from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import FloatArray
 
@@ -37,12 +37,10 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, name: str, *, precision: str = "auto", batch: int = 2) -> None:
-        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+        _quiet()
         import torch
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
 
-        transformers_logging.disable_progress_bar()
         bf16 = precision == "bf16" or (precision == "auto" and _multiplies_bf16(torch))
         dtype = torch.bfloat16 if bf16 else torch.float32
         try:
@@ -81,6 +79,63 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         with torch.inference_mode():
             out = self._model({"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)})
         return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
+
+
+class PairScorer:
+    """A cross-encoder as sentence-transformers runs it: question and passage in one forward pass.
+
+    Parameters
+    ----------
+    name : str
+        A sentence-transformers CrossEncoder's name or path. A name is looked up among downloaded models
+        and never fetched.
+
+    Raises
+    ------
+    RerankerMissing
+        No weights of that name are on this machine, or they do not give one score a pair.
+    """
+
+    def __init__(self, name: str) -> None:
+        _quiet()
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        todo = (
+            "Put a cross-encoder's folder on this machine and set RAG_RERANKER to its path, or clear RAG_RERANKER to "
+            "order passages by late interaction alone."
+        )
+        try:
+            self._model: Any = CrossEncoder(name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid())
+        except (OSError, ValueError, KeyError) as error:
+            raise RerankerMissing(
+                f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {todo}"
+            ) from error
+        if self._model.num_labels != 1 or not _trained_to_score(self._model):
+            raise RerankerMissing(f"{name!r} is not a cross-encoder: it gives no single score a pair. {todo}")
+        self._model.eval()
+
+    def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
+        """How well each text answers the question, in 0..1, shape (len(texts),).
+
+        Of a pair that is longer than the model's window the end of the longer part is left out.
+        """
+        pairs = [(question, text) for text in texts]
+        scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
+        return scores
+
+
+def _quiet() -> None:
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()
+
+
+def _trained_to_score(model: Any) -> bool:
+    # The library takes any encoder and gives it a head of random weights, with no more than a warning.
+    architectures = model.config.architectures or ("",)
+    return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
 
 
 def _weights_hash(model: Any, name: str) -> str:

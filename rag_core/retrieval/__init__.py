@@ -1,5 +1,6 @@
 """From a question to ranked chunks."""
 
+from rag_core.retrieval.cross_encoder import CrossEncoderReranker
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.gate import decide
 from rag_core.retrieval.late_interaction import LateInteractionReranker, max_sim, token_weights
@@ -8,6 +9,7 @@ from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
+    "CrossEncoderReranker",
     "LateInteractionReranker",
     "Pipeline",
     "Ranking",

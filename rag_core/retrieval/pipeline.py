@@ -49,8 +49,17 @@ class Pipeline:
         Chunks that each retriever is asked for.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank"}
+    rank_by : {"dense", "bm25", "rrf", "rerank", "cross_encoder"}
         The stage that orders chunks; see `Configuration`.
+    cross_encoder : Reranker, optional
+        What ``rank_by="cross_encoder"`` orders by; not run otherwise.
+    cross_encoder_top : int
+        Of the reranker's order, so many chunks are given to it.
+
+    Raises
+    ------
+    ValueError
+        ``rank_by`` is ``cross_encoder`` and there is none.
     """
 
     def __init__(
@@ -62,13 +71,19 @@ class Pipeline:
         candidates: int,
         rrf_k: int,
         rank_by: RankBy = "rerank",
+        cross_encoder: Reranker | None = None,
+        cross_encoder_top: int = 20,
     ) -> None:
+        if rank_by == "cross_encoder" and cross_encoder is None:
+            raise ValueError("To rank by a cross-encoder, one must be given.")
         self._dense = dense
         self._words = words
         self._reranker = reranker
         self._candidates = candidates
         self._rrf_k = rrf_k
         self._rank_by = rank_by
+        self._cross_encoder = cross_encoder if rank_by == "cross_encoder" else None
+        self._cross_encoder_top = cross_encoder_top
 
     def run(
         self,
@@ -79,7 +94,8 @@ class Pipeline:
     ) -> Ranking:
         """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
 
-        Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order.
+        Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order; those
+        that the cross-encoder is not given follow those it is, in the reranker's order.
         """
         by_meaning: list[Hit] = []
         by_words: list[Hit] = []
@@ -96,16 +112,21 @@ class Pipeline:
         with timer.measure("rerank"):
             reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
         # The fusion of one ranking keeps its order.
-        first = reranked if self._rank_by == "rerank" else fused
-        return Ranking(
-            order=tuple(dict.fromkeys(hit.chunk_id for hit in (*first, *fused))),
-            scores={
-                self._dense.name: _by_chunk(by_meaning),
-                self._words.name: _by_chunk(by_words),
-                "rrf": _by_chunk(fused) if self._rank_by in ("rrf", "rerank") else {},
-                self._reranker.name: _by_chunk(reranked),
-            },
-        )
+        first = reranked if self._rank_by in ("rerank", "cross_encoder") else fused
+        order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))
+        scores = {
+            self._dense.name: _by_chunk(by_meaning),
+            self._words.name: _by_chunk(by_words),
+            "rrf": _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {},
+            self._reranker.name: _by_chunk(reranked),
+        }
+        if self._cross_encoder is not None:
+            on_stage("cross_encoder")
+            with timer.measure("cross_encoder"):
+                read = self._cross_encoder.rerank(question, order[: self._cross_encoder_top])
+            order = list(dict.fromkeys([*(hit.chunk_id for hit in read), *order]))
+            scores[self._cross_encoder.name] = _by_chunk(read)
+        return Ranking(tuple(order), scores)
 
 
 def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from rag_core.types import ChunkVectors, Hit, Question
+from rag_core.types import ChunkVectors, FloatArray, Hit, Question
 
 
 class Retriever(Protocol):
@@ -42,6 +42,22 @@ class TokenVectors(Protocol):
 
     def __call__(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Token vectors by chunk, of those that are stored."""
+        ...
+
+
+class PairScores(Protocol):
+    """A model that reads a question and a text together."""
+
+    def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
+        """How well each text answers the question, higher is better, shape (len(texts),)."""
+        ...
+
+
+class Texts(Protocol):
+    """Where a cross-encoder finds the words of chunks."""
+
+    def __call__(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
+        """Texts by chunk, of those that may be seen."""
         ...
 
 

@@ -19,8 +19,17 @@ from rag_core.answering.reader import Evidence, read
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError, QuestionError, StoreUnavailable
 from rag_core.index import STOPWORDS
-from rag_core.retrieval import LateInteractionReranker, Pipeline, Ranking, Timer, decide, token_weights
+from rag_core.retrieval import (
+    CrossEncoderReranker,
+    LateInteractionReranker,
+    Pipeline,
+    Ranking,
+    Timer,
+    decide,
+    token_weights,
+)
 from rag_core.services.generations import Generation, Generations
+from rag_core.services.models import Models
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.codec import unpack_sentences
@@ -57,6 +66,7 @@ LABELS = {
     "dense": "Searching by meaning",
     "lexical": "Searching by words",
     "rerank": "Comparing passages",
+    "cross_encoder": "Reading the best passages",
     "gate": "Checking whether they answer",
     "generate": "Writing the answer",
 }
@@ -89,12 +99,14 @@ class Asking:
         self,
         settings: Settings,
         stores: Stores,
+        models: Models,
         generations: Generations,
         threshold: Callable[[], float],
         top_k: Callable[[], int],
     ) -> None:
         self._settings = settings
         self._stores = stores
+        self._models = models
         self._generations = generations
         self._threshold = threshold
         self._top_k = top_k
@@ -162,13 +174,18 @@ class Asking:
         reranker = LateInteractionReranker(
             lambda chunk_ids: self.token_vectors(chunk_ids, generation), self._stores.words.idf, STOPWORDS
         )
+        rank_by = configuration.rank_by or self._settings.rank_by
         pipeline = Pipeline(
             self._stores.dense(generation.generation_id),
             self._stores.words,
             reranker,
             candidates=max(configuration.candidates or self._settings.candidates, top_k or 0),
             rrf_k=configuration.rrf_k or self._settings.rrf_k,
-            rank_by=configuration.rank_by,
+            rank_by=rank_by,
+            cross_encoder=(
+                CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
+            ),
+            cross_encoder_top=self._settings.rerank_top,
         )
         try:
             ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
@@ -295,6 +312,10 @@ class Asking:
                 sentences = unpack_sentences(rows[chunk_id].sentences)
                 stored[chunk_id] = ChunkVectors(made.tokens, made.scales, sentences)
         return stored
+
+    def _texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
+        rows = self._stores.library.visible_chunks(chunk_ids)
+        return {one: embedded_text(row.prefix, row.text) for one, row in rows.items()}
 
     def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
         """Versions to search: ``None`` where all that the stores hold may be seen."""

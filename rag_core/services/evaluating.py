@@ -19,6 +19,7 @@ from rag_core.retrieval import Timer
 from rag_core.services.asking import Asking
 from rag_core.services.evidence import EvidenceFinder
 from rag_core.services.stores import Stores
+from rag_core.settings import Settings
 from rag_core.store.database import new_id, now
 from rag_core.types import (
     Answer,
@@ -46,17 +47,16 @@ class Evaluating:
 
     Parameters
     ----------
+    settings : Settings
     threshold : callable
         The present value; it can be changed while the app runs.
-    generator : str
-        Who writes answers.
     """
 
-    def __init__(self, stores: Stores, asking: Asking, threshold: Callable[[], float], generator: str) -> None:
+    def __init__(self, settings: Settings, stores: Stores, asking: Asking, threshold: Callable[[], float]) -> None:
+        self._settings = settings
         self._stores = stores
         self._asking = asking
         self._threshold = threshold
-        self._generator = generator
 
     def run(
         self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
@@ -65,6 +65,9 @@ class Evaluating:
         if not labels:
             raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
         started = time.perf_counter()
+        if isinstance(configuration, Configuration):
+            # Told by name, so that it means the same when the settings are others.
+            configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         relevant = EvidenceFinder(self._stores.library).find_all(labels)
         rank = self._ranker(configuration)
         threshold = self._threshold()
@@ -99,7 +102,7 @@ class Evaluating:
             evaluation_id=new_id(),
             name=name,
             configuration=configuration.label,
-            generator=self._generator,
+            generator=self._settings.generator_name,
             threshold=threshold,
             created_at=now(),
             seconds=time.perf_counter() - started,

@@ -1,21 +1,22 @@
-"""Embedding models, loaded once, in the background where there is time."""
+"""Embedding models and the cross-encoder, loaded once, in the background where there is time."""
 
 from __future__ import annotations
 
 import threading
 
-from rag_core.embedding import Embedder, load_embedder
-from rag_core.errors import RagError
+from rag_core.embedding import Embedder, PairScorer, load_embedder
+from rag_core.errors import RagError, RerankerMissing
 from rag_core.settings import Settings
 from rag_core.types import Warmth
 
 
 class Models:
-    """Loads embedders by name and keeps them."""
+    """Loads embedders by name, and the cross-encoder of the settings, and keeps them."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loaded: dict[str, Embedder] = {}
+        self._cross_encoder: PairScorer | None = None
         self._loading = threading.Lock()
         self._warmth = Warmth(False, "Not started")
 
@@ -39,6 +40,30 @@ class Models:
                     raise
                 self._warmth = Warmth(True, "Ready")
             return self._loaded[name]
+
+    def cross_encoder(self) -> PairScorer:
+        """The cross-encoder that the settings name; waits while it is being loaded.
+
+        Raises
+        ------
+        RerankerMissing
+            None is named, or it cannot be loaded; the next call tries again.
+        """
+        name = self._settings.reranker
+        if name is None:
+            raise RerankerMissing(
+                "No cross-encoder is set. Set RAG_RERANKER to the folder of one, or order passages by another score."
+            )
+        with self._loading:
+            if self._cross_encoder is None:
+                self._warmth = Warmth(False, "Loading the cross-encoder")
+                try:
+                    self._cross_encoder = PairScorer(name)
+                except RagError as error:
+                    self._warmth = Warmth(False, "The cross-encoder could not be loaded", str(error))
+                    raise
+                self._warmth = Warmth(True, "Ready")
+            return self._cross_encoder
 
     @property
     def warmth(self) -> Warmth:

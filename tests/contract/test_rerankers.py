@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from rag_core.embedding import PairScorer
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import LateInteractionReranker, Reranker
+from rag_core.retrieval import CrossEncoderReranker, LateInteractionReranker, Reranker
 from rag_core.types import ChunkVectors, Question
+from tests.crossencoders import make_cross_encoder
 
 RANDOM = np.random.default_rng(7)
 
@@ -41,15 +43,37 @@ def stored(chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
     return {one: STORED[one] for one in chunk_ids if one in STORED}
 
 
-@pytest.fixture(params=["late interaction"])
-def reranker(request: pytest.FixtureRequest) -> Reranker:
+TEXTS = {1: "alpha beta", 2: "gamma", 3: "delta epsilon zeta", 4: "eta"} | dict.fromkeys((11, 12, 13), "alpha beta")
+
+
+def texts(chunk_ids: Sequence[int]) -> Mapping[int, str]:
+    return {one: TEXTS[one] for one in chunk_ids if one in TEXTS}
+
+
+@pytest.fixture(scope="module")
+def scorer(tmp_path_factory: pytest.TempPathFactory) -> PairScorer:
+    return PairScorer(str(make_cross_encoder(tmp_path_factory.mktemp("cross_encoder"))))
+
+
+@pytest.fixture
+def late_interaction() -> Reranker:
     return LateInteractionReranker(stored, lambda words: dict.fromkeys(words, 1.0), frozenset())
+
+
+@pytest.fixture(params=["late interaction", "cross-encoder"])
+def reranker(request: pytest.FixtureRequest, late_interaction: Reranker, scorer: PairScorer) -> Reranker:
+    return CrossEncoderReranker(scorer, texts) if request.param == "cross-encoder" else late_interaction
 
 
 def test_scores_come_best_first(reranker: Reranker) -> None:
     hits = reranker.rerank(QUESTION, [1, 2, 3, 4])
     scores = [hit.score for hit in hits]
+    assert len(set(scores)) == 4
     assert scores == sorted(scores, reverse=True)
+
+
+def test_what_holds_the_question_s_own_tokens_is_best_by_late_interaction(late_interaction: Reranker) -> None:
+    hits = late_interaction.rerank(QUESTION, [1, 2, 3, 4])
     assert hits[0].chunk_id == 2
     assert hits[-1].chunk_id == 4
 
@@ -69,7 +93,7 @@ def test_equal_scores_keep_the_order_they_were_given_in(reranker: Reranker, orde
     assert [hit.chunk_id for hit in reranker.rerank(QUESTION, order)] == order
 
 
-def test_chunks_without_vectors_are_passed_over(reranker: Reranker) -> None:
+def test_chunks_that_are_not_there_are_passed_over(reranker: Reranker) -> None:
     assert [hit.chunk_id for hit in reranker.rerank(QUESTION, [98, 2, 99])] == [2]
     assert reranker.rerank(QUESTION, [98, 99]) == []
 

@@ -110,11 +110,12 @@ def test_names_without_the_prefix_that_other_programs_share_are_read(monkeypatch
 
 
 def test_a_blank_value_leaves_an_optional_setting_unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL"):
+    for name in ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL", "RAG_RERANKER"):
         monkeypatch.setenv(name, " ")
     settings = load_settings()
     found = (settings.openai_base_url, settings.openai_model, settings.chroma_host, settings.files_url)
     assert found == (None, None, None, None)
+    assert (settings.reranker, settings.rank_by) == (None, "rerank")
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "DATABASE_URL", "RAG_OPENAI_API_KEY"])

@@ -84,6 +84,41 @@ def test_the_chosen_stage_orders_and_what_it_does_not_need_is_not_run(
     assert {name for name, by_chunk in ranking.scores.items() if by_chunk} == scored
 
 
+def test_a_cross_encoder_orders_the_first_of_the_reranker_s_order_and_the_rest_follow() -> None:
+    reranker = Fixed("rerank", (3, 0.7), (1, 0.6), (2, 0.5))
+    reading = Fixed("cross_encoder", (1, 0.9), (3, 0.2), (2, 0.1))
+    timer = Timer()
+    ranking = Pipeline(
+        *(DENSE, WORDS, reranker),
+        candidates=10,
+        rrf_k=60,
+        rank_by="cross_encoder",
+        cross_encoder=reading,
+        cross_encoder_top=2,
+    ).run(QUESTION, None, timer)
+    assert reading.asked == [(2, (3, 1))]
+    assert ranking.order == (1, 3, 2)
+    assert ranking.scores["cross_encoder"] == {1: 0.9, 3: 0.2}
+    assert ranking.scores["rerank"] == {3: 0.7, 1: 0.6, 2: 0.5}
+    assert ranking.scores["rrf"]
+    assert list(timer.ms) == ["dense", "lexical", "rerank", "cross_encoder"]
+
+
+def test_a_cross_encoder_is_not_run_for_another_order() -> None:
+    reading = Fixed("cross_encoder", (1, 0.9))
+    reranker = Fixed("rerank", (3, 0.7), (1, 0.6))
+    ranking = Pipeline(DENSE, WORDS, reranker, candidates=10, rrf_k=60, cross_encoder=reading).run(
+        QUESTION, None, Timer()
+    )
+    assert (ranking.order, reading.asked) == ((3, 1, 2), [])
+    assert "cross_encoder" not in ranking.scores
+
+
+def test_to_rank_by_a_cross_encoder_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="cross-encoder"):
+        Pipeline(DENSE, WORDS, Fixed("rerank"), candidates=10, rrf_k=60, rank_by="cross_encoder")
+
+
 def test_stages_are_told_in_order_and_timed() -> None:
     told: list[str] = []
     timer = Timer()

@@ -1,0 +1,35 @@
+"""A cross-encoder small enough to be made anew: real code, random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def make_cross_encoder(folder: Path, words: Iterable[str] = (), *, labels: int = 1) -> Path:
+    """Save a BERT of one layer that scores pairs, the same on every call; returns its folder."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{one}" for one in LETTERS)]
+    vocabulary += sorted({word.lower() for word in words} - set(vocabulary))
+    listed = folder / "vocab.txt"
+    listed.write_text("\n".join(vocabulary), "utf-8")
+    torch.manual_seed(7)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=512,
+        num_labels=labels,
+        # Far apart: with the usual small weights every pair scores nearly the same.
+        initializer_range=0.5,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(str(listed), model_max_length=512).save_pretrained(folder)
+    return folder
