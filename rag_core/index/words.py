@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlalchemy import MetaData, text
+from sqlalchemy import Connection, MetaData, text
 
 from rag_core.store.database import Database
 from rag_core.types import Hit, Question
@@ -22,6 +22,11 @@ from rag_core.types import Hit, Question
 # Prefix (document name, heading) and text: a word in a heading says more than one in the body.
 COLUMN_WEIGHTS = (1.0, 1.0)
 MAX_TERMS = 64
+# Rows that the terms of one question may have scored, about 2 µs each. Where they stand in more, the
+# commonest are left to the reranker, which weighs every word.
+MAX_POSTINGS = 20_000
+# Words whose document frequency is remembered between two changes of the index.
+MAX_REMEMBERED = 20_000
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 
@@ -61,6 +66,7 @@ class WordIndex:
 
     def __init__(self, path: Path) -> None:
         self._db = Database(path, MetaData())
+        self._frequencies: dict[str, int] = {}
         with self._db.begin() as connection:
             connection.execute(
                 text(
@@ -84,9 +90,13 @@ class WordIndex:
                     ),
                     values,
                 )
+            self._frequencies = {}
 
     def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
-        """The ``k`` chunks with the highest BM25, best first, within these versions if given."""
+        """The ``k`` chunks with the highest BM25, best first, within these versions if given.
+
+        BM25 over the question's terms, in a large index without the commonest of them; see `MAX_POSTINGS`.
+        """
         wanted = terms(question.text)
         if not wanted or (versions is not None and not versions):
             return []
@@ -95,8 +105,9 @@ class WordIndex:
             f"SELECT rowid, -bm25(words, {COLUMN_WEIGHTS[0]}, {COLUMN_WEIGHTS[1]}) AS score FROM words "  # noqa: S608
             f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
         )
-        values = {"match": _match(wanted), "k": k, "versions": json.dumps(list(versions or ()))}
         with self._db.read() as connection:
+            match = _match(self._selective(connection, wanted))
+            values = {"match": match, "k": k, "versions": json.dumps(list(versions or ()))}
             return [Hit(row.rowid, float(row.score)) for row in connection.execute(text(statement), values)]
 
     def idf(self, words: Sequence[str]) -> dict[str, float]:
@@ -105,13 +116,34 @@ class WordIndex:
         Robertson and Zaragoza (2009) with the numerator's ``n`` left out, so that it never is
         negative.
         """
-        found = {}
         with self._db.read() as connection:
-            total = int(connection.execute(text("SELECT count(*) FROM words")).scalar_one())
-            for word in dict.fromkeys(words):
-                query = text("SELECT count(*) FROM words WHERE words MATCH :match")
-                held = int(connection.execute(query, {"match": _match([word])}).scalar_one())
-                found[word] = max(0.0, math.log((total + 1) / (held + 0.5)))
+            total = _count(connection)
+            frequencies = self._document_frequencies(connection, words)
+        return {word: max(0.0, math.log((total + 1) / (held + 0.5))) for word, held in frequencies.items()}
+
+    def _selective(self, connection: Connection, wanted: Sequence[str]) -> list[str]:
+        """The rarest of these terms that `MAX_POSTINGS` rows have room for; at least one that occurs."""
+        frequencies = self._document_frequencies(connection, wanted)
+        kept: list[str] = []
+        postings = 0
+        for term in sorted(wanted, key=frequencies.__getitem__):
+            postings += frequencies[term]
+            if postings > max(MAX_POSTINGS, frequencies[term]):
+                break
+            kept.append(term)
+        return kept
+
+    def _document_frequencies(self, connection: Connection, words: Sequence[str]) -> dict[str, int]:
+        """How many chunks hold each word; remembered, since counting a common word walks all its rows."""
+        # Whoever changes the index puts a new dictionary in place: what is counted before goes into the old one.
+        known = self._frequencies
+        query = text("SELECT count(*) FROM words WHERE words MATCH :match")
+        found = {word: known[word] for word in words if word in known}
+        for word in dict.fromkeys(words):
+            if word not in found:
+                found[word] = int(connection.execute(query, {"match": _match([word])}).scalar_one())
+                if len(known) < MAX_REMEMBERED:
+                    known[word] = found[word]
         return found
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
@@ -121,13 +153,14 @@ class WordIndex:
                 text("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(:ids))"),
                 {"ids": json.dumps(list(chunk_ids))},
             )
+        self._frequencies = {}
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""
         if chunk_ids is not None:
             return len(self.held(chunk_ids))
         with self._db.read() as connection:
-            return int(connection.execute(text("SELECT count(*) FROM words")).scalar_one())
+            return _count(connection)
 
     def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
         """Ids of the chunks that are held, of these or in all."""
@@ -139,6 +172,11 @@ class WordIndex:
 
     def close(self) -> None:
         self._db.close()
+
+
+def _count(connection: Connection) -> int:
+    # FTS5's own table of lengths has a row an entry; to count the rows of ``words`` it reads every text.
+    return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
 
 
 def _match(wanted: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from rag_core.index import STOPWORDS, WordIndex
+from rag_core.index import STOPWORDS, WordIndex, words
 from rag_core.index.words import MAX_TERMS, terms
 from rag_core.types import Question
 
@@ -159,6 +159,42 @@ def test_frequency_weights_are_never_negative(tmp_path: Path) -> None:
     assert index.idf(["word"]) == {"word": pytest.approx(math.log(1 / 0.5))}
     index.add([1], [("word", "word", "v")])
     assert index.idf(["word"])["word"] >= 0
+    index.close()
+
+
+def test_frequency_weights_follow_every_change(tmp_path: Path) -> None:
+    index = WordIndex(tmp_path / "words.sqlite")
+    expected = [(0, 0), (2, 1), (2, 2), (1, 1)]
+    index_changes = [
+        lambda: None,
+        lambda: index.add([1, 2], [("", "a lease", "v"), ("", "a loan", "v")]),
+        lambda: index.add([2], [("", "another lease", "w")]),
+        lambda: index.delete([1]),
+    ]
+    for (total, held), change in zip(expected, index_changes, strict=True):
+        change()
+        assert index.idf(["lease"]) == {"lease": pytest.approx(max(0.0, math.log((total + 1) / (held + 0.5))))}
+        assert (index.count(), len(index.held())) == (total, total)
+    index.close()
+
+
+def test_where_words_stand_in_too_many_chunks_the_rarest_decide(
+    index: WordIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert set(ask(index, "annual ENOSPC report")) == set(TEXTS)
+    monkeypatch.setattr(words, "MAX_POSTINGS", 3)
+    assert set(ask(index, "annual ENOSPC report")) == {1, 2, 7}
+    # The only one there is, however common it be.
+    assert set(ask(index, "annual zebra")) == set(TEXTS)
+
+
+def test_no_more_frequencies_are_remembered_than_agreed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "MAX_REMEMBERED", 1)
+    index = WordIndex(tmp_path / "words.sqlite")
+    index.add([1], [("", "lease loan", "v")])
+    first = index.idf(["lease", "loan", "lien"])
+    assert index.idf(["lien", "loan", "lease"]) == first
+    assert first["loan"] < first["lien"]
     index.close()
 
 
