@@ -219,7 +219,8 @@ class Passage:
     ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank`` and, where one is set, ``cross_encoder`` to a
     value, or ``None`` where that score was not computed. ``start`` and ``end`` are offsets into the
     text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text reads like
-    instructions to a model.
+    instructions to a model. ``duplicates`` are the places, as (document, page label), of other chunks that
+    say the same in nearly the same words, and were left out for it.
     """
 
     rank: int
@@ -236,6 +237,7 @@ class Passage:
     heading: str
     scores: Mapping[str, float | None]
     instructions: bool = False
+    duplicates: tuple[tuple[str, str], ...] = ()
 
     @property
     def first_page_text(self) -> str:

@@ -9,8 +9,11 @@ import streamlit as st
 from pages.shared.blocks import marked
 from pages.shared.evidence import citations_of, quotes_within, score_bars
 from pages.shared.richtext import richtext
-from pages.shared.text import plain, score
+from pages.shared.text import count, plain, score
 from rag_core.types import Answer, AnswerState, Passage
+
+# Places of the same text that are named.
+_PLACES = 5
 
 
 def passage_list(
@@ -24,6 +27,7 @@ def passage_list(
     for passage in answer.passages:
         with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
             instructions_note(passage)
+            duplicates_note(passage)
             richtext(
                 [
                     score_bars(passage, answer.passages, answer.gate),
@@ -59,6 +63,15 @@ def instructions_note(passage: Passage) -> None:
             "from models.",
             icon=":material/gpp_maybe:",
         )
+
+
+def duplicates_note(passage: Passage) -> None:
+    """Say where else the same stands, for what was left out because it does."""
+    if passage.duplicates:
+        places = [f"{document} p. {page}" for document, page in passage.duplicates]
+        left = len(places) - _PLACES
+        more = f" and {count(left, 'more place')}" if left > 0 else ""
+        st.caption(plain(f"Also in {', '.join(places[:_PLACES])}{more}"))
 
 
 def _label(answer: Answer, passage: Passage) -> str:

@@ -162,6 +162,8 @@ def _passage(passage: Passage) -> dict[str, Any]:
     }
     if passage.page_index_end != passage.page_index:
         row["page_index_end"] = passage.page_index_end
+    if passage.duplicates:
+        row["duplicates"] = [{"document": document, "page_label": page} for document, page in passage.duplicates]
     return row
 
 

@@ -1,6 +1,7 @@
 """From a question to ranked chunks."""
 
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
+from rag_core.retrieval.folding import fold
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.gate import decide
 from rag_core.retrieval.late_interaction import LateInteractionReranker, max_sim, token_weights
@@ -18,6 +19,7 @@ __all__ = [
     "Timer",
     "decide",
     "evidence_mass",
+    "fold",
     "max_sim",
     "reciprocal_rank_fusion",
     "token_weights",

@@ -26,6 +26,7 @@ from rag_core.retrieval import (
     Ranking,
     Timer,
     decide,
+    fold,
     token_weights,
 )
 from rag_core.services.generations import Generation, Generations
@@ -143,8 +144,11 @@ class Asking:
         generation, question, ranking, rows = found
         on_stage("gate")
         wanted = top_k or self._top_k()
-        order = [chunk_id for chunk_id in ranking.order if chunk_id in rows][:wanted]
-        passages = tuple(passage_of(rank, rows[chunk_id], ranking.scores) for rank, chunk_id in enumerate(order, 1))
+        folded = fold([rows[chunk_id] for chunk_id in ranking.order if chunk_id in rows], wanted)
+        passages = tuple(
+            passage_of(rank, rows[chunk_id], ranking.scores, [rows[one] for one in repeats])
+            for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
+        )
         threshold = self._threshold() if configuration.threshold is None else configuration.threshold
         gate = decide(passages, threshold)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
@@ -378,8 +382,13 @@ def _unheard(_name: str) -> None:
     """For stages that were told before."""
 
 
-def passage_of(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -> Passage:
-    """A chunk's row as a passage; ``scores`` maps each score's name to the chunks' values."""
+def passage_of(
+    rank: int, row: Any, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[Any] = ()
+) -> Passage:
+    """A chunk's row as a passage; ``scores`` maps each score's name to the chunks' values.
+
+    ``duplicates`` are the rows of those that nearly repeat it.
+    """
     return Passage(
         rank=rank,
         chunk_id=str(row.id),
@@ -395,4 +404,5 @@ def passage_of(rank: int, row: Any, scores: Mapping[str, Mapping[int, float]]) -
         heading=row.heading,
         scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
         instructions=reads_like_instructions(row.text),
+        duplicates=tuple((one.document, one.page_label) for one in duplicates),
     )

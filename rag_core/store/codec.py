@@ -129,7 +129,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         state=AnswerState(data["state"]),
         text=data["text"],
         citations=tuple(Citation(**citation) for citation in data["citations"]),
-        passages=tuple(Passage(**passage) for passage in data["passages"]),
+        passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
         gate=Gate(**data["gate"]),
         generator=data["generator"],
         timings_ms=data["timings_ms"],
@@ -140,3 +140,9 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
     )
+
+
+def _passage_from_json(data: dict[str, Any]) -> Passage:
+    # Passages stored before duplicates were folded name none.
+    duplicates = tuple((document, page) for document, page in data.get("duplicates", ()))
+    return Passage(**{**data, "duplicates": duplicates})

@@ -63,6 +63,16 @@ def test_an_answer_is_cited_and_its_passages_are_listed(open_page: OpenPage, eng
     assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])
 
 
+def test_a_passage_says_where_else_the_same_stands(open_page: OpenPage, engine: Engine) -> None:
+    same = "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell."
+    add(engine, bridge=make_pdf(same, title="First"), copy=make_pdf("Notes on the county of Ostmark.", same))
+    app = ask(open_page(), LENGTH)
+    said = [one.value for one in app.caption if "Also in" in one.value]
+    assert len(said) == 1
+    assert said[0].replace("\\", "") in ("Also in bridge.pdf p. 1", "Also in copy.pdf p. 2")
+    assert sum("412" in text for text in answer_texts(app)[1:]) == 1
+
+
 def test_nothing_is_lost_by_a_reload(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
     identity = conversation_of(ask(open_page(), LENGTH))

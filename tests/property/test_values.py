@@ -124,6 +124,7 @@ PASSAGES = st.builds(
     **dict.fromkeys(("chunk_id", "document_id", "version_id", "document", "page_label", "text", "heading"), TEXT),
     scores=st.dictionaries(st.sampled_from(["dense", "bm25", "rrf", "rerank"]), st.none() | SCORE),
     instructions=st.booleans(),
+    duplicates=st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple),
 )
 CITATIONS = st.builds(
     Citation,

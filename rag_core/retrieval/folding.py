@@ -1,0 +1,99 @@
+"""Passages that say the same in nearly the same words are shown once, so that the others get a place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Protocol
+
+# Words in a row that are compared as one. So many that in a chunk of the usual size a single other word
+# in the middle keeps two apart: they may differ at their ends, where chunks of two documents are cut.
+SHINGLE_WORDS = 8
+RESEMBLANCE = 0.9
+# Of the ranking, so many times the passages wanted are looked at.
+LOOKED_AT = 3
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NEGATIONS = frozenset({"no", "not", "nor", "never", "none", "neither", "without", "cannot"})
+
+Shingles = frozenset[tuple[str, ...]]
+
+
+class StoredChunk(Protocol):
+    """What of a chunk is needed to tell whether another says the same."""
+
+    id: int
+    version_id: str
+    page_index: int
+    start: int
+    page_index_end: int
+    end: int
+    text: str
+
+
+def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...]]:
+    """The first chunks of a ranking that differ, each with those further down that nearly repeat it.
+
+    Two nearly repeat each other where the resemblance of their words, the Jaccard index of their sets of
+    shingles, is at least 0.9 (Broder, "On the resemblance and containment of documents", SEQUENCES
+    1997), and figures and negations are the same: one other number is other evidence. Chunks that
+    overlap on their pages are parts of one text and are never folded.
+
+    Parameters
+    ----------
+    chunks : sequence of StoredChunk
+        Best first.
+    wanted : int
+        How many that differ are needed; only the first ``3 * wanted`` are compared.
+
+    Returns
+    -------
+    dict of int to tuple of int
+        At most ``wanted`` ids, best first, each with the ids folded into it, in order.
+    """
+    folded: dict[int, list[int]] = {}
+    kept: dict[tuple[str, ...], list[tuple[StoredChunk, Shingles]]] = {}
+    for chunk in chunks[: LOOKED_AT * wanted]:
+        words = [match.group().lower() for match in _WORD.finditer(chunk.text)]
+        shingles = _shingles(words)
+        alike = kept.setdefault(_telling(words), [])
+        better = next((one for one, its in alike if _resemble(its, shingles) and not _overlap(one, chunk)), None)
+        if better is not None:
+            folded[better.id].append(chunk.id)
+        else:
+            folded[chunk.id] = []
+            alike.append((chunk, shingles))
+    for chunk in chunks[LOOKED_AT * wanted :]:
+        if len(folded) >= wanted:
+            break
+        folded[chunk.id] = []
+    return {one: tuple(repeats) for one, repeats in islice(folded.items(), wanted)}
+
+
+def _shingles(words: Sequence[str]) -> Shingles:
+    last = max(1, len(words) - SHINGLE_WORDS + 1)
+    return frozenset(tuple(words[first : first + SHINGLE_WORDS]) for first in range(last))
+
+
+def _telling(words: Sequence[str]) -> tuple[str, ...]:
+    """Figures and negations, in which texts must agree whatever else they share."""
+    return tuple(
+        sorted(
+            word
+            for word in words
+            if word in _NEGATIONS or word.endswith(("n't", "n’t")) or any(letter.isdigit() for letter in word)
+        )
+    )
+
+
+def _resemble(one: Shingles, other: Shingles) -> bool:
+    return len(one & other) >= RESEMBLANCE * len(one | other)
+
+
+def _overlap(one: StoredChunk, other: StoredChunk) -> bool:
+    return (
+        one.version_id == other.version_id
+        and (one.page_index, one.start) < (other.page_index_end, other.end)
+        and (other.page_index, other.start) < (one.page_index_end, one.end)
+    )

@@ -1,0 +1,81 @@
+"""What is nearly the same is shown once; what differs in a figure or a word that matters is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from rag_core.retrieval import fold
+
+WORDS = " ".join(f"{letter}{other}" for letter in "abcdefghij" for other in "klmnopqrstuv")  # 120 words
+
+
+@dataclass
+class Chunk:
+    id: int
+    text: str
+    version_id: str = ""
+    page_index: int = 0
+    start: int = 0
+    page_index_end: int = 0
+    end: int = 100
+
+    def __post_init__(self) -> None:
+        self.version_id = self.version_id or f"v{self.id}"
+
+
+def test_the_better_of_two_that_say_the_same_is_kept_and_the_other_remembered() -> None:
+    chunks = [Chunk(1, "Something else."), Chunk(2, WORDS), Chunk(3, f"{WORDS.upper()}!"), Chunk(4, "More.")]
+    assert fold(chunks, 3) == {1: (), 2: (3,), 4: ()}
+
+
+def test_a_cut_at_other_words_makes_no_difference() -> None:
+    assert fold([Chunk(1, WORDS), Chunk(2, f"{WORDS.split(maxsplit=2)[2]} and more")], 2) == {1: (2,)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The fee is 30 dollars.", "The fee is 31 dollars."),
+        ("The seller is liable.", "The seller is not liable."),
+        ("The seller isn’t liable.", "The seller is liable."),
+    ],
+)
+@pytest.mark.parametrize("where", ["{0} {1}", "{1} {0}", "{1} {0} {1}", "{0}"])
+def test_another_figure_or_negation_is_other_evidence_however_much_else_is_the_same(
+    one: str, other: str, where: str
+) -> None:
+    long = " ".join(f"{word} {tail}" for tail in ("one", "two", "three", "four") for word in WORDS.split())
+    first, second = (Chunk(number, where.format(text, long)) for number, text in enumerate((one, other), 1))
+    assert fold([first, second], 2) == {1: (), 2: ()}
+
+
+@pytest.mark.parametrize(("one", "other"), [("The seller pays.", "The buyer pays."), ("", "It ends here.")])
+def test_another_word_in_the_middle_is_other_evidence(one: str, other: str) -> None:
+    first, second = (Chunk(number, f"{WORDS[:180]} {text} {WORDS[180:]}") for number, text in ((1, one), (2, other)))
+    assert fold([first, second], 2) == {1: (), 2: ()}
+
+
+def test_chunks_that_overlap_on_their_page_are_kept() -> None:
+    first = Chunk(1, WORDS, "v", 0, 0, 0, 500)
+    overlapping, elsewhere = Chunk(2, WORDS, "v", 0, 400, 1, 20), Chunk(3, WORDS, "v", 7, 0, 7, 500)
+    assert fold([first, overlapping], 2) == {1: (), 2: ()}
+    assert fold([first, elsewhere], 2) == {1: (3,)}
+
+
+def test_only_the_first_are_compared_and_the_places_are_filled() -> None:
+    same = [Chunk(number, WORDS) for number in range(1, 10)]
+    assert fold(same, 2) == {1: (2, 3, 4, 5, 6), 7: ()}
+    assert fold(same, 9) == {1: (2, 3, 4, 5, 6, 7, 8, 9)}
+    assert fold([], 3) == {}
+
+
+def test_no_more_than_wanted_are_kept_though_more_are_compared() -> None:
+    chunks = [Chunk(1, WORDS), Chunk(2, "Other."), Chunk(3, WORDS)]
+    assert fold(chunks, 1) == {1: (3,)}
+
+
+@pytest.mark.parametrize("text", ["", "…", "Total", "12"])
+def test_short_texts_are_folded_where_they_are_equal(text: str) -> None:
+    assert fold([Chunk(1, text), Chunk(2, text), Chunk(3, f"{text} net")], 3) == {1: (2,), 3: ()}
