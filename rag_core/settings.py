@@ -72,8 +72,13 @@ class Settings(BaseSettings):
     )
     rerank_top: int = Field(20, ge=1, le=1000, description="Passages that the cross-encoder reads a question")
     top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
+    gate: Literal["answerable", "rerank", "dense"] = Field(
+        "answerable",
+        description="Score that decides whether to answer: a calibrated probability, or a plain similarity "
+        "(0.58 is a good threshold for rerank)",
+    )
     threshold: float = Field(
-        0.58, ge=0.0, le=1.0, description='Gate: below this rerank score the answer is "I don\'t know"'
+        0.75, ge=0.0, le=1.0, description='Gate: below this score the answer is "I don\'t know"'
     )
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 

@@ -216,10 +216,11 @@ class Hit:
 class Passage:
     """A chunk returned for a question.
 
-    ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank`` and, where one is set, ``cross_encoder`` to a
-    value, or ``None`` where that score was not computed. ``start`` and ``end`` are offsets into the
-    text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text reads like
-    instructions to a model. ``duplicates`` are the places, as (document, page label), of other chunks that
+    ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank``, ``answerable`` and, where one is set,
+    ``cross_encoder`` to a value, or ``None`` where that score was not computed. ``start`` and ``end`` are
+    offsets into the text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text
+    reads like instructions to a model; ``unmet`` says in words what the question takes for granted and the
+    passage does not bear out. ``duplicates`` are the places, as (document, page label), of other chunks that
     say the same in nearly the same words, and were left out for it.
     """
 
@@ -237,6 +238,7 @@ class Passage:
     heading: str
     scores: Mapping[str, float | None]
     instructions: bool = False
+    unmet: tuple[str, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
 
     @property

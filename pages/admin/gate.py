@@ -22,7 +22,7 @@ def gate(engine: Engine) -> None:
             1.0,
             step=0.01,
             key=_THRESHOLD,
-            help="When the best passage's rerank score is lower, the answer is that the documents don't say.",
+            help=f"Where no passage's {engine.settings.gate} score reaches it, the documents don't say.",
         )
         st.number_input("Passages an answer is read from", 1, 100, key=_TOP_K)
         with st.container(horizontal=True):

@@ -28,6 +28,7 @@ def passage_list(
         with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
             instructions_note(passage)
             duplicates_note(passage)
+            unmet_note(passage)
             richtext(
                 [
                     score_bars(passage, answer.passages, answer.gate),
@@ -72,6 +73,12 @@ def duplicates_note(passage: Passage) -> None:
         left = len(places) - _PLACES
         more = f" and {count(left, 'more place')}" if left > 0 else ""
         st.caption(plain(f"Also in {', '.join(places[:_PLACES])}{more}"))
+
+
+def unmet_note(passage: Passage) -> None:
+    """Say what of the question a passage does not bear out."""
+    if passage.unmet:
+        st.caption(f":material/rule: Speaks against it: {plain('; '.join(passage.unmet))}.")
 
 
 def _label(answer: Answer, passage: Passage) -> str:

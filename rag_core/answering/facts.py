@@ -154,8 +154,8 @@ def differences(statement: Reading, source: Reading, context: Reading, title: Re
     return [
         *_numbers(statement, source, f"{title.text}\n{context.text}"),
         *_names(statement, source, context, title),
-        *_negated(statement, source),
-        *_opposed(statement, source),
+        *negation_differences(statement, source),
+        *opposites(statement, source),
     ]
 
 
@@ -202,7 +202,8 @@ def _spelled_out(word: Word, source: Reading) -> bool:
     return word.folded in initials.casefold()
 
 
-def _negated(statement: Reading, source: Reading) -> Iterator[str]:
+def negation_differences(statement: Reading, source: Reading) -> Iterator[str]:
+    """Where one denies what the other says, in words for the reader."""
     denied = [*(scope for _, scope in source.negations), *source.denials]
     for word, scope in statement.negations:
         prefixed = any(
@@ -220,7 +221,8 @@ def _met(scope: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
     return any(scope & other or scope == other for other in others)
 
 
-def _opposed(statement: Reading, source: Reading) -> Iterator[str]:
+def opposites(statement: Reading, source: Reading) -> Iterator[str]:
+    """Where one has a word and the other its opposite, in words for the reader."""
     for pair in _STEMMED:
         for one, other in (pair, pair[::-1]):
             if (

@@ -3,13 +3,14 @@
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
 from rag_core.retrieval.folding import fold
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.retrieval.gate import decide
-from rag_core.retrieval.late_interaction import LateInteractionReranker, max_sim, token_weights
+from rag_core.retrieval.gate import GATED, calibration, decide
+from rag_core.retrieval.late_interaction import LateInteractionReranker, best_sentence, max_sim, token_weights
 from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
+    "GATED",
     "CrossEncoderReranker",
     "LateInteractionReranker",
     "Pipeline",
@@ -17,6 +18,8 @@ __all__ = [
     "Reranker",
     "Retriever",
     "Timer",
+    "best_sentence",
+    "calibration",
     "decide",
     "evidence_mass",
     "fold",

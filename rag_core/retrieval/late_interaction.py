@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -67,23 +67,22 @@ class LateInteractionReranker:
     Parameters
     ----------
     token_vectors : TokenVectors
-    idf : InverseDocumentFrequency
-    stopwords : collection of str
+    weights : callable
+        How much each of a question's tokens counts; see `token_weights`.
     """
 
     name = "rerank"
 
-    def __init__(self, token_vectors: TokenVectors, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> None:
+    def __init__(self, token_vectors: TokenVectors, weights: Callable[[Question], FloatArray]) -> None:
         self._token_vectors = token_vectors
-        self._idf = idf
-        self._stopwords = stopwords
+        self._weights = weights
 
     def rerank(self, question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
         stored = self._token_vectors(chunk_ids)
         present = [chunk_id for chunk_id in chunk_ids if chunk_id in stored and len(stored[chunk_id].scales)]
         if not present or not len(question.tokens):
             return []
-        weights = token_weights(question, self._idf, self._stopwords)
+        weights = self._weights(question)
         scores = late_interaction(question.tokens, [stored[chunk_id] for chunk_id in present], weights)
         order = np.argsort(-scores, kind="stable")
         return [Hit(present[position], float(scores[position])) for position in order]
@@ -116,6 +115,23 @@ def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weigh
     best_sentence = np.maximum.reduceat(weights @ by_run, first_runs)
     scores: FloatArray = ((whole + SENTENCE_WEIGHT * best_sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
     return scores
+
+
+def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
+    """MaxSim of a chunk's best sentence alone, and the index of that sentence's first token.
+
+    Parameters
+    ----------
+    question : FloatArray, shape (m, dimension)
+    chunk : ChunkVectors
+        With at least one token.
+    weights : FloatArray, shape (m,)
+    """
+    similarities = (question @ chunk.tokens.astype(np.float32).T) * chunk.scales
+    run = np.unique(np.clip([0, *chunk.sentences], 0, len(chunk.scales) - 1))
+    by_run = weights @ np.maximum.reduceat(similarities, run, axis=1)
+    best = int(by_run.argmax())
+    return float(by_run[best]), int(run[best])
 
 
 def _words(text: str, offsets: IntArray) -> list[str | None]:

@@ -20,6 +20,7 @@ from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError, QuestionError, StoreUnavailable
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
+    GATED,
     CrossEncoderReranker,
     LateInteractionReranker,
     Pipeline,
@@ -29,6 +30,7 @@ from rag_core.retrieval import (
     fold,
     token_weights,
 )
+from rag_core.services.gating import judged
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.models import Models
 from rag_core.services.stores import Stores
@@ -77,11 +79,13 @@ LABELS = {
 class Found:
     """A search's result with what an answer, or an explanation, needs beyond it.
 
-    ``ranking`` holds every chunk that a stage found, ``rows`` those of them that may be seen.
+    ``weights`` says how much each token of the question counts; ``ranking`` holds every chunk that a
+    stage found, ``rows`` those of them that may be seen.
     """
 
     result: SearchResult
     question: Question
+    weights: FloatArray
     ranking: Ranking
     rows: Mapping[int, Any]
     generation: Generation
@@ -141,19 +145,22 @@ class Asking:
         else:
             found = self._ranked(question_text, scope, top_k, timer, on_stage, configuration, last=True)
         assert found is not None
-        generation, question, ranking, rows = found
+        generation, question, weights, ranking, rows = found
         on_stage("gate")
         wanted = top_k or self._top_k()
-        folded = fold([rows[chunk_id] for chunk_id in ranking.order if chunk_id in rows], wanted)
+        folded = fold([rows[chunk_id] for chunk_id in ranking.order if chunk_id in rows], max(wanted, GATED))
         passages = tuple(
             passage_of(rank, rows[chunk_id], ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         )
+        vectors = self.token_vectors(list(folded)[:GATED], generation)
+        passages = judged(question, weights, passages, rows, vectors, generation)
         threshold = self._threshold() if configuration.threshold is None else configuration.threshold
-        gate = decide(passages, threshold)
+        gate = decide(passages[:GATED], threshold, self._settings.gate)
+        passages = passages[:wanted]
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
-        return Found(result, question, ranking, rows, generation)
+        return Found(result, question, weights, ranking, rows, generation)
 
     def _ranked(
         self,
@@ -165,7 +172,7 @@ class Asking:
         configuration: Configuration,
         *,
         last: bool = False,
-    ) -> tuple[Generation, Question, Ranking, Mapping[int, Any]] | None:
+    ) -> tuple[Generation, Question, FloatArray, Ranking, Mapping[int, Any]] | None:
         """Chunks in their order, with the rows of those that may be seen.
 
         ``None``, unless this is the ``last`` try, where documents or the whole index were replaced
@@ -175,8 +182,9 @@ class Asking:
         generation = self._generations.active()
         with timer.measure("embed"):
             question = generation.embedder.embed_question(question_text)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
         reranker = LateInteractionReranker(
-            lambda chunk_ids: self.token_vectors(chunk_ids, generation), self._stores.words.idf, STOPWORDS
+            lambda chunk_ids: self.token_vectors(chunk_ids, generation), lambda _: weights
         )
         rank_by = configuration.rank_by or self._settings.rank_by
         pipeline = Pipeline(
@@ -200,7 +208,7 @@ class Asking:
         rows = self._stores.library.visible_chunks(ranking.order)
         if len(rows) < len(ranking.order) and not last:
             return None
-        return generation, question, ranking, rows
+        return generation, question, weights, ranking, rows
 
     def ask(
         self,
@@ -301,8 +309,7 @@ class Asking:
             own = spans[:, 0] >= len(prefix)
             vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
             evidence.append(Evidence(passage, vectors[own], spans[own] - len(prefix)))
-        weights = token_weights(found.question, self._stores.words.idf, STOPWORDS)
-        return read(found.question, weights, evidence)
+        return read(found.question, found.weights, evidence)
 
     def token_vectors(self, chunk_ids: Sequence[int], generation: Generation) -> Mapping[int, ChunkVectors]:
         """Token vectors by chunk: those that are stored, and of the first few others, made now."""

@@ -49,7 +49,10 @@ class Explaining:
         found = self._asking.search(text, documents, None, Timer(), configuration=configuration)
         scores = found.ranking.scores
         order = [chunk_id for chunk_id in found.ranking.order if chunk_id in found.rows]
-        passages = tuple(passage_of(rank, found.rows[one], scores) for rank, one in enumerate(order, 1))
+        judged = {one.chunk_id: one for one in found.result.passages}
+        passages = tuple(
+            judged.get(str(one)) or passage_of(rank, found.rows[one], scores) for rank, one in enumerate(order, 1)
+        )
         # A ranking's scores are in the order of the stage that gave them.
         stages = tuple(
             StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in found.rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -129,7 +130,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         state=AnswerState(data["state"]),
         text=data["text"],
         citations=tuple(Citation(**citation) for citation in data["citations"]),
-        passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
+        passages=tuple(_passage(passage) for passage in data["passages"]),
         gate=Gate(**data["gate"]),
         generator=data["generator"],
         timings_ms=data["timings_ms"],
@@ -142,7 +143,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
     )
 
 
-def _passage_from_json(data: dict[str, Any]) -> Passage:
-    # Passages stored before duplicates were folded name none.
+def _passage(data: Mapping[str, Any]) -> Passage:
+    # Passages stored before presuppositions were checked, or duplicates folded, have none.
     duplicates = tuple((document, page) for document, page in data.get("duplicates", ()))
-    return Passage(**{**data, "duplicates": duplicates})
+    return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})

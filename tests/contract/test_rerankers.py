@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.embedding import PairScorer
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import CrossEncoderReranker, LateInteractionReranker, Reranker
+from rag_core.retrieval import CrossEncoderReranker, LateInteractionReranker, Reranker, token_weights
 from rag_core.types import ChunkVectors, Question
 from tests.crossencoders import make_cross_encoder
 
@@ -57,7 +57,9 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> PairScorer:
 
 @pytest.fixture
 def late_interaction() -> Reranker:
-    return LateInteractionReranker(stored, lambda words: dict.fromkeys(words, 1.0), frozenset())
+    return LateInteractionReranker(
+        stored, lambda question: token_weights(question, lambda words: dict.fromkeys(words, 1.0), frozenset())
+    )
 
 
 @pytest.fixture(params=["late interaction", "cross-encoder"])

@@ -44,7 +44,7 @@ def indexed(engine: Engine, name: str, *pages: str, **options: Any) -> str:
 def names_found(engine: Engine, question: str, **options: Any) -> list[str]:
     """Names of the documents with a passage that passes the gate, best first, each once."""
     found = engine.search(question, **options)
-    good = [one.document for one in found.passages if (one.scores["rerank"] or 0.0) >= found.gate.threshold]
+    good = [one.document for one in found.passages if (one.scores["answerable"] or 0.0) >= found.gate.threshold]
     assert bool(good) == found.gate.answerable
     return list(dict.fromkeys(good))
 

@@ -75,7 +75,7 @@ def test_an_answer_quotes_the_page_that_holds_it(
     assert quote in folded(" ".join(citation.quote for citation in answer.citations))
     assert_citations_hold(library, answer)
     assert answer.gate.answerable
-    assert answer.gate.score == max(passage.scores["rerank"] or 0 for passage in answer.passages)
+    assert answer.gate.score == max(passage.scores["answerable"] or 0 for passage in answer.passages)
 
 
 @pytest.mark.parametrize("question", ["Who won the chess match in Reykjavik in 1972?", "asdf qwer zxcv", "…", "\x00"])
@@ -94,7 +94,7 @@ def test_a_configuration_orders_by_its_score_and_brings_its_threshold_and_number
         scores = [one.scores[rank_by] or 0.0 for one in found.passages]
         assert scores == sorted(scores, reverse=True)
         assert found.passages[0].document == "bridge.pdf"
-        assert found.gate.score == max(one.scores["rerank"] or 0.0 for one in found.passages)
+        assert found.gate.score == max(one.scores["answerable"] or 0.0 for one in found.passages)
     strict = Configuration("dense", threshold=1.0, top_k=1)
     assert strict.label == "dense, threshold 1, top_k 1"
     found = library.search(ASK_BUDGET, configuration=strict)
@@ -139,7 +139,7 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
     reranked = [passage.scores["rerank"] for passage in found.passages]
     assert reranked == sorted(reranked, reverse=True)
-    assert all(set(passage.scores) == {"dense", "bm25", "rrf", "rerank"} for passage in found.passages)
+    assert all(set(passage.scores) == {"dense", "bm25", "rrf", "rerank", "answerable"} for passage in found.passages)
     assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)
     for passage in found.passages:
         page = library.page_text(passage.document_id, passage.page_index)

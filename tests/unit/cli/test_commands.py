@@ -102,7 +102,7 @@ def test_search_names_its_scores_and_its_gate(run: Run, library: Path) -> None:
     best = row["passages"][0]
     assert (best["rank"], best["document"], best["page_index"], best["page_label"]) == (1, "harbour.pdf", 0, "1")
     assert {"dense", "bm25", "rerank"} <= set(best["scores"])
-    assert row["gate"]["score_name"] == "rerank"
+    assert row["gate"]["score_name"] == "answerable"
     assert row["gate"]["answerable"]
     assert {"embed", "dense", "lexical", "rerank", "total"} <= set(row["timings_ms"])
     _, (row,), _ = run("search", QUESTION, "--document", "orchard.pdf")

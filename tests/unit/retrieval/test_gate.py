@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval import decide
+from rag_core.embedding import BundledEmbedder
+from rag_core.retrieval import calibration, decide
 from rag_core.types import Gate, Passage
 
 
@@ -12,22 +13,36 @@ def passage(**scores: float | None) -> Passage:
 
 @pytest.mark.parametrize(("score", "answerable"), [(0.59, False), (0.6, True), (0.61, True)])
 def test_a_score_at_the_threshold_answers(score: float, answerable: bool) -> None:
-    assert decide([passage(rerank=score)], 0.6) == Gate("rerank", score, 0.6, answerable)
+    assert decide([passage(rerank=score)], 0.6, "rerank") == Gate("rerank", score, 0.6, answerable)
 
 
 def test_the_best_passage_decides_wherever_it_stands() -> None:
-    assert decide([passage(rerank=0.2), passage(rerank=0.8), passage(rerank=None)], 0.5).score == 0.8
+    assert decide([passage(rerank=0.2), passage(rerank=0.8), passage(rerank=None)], 0.5, "rerank").score == 0.8
 
 
 def test_no_other_score_is_held_against_the_threshold() -> None:
-    assert decide([passage(dense=0.9, bm25=12.0, rrf=0.9)], 0.1) == Gate("rerank", 0.0, 0.1, False)
-    assert not decide([passage(rerank=None)], 0.0).answerable
+    assert decide([passage(dense=0.9, bm25=12.0, rrf=0.9)], 0.1, "rerank") == Gate("rerank", 0.0, 0.1, False)
+    assert not decide([passage(rerank=None)], 0.0, "rerank").answerable
 
 
 def test_without_a_passage_there_is_no_answer_even_at_zero() -> None:
-    assert not decide([], 0.0).answerable
+    assert not decide([], 0.0, "rerank").answerable
 
 
 def test_a_score_of_zero_is_a_score() -> None:
-    assert decide([passage(rerank=0.0)], 0.0).answerable
-    assert decide([passage(rerank=-0.2)], 0.0) == Gate("rerank", -0.2, 0.0, False)
+    assert decide([passage(rerank=0.0)], 0.0, "rerank").answerable
+    assert decide([passage(rerank=-0.2)], 0.0, "rerank") == Gate("rerank", -0.2, 0.0, False)
+
+
+def test_the_probability_rises_with_closeness_and_falls_with_what_is_unmet() -> None:
+    fitted = calibration()
+    close = [fitted.probability(value, value, 0) for value in (0.2, 0.5, 0.8)]
+    assert close == sorted(close)
+    assert close[0] < 0.05 < 0.95 < close[-1]
+    unmet = [fitted.probability(0.6, 0.6, number) for number in (0, 1, 2, 3)]
+    assert unmet[0] > unmet[1] > unmet[2] == unmet[3]
+
+
+def test_it_was_fitted_with_the_embedder_that_comes_along(embedder: BundledEmbedder) -> None:
+    assert calibration().fits(embedder.identity.weights, embedder.identity.projection)
+    assert not calibration().fits("other", embedder.identity.projection)

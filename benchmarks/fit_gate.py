@@ -1,0 +1,112 @@
+"""Fit the gate: how likely a passage answers a question, from what retrieval knows of the two.
+
+    python -m benchmarks.fit_gate DATA [--check OTHER] [--write]
+
+DATA holds ``pdfs/`` and ``questions.jsonl`` (``question`` and ``kind``: answerable, adversarial,
+off-corpus). The gate that comes along was fitted on the 487 questions of ``gate_questions.jsonl``,
+written by hand over texts in Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and
+dict-elements, which ``benchmarks.gate_corpus`` makes PDFs of. Adversarial questions count a twentieth:
+fully counted they would teach it to refuse much that can be answered. Figures are out of ten-fold
+cross-validation; ``--check`` prints the fitted gate's on questions that had no part in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from rag_core.engine import Engine
+from rag_core.evaluation.intervals import auroc
+from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, calibration
+from rag_core.settings import load_settings
+from rag_core.types import FloatArray
+
+ADVERSARIAL_WEIGHT = 0.05
+KINDS = ("answerable", "off-corpus", "adversarial")
+
+
+def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
+    """Each question's kind, and closeness and unmet of its first passages, shape (n, 2)."""
+    rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
+    kinds, features = [], []
+    present = calibration()
+    with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
+        engine.wait([engine.submit(one.name, one.read_bytes()).job_id for one in sorted((data / "pdfs").glob("*.pdf"))])
+        for row in rows:
+            found = []
+            for passage in engine.search(row["question"], top_k=5).passages:
+                probability = passage.scores["answerable"]
+                if probability is not None:
+                    unmet = min(len(passage.unmet), MOST_UNMET)
+                    # The score holds the closeness: undo the present calibration.
+                    log_odds = np.log(probability) - np.log1p(-min(probability, 1 - 1e-12))
+                    found.append(((log_odds - present.intercept - present.unmet * unmet) / present.closeness, unmet))
+            kinds.append(row["kind"])
+            features.append(np.array(found, np.float32).reshape(-1, 2))
+    return kinds, features
+
+
+def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
+    """A logistic regression on each question's best passage, best as the present gate sees it."""
+    present = calibration()
+    best = []
+    for rows in features:
+        odds = rows @ np.array([present.closeness, present.unmet]) if len(rows) else np.zeros(1)
+        best.append(rows[int(odds.argmax())] if len(rows) else np.zeros(2))
+    answered = [kind == "answerable" for kind in kinds]
+    weights = [ADVERSARIAL_WEIGHT if kind == "adversarial" else 1.0 for kind in kinds]
+    model = LogisticRegression(C=1e4, max_iter=5000).fit(np.array(best), answered, sample_weight=weights)
+    closeness, unmet = (round(float(value), 2) for value in model.coef_[0])
+    return replace(present, intercept=round(float(model.intercept_[0]), 2), closeness=closeness, unmet=unmet)
+
+
+def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
+    """The gate's probability for each question: that of its best passage."""
+    values = [
+        max((fitted.probability(float(row[0]), float(row[0]), int(row[1])) for row in rows), default=0.0)
+        for rows in features
+    ]
+    return np.array(values, np.float32)
+
+
+def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
+    """AUROC against each kind of unanswerable question, and rates at some thresholds."""
+    by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
+    found = [f"{kind} AUROC {auroc(by_kind['answerable'], by_kind[kind]):.4f}" for kind in KINDS[1:]]
+    print(f"{name}: {', '.join(found)}")
+    for threshold in (0.5, 0.6, 0.7, 0.75, 0.8):
+        answered = [f"{kind} {np.mean(by_kind[kind] >= threshold):.3f}" for kind in KINDS]
+        print(f"  at {threshold:.2f} answered: {', '.join(answered)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--check", type=Path)
+    parser.add_argument("--write", action="store_true", help="put the coefficients in place of the present ones")
+    arguments = parser.parse_args()
+    kinds, features = observed(arguments.data)
+    held_out = np.zeros(len(kinds), np.float32)
+    for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(kinds, kinds):
+        fold = fit([kinds[one] for one in train], [features[one] for one in train])
+        held_out[test] = scores(fold, [features[one] for one in test])
+    show("cross-validated", kinds, held_out)
+    fitted = fit(kinds, features)
+    print(json.dumps(asdict(fitted), indent=2))
+    if arguments.check:
+        others, other_features = observed(arguments.check)
+        show("on other questions", others, scores(fitted, other_features))
+    if arguments.write:
+        FITTED.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

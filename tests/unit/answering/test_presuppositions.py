@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.presuppositions import unmet
+
+PASSAGE = (
+    "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "
+    "in 1,750 canoes. It did not build a fort. Sales increased to 34,229 million dollars."
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did the government give to the Ohio Company in 1749?",
+        "Where did Celoron's men arrive?",
+        "How many canoes came to Logstown, 1750?",
+        "What increased to 34229 million dollars?",
+        "Which two things happened first in Virginia?",
+        "Who did not build a fort?",
+        "Who gave land away",
+        "",
+    ],
+)
+def test_what_the_passage_bears_out_is_passed_over(question: str) -> None:
+    assert unmet(question, PASSAGE, "French and Indian War") == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What did the government give to the Hudson Company?", "Hudson"),
+        ("What was given in 1755?", "1755"),
+        ("What did the government not give in 1749?", "not"),
+        ("By how much have sales decreased?", "decreased"),
+    ],
+)
+def test_what_it_does_not_is_told(question: str, reason: str) -> None:
+    (told,) = unmet(question, PASSAGE, "French and Indian War")
+    assert reason in told
+
+
+def test_a_name_in_the_title_need_not_be_repeated() -> None:
+    assert unmet("What did sales of Harbourline do in 1749?", PASSAGE, "Harbourline 2022 report") == ()
