@@ -2,59 +2,46 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from rag_core.answering.clauses import is_row, refers_back
+from rag_core.answering.scoring import Evidence, Scoring, Sentence
+from rag_core.types import Citation, FloatArray, Passage, Question
 
-from rag_core.sentences import sentence_spans
-from rag_core.types import Citation, FloatArray, IntArray, Passage, Question
+__all__ = ["Evidence", "read"]
 
 MAX_SENTENCES = 3
 # A further sentence is quoted only if it is about as close to the question as the best one.
-MARGIN = 0.15
-# How much the whole passage's score counts beside the sentence's own: a sentence out of a passage
-# that fits is worth more than one that resembles the question by chance.
-PASSAGE_WEIGHT = 2.0
-LEAST_TOKENS = 2
-MOST_HEADING_WORDS = 8
+MARGIN = 0.1
+# A predecessor up to this long is quoted with a sentence that refers back to it.
+SHORT_WORDS = 25
+# A row of a table is quoted with the line above it that names most of the rest of the question,
+# which is its column's head, if it names so much at all.
+LEAST_GAIN = 0.05
+LEFT_OUT = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """A passage with what the reader needs of it.
+class _Quote:
+    """A span of a passage, and whether it begins or ends within a sentence."""
 
-    Attributes
-    ----------
-    passage : Passage
-    vectors : FloatArray, shape (n, token_dimension)
-        Unit token vectors of the passage's text.
-    offsets : IntArray, shape (n, 2)
-        Character span of each token in the passage's text.
-    """
-
-    passage: Passage
-    vectors: FloatArray
-    offsets: IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
     passage: Passage
     start: int
     end: int
-    score: float
-    total: float
+    begun: bool
+    broken_off: bool
 
 
 def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> tuple[str, tuple[Citation, ...]]:
     """Quote one to three sentences from the page that answers best.
 
-    Each sentence of the passages is scored by MaxSim of the question against the sentence's own
-    tokens; the best one leads, and others of the same page follow in reading order where they are
-    about as close. One page, because a second page's sentence is more often beside the point than
-    not (on 300 questions: 0.89 of sentences on the right page, against 0.77).
+    The sentence that meets the question best leads; others of the same page are quoted where they
+    are about as close, or where the first is not understood without them: what a pronoun at its
+    beginning stands for, and the head of the column for a row of a table. One page, because a
+    second page's sentence is more often beside the point than not (on 300 questions: 0.89 of
+    sentences on the right page, against 0.77). Long sentences are cut to the clauses that answer,
+    and neighbours are joined to one quote.
 
     Parameters
     ----------
@@ -67,62 +54,81 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
     Returns
     -------
     text : str
-        The sentences, each followed by its ``[n]``; empty when no passage holds a sentence.
+        The quotes in reading order, white space folded, each followed by its ``[n]``; an ellipsis
+        stands where a sentence was cut. Empty when no passage holds a sentence.
     citations : tuple of Citation
-        One a sentence, in the order of the text.
+        One a quote, in the order of the text.
     """
-    ranked = sorted(_sentences(question, weights, evidence), key=lambda one: -one.total)
-    chosen: list[_Sentence] = []
-    for one in ranked:
-        if len(chosen) == MAX_SENTENCES:
-            break
-        if not chosen or (_beside(chosen[0], one) and not any(_overlap(one, other) for other in chosen)):
+    scoring = Scoring(question, weights)
+    sentences = [sentence for one in evidence for sentence in scoring.sentences(one)]
+    if not sentences:
+        return "", ()
+    best = max(sentences, key=scoring.lead)
+    chosen = _with_others(best, [one for one in sentences if _same_page(one, best)], scoring)
+    quotes = _joined([_quote(one, scoring) for one in sorted(chosen, key=lambda one: one.place)])
+    citations = tuple(Citation.of(quote.passage, quote.start, quote.end) for quote in quotes)
+    return " ".join(_shown(quote, citation) for quote, citation in zip(quotes, citations, strict=True)), citations
+
+
+def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> list[Sentence]:
+    """The best sentence, what it needs, and what of its page is about as close to the question."""
+    chosen = [best]
+    needed = _needed(best, scoring)
+    least = scoring.support(best) - MARGIN
+    close = sorted((one for one in page if scoring.support(one) >= least), key=scoring.support, reverse=True)
+    for one in [*needed, *close]:
+        if len(chosen) < MAX_SENTENCES and not any(_overlap(one, other) for other in chosen):
             chosen.append(one)
-    chosen.sort(key=_place)
-    citations = tuple(Citation.of(one.passage, one.start, one.end) for one in chosen)
-    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations)
-    return text, citations
+    return chosen
 
 
-def _sentences(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> list[_Sentence]:
-    found = []
-    for one in evidence:
-        if not len(one.offsets) or not len(question.tokens):
-            continue
-        similarities = question.tokens @ one.vectors.T
-        passage_score = one.passage.scores.get("rerank") or 0.0
-        starts, ends = one.offsets[:, 0], one.offsets[:, 1]
-        for start, end in sentence_spans(one.passage.first_page_text):
-            inside = np.flatnonzero((starts >= start) & (ends <= end))
-            if len(inside) < LEAST_TOKENS or _is_heading(one.passage.text[start:end], one.passage.heading):
-                continue
-            score = float(weights @ similarities[:, inside].max(axis=1))
-            found.append(_Sentence(one.passage, start, end, score, score + PASSAGE_WEIGHT * passage_score))
-    return found
+def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
+    """What a sentence is not understood without."""
+    before = best.before
+    if before is not None and refers_back(best.text) and len(before.text.split()) <= SHORT_WORDS:
+        return [before]
+    if not is_row(best.text):
+        return []
+    above = [] if best.head is None else [best.head]
+    while before is not None:
+        above.append(before)
+        before = before.before
+    head = max(above, key=lambda one: scoring.gain(best, one), default=None)
+    return [head] if head is not None and scoring.gain(best, head) >= LEAST_GAIN else []
 
 
-def _is_heading(text: str, heading: str) -> bool:
-    """A few words without a figure or an end say what follows is about, and answer nothing."""
-    words = " ".join(text.split())
-    if words and heading.endswith(words):
-        return True
-    return words.count(" ") < MOST_HEADING_WORDS and not re.search(r"\d|[.!?:;。！？]$", words)
+def _quote(sentence: Sentence, scoring: Scoring) -> _Quote:
+    cut = scoring.cut(sentence)
+    return _Quote(cut.passage, cut.start, cut.end, cut.start > sentence.start, cut.end < sentence.end)
 
 
-def _beside(best: _Sentence, other: _Sentence) -> bool:
-    """Whether another sentence is quoted along with the best."""
-    same_page = (best.passage.version_id, best.passage.page_index) == (
-        other.passage.version_id,
-        other.passage.page_index,
-    )
-    return same_page and other.score >= best.score - MARGIN
+def _joined(quotes: Sequence[_Quote]) -> list[_Quote]:
+    """Quotes with those that only white space parts made one."""
+    joined: list[_Quote] = []
+    for quote in quotes:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.passage is quote.passage
+            and not quote.passage.text[last.end : quote.start].strip()
+        ):
+            joined[-1] = _Quote(quote.passage, last.start, quote.end, last.begun, quote.broken_off)
+        else:
+            joined.append(quote)
+    return joined
 
 
-def _place(one: _Sentence) -> tuple[int, int]:
-    return one.passage.page_index, one.passage.start + one.start
+def _shown(quote: _Quote, citation: Citation) -> str:
+    words = [LEFT_OUT] * quote.begun + citation.quote.split() + [LEFT_OUT] * quote.broken_off
+    return f"{' '.join(words)} [{citation.marker}]"
 
 
-def _overlap(one: _Sentence, other: _Sentence) -> bool:
+def _same_page(one: Sentence, other: Sentence) -> bool:
+    first, second = one.passage, other.passage
+    return (first.version_id, first.page_index) == (second.version_id, second.page_index)
+
+
+def _overlap(one: Sentence, other: Sentence) -> bool:
     """Overlapping chunks hold the same sentence twice."""
-    first, second = one.passage.start, other.passage.start
-    return first + one.start < second + other.end and second + other.start < first + one.end
+    (first, first_end), (second, second_end) = one.place, other.place
+    return first < second_end and second < first_end

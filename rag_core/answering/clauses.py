@@ -1,0 +1,45 @@
+"""Parts of sentences, and sentences that need another: what a quote may leave out, and what it must not."""
+
+from __future__ import annotations
+
+import re
+
+# Behind a semicolon or a dash, and at a conjunction that sets one clause against another, a clause
+# ends. A comma before "and" may as well be within a list, and a relative clause needs its noun.
+_BOUNDARY = re.compile(r";\s+|\s[–—]\s|\s--\s|(?<=\w),\s+(?=(?:but|while|whereas|although|though|so)\s)")
+_REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
+_FIGURE = re.compile(r"\d[\d.,]*")
+# A line with figures that is longer than this, or that ends like a sentence, is no row of a table.
+LONGEST_ROW_CHARS = 90
+FEWEST_WORDS = 8
+
+
+def runs(text: str) -> list[tuple[int, int]]:
+    """Spans of one or more clauses of a sentence that can stand alone, shortest first; the whole is not among them.
+
+    >>> text = "The old bridge was built of wood by local men; the new bridge was opened in the spring of 1931."
+    >>> [text[start:end] for start, end in runs(text)][1]
+    'the new bridge was opened in the spring of 1931.'
+    """
+    cuts = list(_BOUNDARY.finditer(text))
+    starts = [0, *(cut.end() for cut in cuts)]
+    # The mark that parts two clauses belongs to neither, unless it is the first's own semicolon.
+    ends = [*(cut.start() + (cut[0][0] == ";") for cut in cuts), len(text)]
+    found = [
+        (start, end)
+        for first, start in enumerate(starts)
+        for end in ends[first:]
+        if (start, end) != (0, len(text)) and len(text[start:end].split()) >= FEWEST_WORDS
+    ]
+    return sorted(found, key=lambda span: span[1] - span[0])
+
+
+def refers_back(text: str) -> bool:
+    """Whether a sentence begins with a word that stands for something said before it."""
+    return bool(_REFERENCE.match(text))
+
+
+def is_row(text: str) -> bool:
+    """Whether a line looks like a table's row of figures."""
+    short = len(text) < LONGEST_ROW_CHARS and not text.endswith((".", "!", "?"))
+    return short and "\n" not in text and len(_FIGURE.findall(text)) >= 2

@@ -1,0 +1,136 @@
+"""The kind of answer that an English question asks for, and whether a text holds such a thing.
+
+The patterns are English; a question in another language asks for no kind that is known here, and
+its sentences are told apart by likeness alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from enum import Enum
+
+from rag_core.answering.english import AUXILIARIES, tokens
+from rag_core.answering.numbers import Number, numbers
+from rag_core.answering.wording import stem
+
+
+class Kind(Enum):
+    """What a question wants to be told."""
+
+    PERCENT = "percent"
+    DATE = "date"
+    NUMBER = "number"
+    NAME = "name"
+    REASON = "reason"
+    DEFINITION = "definition"
+
+
+# In this order: "what percentage" is no "how many", and "who was it when" no date.
+_ASKED: Mapping[Kind, str] = {
+    Kind.PERCENT: r"\b(?:what|which) (?:\w+ )?(?:percent|percentage|share|proportion|fraction)\b|\bhow many percent\b",
+    Kind.DATE: (
+        rf"\bwhen (?:{'|'.join(sorted(AUXILIARIES))})\b|"
+        r"\b(?:what|which) (?:\w+ )?(?:years?|dates?|days?|months?|centur(?:y|ies)|decades?|time|era|period)\b"
+    ),
+    Kind.NUMBER: (
+        r"\bhow (?:many|much|old|long|far|tall|large|big|high|deep|fast|wide|heavy|few|often)\b|"
+        r"\b(?:what|which) (?:(?:is|was|are|were) )?(?:the |its )?(?:\w+ )?(?:number|amount|cost|price|size|population|"
+        r"length|height|weight|speed|budget|age|area|distance|temperature|total|quantity)\b"
+    ),
+    Kind.NAME: (
+        r"\bwh(?:o|om|ose)\b|\bwhere\b|"
+        r"\b(?:what|which) (?:\w+ )?(?:person|man|woman|king|queen|president|author|writer|scientist|economist|leader|"
+        r"general|philosopher|artist|composer|minister|emperor|pope|engineer|inventor|city|country|nation|state|town|"
+        r"place|river|continent|region|province|company|organi[sz]ation|university|street|island|district|party|book|"
+        r"film|language|treaty|battle|war)\b"
+    ),
+    Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:\w+ )?(?:reasons?|causes?|caused)\b",
+    Kind.DEFINITION: (
+        r"^what (?:is|are|was|were) (?:an? |the )?[\w' -]{2,40}\?*$|\bwhat does .+ (?:mean|stand for)\b|^define\b"
+    ),
+}
+_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
+_CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
+_PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|due to|owing to|in order to|as a result|thanks to|so that|since|therefore|caused|led to|reasons?|"
+    r"to (?:avoid|prevent|protect|ensure|allow|make|keep|reduce|gain))\b",
+    re.IGNORECASE,
+)
+_DEFINING = re.compile(
+    r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",
+    re.IGNORECASE,
+)
+
+
+def expected(question: str) -> Kind | None:
+    """The kind of answer that a question asks for; ``None`` where its words do not tell.
+
+    >>> expected("In which year was the bridge opened?")
+    <Kind.DATE: 'date'>
+    >>> expected("Wie hoch ist der Turm?")
+    """
+    return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(question)), None)
+
+
+def holds(kind: Kind, text: str, question: str) -> bool:
+    """Whether a text holds something of a kind that the question does not name itself.
+
+    >>> holds(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
+    True
+    >>> holds(Kind.DATE, "The mill burnt in 1931.", "When after 1931 was the mill rebuilt?")
+    False
+    """
+    return _HOLDS[kind](text, question)
+
+
+def _new_numbers(text: str, question: str) -> list[Number]:
+    known: set[Decimal] = {value for number in numbers(question) for value in number.values}
+    return [number for number in numbers(text) if not known & number.values]
+
+
+def _is_dated(number: Number) -> bool:
+    # A year is four digits without a thousands separator, a scale or a currency.
+    is_year = number.bare and not number.currency and not number.kind and re.fullmatch(r"1\d{3}|20\d\d", number.text)
+    return bool(is_year) or number.kind in ("month", "decade")
+
+
+def _holds_date(text: str, question: str) -> bool:
+    return any(_is_dated(number) for number in _new_numbers(text, question)) or bool(_CENTURY.search(text))
+
+
+def _holds_percent(text: str, question: str) -> bool:
+    return any(number.kind == "percent" for number in _new_numbers(text, question)) or bool(_PART.search(text))
+
+
+def _holds_number(text: str, question: str) -> bool:
+    return any(not _is_dated(number) for number in _new_numbers(text, question))
+
+
+def _holds_name(text: str, question: str) -> bool:
+    """A capitalised word that does not merely begin the text, and that the question lacks."""
+    known = {stem(token.word) for token in tokens(question)}
+    return any(
+        token.text[0].isupper() and not token.is_function and stem(token.word) not in known
+        for token in tokens(text)[1:]
+    )
+
+
+def _holds_reason(text: str, _question: str) -> bool:
+    return bool(_REASON.search(text))
+
+
+def _holds_definition(text: str, _question: str) -> bool:
+    return bool(_DEFINING.search(text))
+
+
+_HOLDS: Mapping[Kind, Callable[[str, str], bool]] = {
+    Kind.PERCENT: _holds_percent,
+    Kind.DATE: _holds_date,
+    Kind.NUMBER: _holds_number,
+    Kind.NAME: _holds_name,
+    Kind.REASON: _holds_reason,
+    Kind.DEFINITION: _holds_definition,
+}

@@ -1,0 +1,67 @@
+"""What a question asks for, and whether a sentence holds it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.expected import Kind, expected, holds
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was the bridge opened?", Kind.DATE),
+        ("In which year did the mill burn?", Kind.DATE),
+        ("What percentage of the town is Jewish?", Kind.PERCENT),
+        ("How many swans live there?", Kind.NUMBER),
+        ("What was the total cost of the bridge?", Kind.NUMBER),
+        ("Who was the mayor when the bridge opened?", Kind.NAME),
+        ("Which company built the tower?", Kind.NAME),
+        ("Where is the tower?", Kind.NAME),
+        ("Why was the mill closed?", Kind.REASON),
+        ("What is a sluice?", Kind.DEFINITION),
+        ("What does TTL stand for?", Kind.DEFINITION),
+        ("What did the mayor say of the bridge?", None),
+        ("Wann wurde die Brücke eröffnet?", None),
+        ("", None),
+    ],
+)
+def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind | None) -> None:
+    assert expected(question) is kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "held"),
+    [
+        (Kind.DATE, "It was opened in 1931.", True),
+        (Kind.DATE, "It was opened on 5 May by the mayor.", True),
+        (Kind.DATE, "It stems from the 17th century.", True),
+        (Kind.DATE, "It cost 1,931 crowns and has 12 piers.", False),
+        (Kind.PERCENT, "Some 30 percent left.", True),
+        (Kind.PERCENT, "Half of them left.", True),
+        (Kind.PERCENT, "Some 30 men left in 1931.", False),
+        (Kind.NUMBER, "It has twelve piers.", True),
+        (Kind.NUMBER, "It was opened in 1931.", False),
+        (Kind.NAME, "The bridge is by Anna Weir.", True),
+        (Kind.NAME, "The bridge is by the mayor of the town.", False),
+        (Kind.NAME, "Bridges are built by the mayor.", False),
+        (Kind.REASON, "It closed because of the flood.", True),
+        (Kind.REASON, "It closed in the flood.", False),
+        (Kind.DEFINITION, "A sluice is a gate for water.", True),
+        (Kind.DEFINITION, "Sluices leak.", False),
+    ],
+)
+def test_a_text_holds_a_kind_of_answer_or_not(kind: Kind, text: str, held: bool) -> None:
+    assert holds(kind, text, "What of the bridge?") is held
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "question"),
+    [
+        (Kind.DATE, "The bridge was opened in 1931.", "When after 1931 was the bridge rebuilt?"),
+        (Kind.NUMBER, "The bridge has twelve piers.", "How many of the 12 piers fell?"),
+        (Kind.NAME, "The bridge is by Anna Weir.", "Who taught Anna Weir?"),
+    ],
+)
+def test_what_the_question_names_itself_is_no_answer(kind: Kind, text: str, question: str) -> None:
+    assert not holds(kind, text, question)
