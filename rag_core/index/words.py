@@ -22,9 +22,9 @@ from rag_core.types import Hit, Question
 # Prefix (document name, heading) and text: a word in a heading says more than one in the body.
 COLUMN_WEIGHTS = (1.0, 1.0)
 MAX_TERMS = 64
-# Rows that the terms of one question may have scored, about 2 µs each. Where they stand in more, the
+# Rows that the terms of one question may have scored, about 1 µs each. Where they stand in more, the
 # commonest are left to the reranker, which weighs every word.
-MAX_POSTINGS = 20_000
+MAX_POSTINGS = 50_000
 # Words whose document frequency is remembered between two changes of the index.
 MAX_REMEMBERED = 20_000
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
