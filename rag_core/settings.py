@@ -71,15 +71,23 @@ class Settings(BaseSettings):
         "unset: late interaction alone",
     )
     rerank_top: int = Field(20, ge=1, le=1000, description="Passages that the cross-encoder reads a question")
+    freshness: float = Field(
+        0.0,
+        ge=0.0,
+        le=10.0,
+        description="What the newest documents gain on rerank or cross_encoder scores when passages are ordered; "
+        "0: age does not count",
+    )
+    freshness_half_life_days: float = Field(
+        365.0, gt=0, le=36_500, description="Days after which a document gains half of that"
+    )
     top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
     gate: Literal["answerable", "rerank", "dense"] = Field(
         "answerable",
         description="Score that decides whether to answer: a calibrated probability, or a plain similarity "
         "(0.58 is a good threshold for rerank)",
     )
-    threshold: float = Field(
-        0.75, ge=0.0, le=1.0, description='Gate: below this score the answer is "I don\'t know"'
-    )
+    threshold: float = Field(0.75, ge=0.0, le=1.0, description='Gate: below this score the answer is "I don\'t know"')
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 
     openai_base_url: str | None = Field(

@@ -2,6 +2,7 @@
 
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
 from rag_core.retrieval.folding import fold
+from rag_core.retrieval.freshness import fresher_first
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.gate import GATED, calibration, decide
 from rag_core.retrieval.late_interaction import LateInteractionReranker, best_sentence, max_sim, token_weights
@@ -23,6 +24,7 @@ __all__ = [
     "decide",
     "evidence_mass",
     "fold",
+    "fresher_first",
     "max_sim",
     "reciprocal_rank_fusion",
     "token_weights",

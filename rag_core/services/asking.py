@@ -7,6 +7,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from rag_core.retrieval import (
     Timer,
     decide,
     fold,
+    fresher_first,
     token_weights,
 )
 from rag_core.services.gating import judged
@@ -51,6 +53,7 @@ from rag_core.types import (
     Message,
     Passage,
     Question,
+    RankBy,
     Restart,
     SearchResult,
     Stage,
@@ -208,6 +211,7 @@ class Asking:
         rows = self._stores.library.visible_chunks(ranking.order)
         if len(rows) < len(ranking.order) and not last:
             return None
+        ranking = self._fresher_first(ranking, rank_by, rows)
         return generation, question, weights, ranking, rows
 
     def ask(
@@ -323,6 +327,26 @@ class Asking:
                 sentences = unpack_sentences(rows[chunk_id].sentences)
                 stored[chunk_id] = ChunkVectors(made.tokens, made.scales, sentences)
         return stored
+
+    def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
+        """The ranking with newer documents preferred, where the settings say so.
+
+        Only the rerankers' scores are of one size: what is much beside one stage's is nothing beside
+        another's.
+        """
+        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
+            return ranking
+        added = {
+            one.document_id: one.added_at
+            for one in self._stores.library.documents(sorted({row.document_id for row in rows.values()}))
+        }
+        now = datetime.now(UTC)
+        ages = {
+            chunk_id: (now - added[row.document_id]).total_seconds() / 86_400
+            for chunk_id, row in rows.items()
+            if row.document_id in added
+        }
+        return fresher_first(ranking, rank_by, ages, self._settings.freshness, self._settings.freshness_half_life_days)
 
     def _texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
         rows = self._stores.library.visible_chunks(chunk_ids)
