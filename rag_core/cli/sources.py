@@ -9,6 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+# PDFs are packed already: what shrinks further than this was made to fill memory or disk.
+MOST_GAIN = 100
+HARMLESS = 10_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -40,10 +44,23 @@ def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
         elif path.suffix.lower() == ".zip":
             yield from _unpacked(path, max_bytes)
         else:
-            try:
-                yield Source(str(path), path.name, path.read_bytes())
-            except OSError as error:
-                yield Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
+            yield _file(path, max_bytes)
+
+
+def _file(path: Path, max_bytes: int) -> Source:
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            # A device says that it is empty, and never ends.
+            data = b"" if size > max_bytes else file.read(max_bytes + 1)
+    except OSError as error:
+        return Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
+    size = max(size, len(data))
+    if size <= max_bytes:
+        return Source(str(path), path.name, data)
+    limit = f"{max_bytes / 1e6:.0f} MB"
+    problem = f"{path.name} has {size / 1e6:.0f} MB; the limit is {limit}. Split it, or raise RAG_MAX_FILE_MB."
+    return Source(str(path), path.name, b"", problem)
 
 
 def _unpacked(path: Path, max_bytes: int) -> Iterator[Source]:
@@ -67,6 +84,14 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
     too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
     if entry.file_size > max_bytes:
         return Source(shown, name, b"", too_large)
+    if entry.file_size > max(MOST_GAIN * entry.compress_size, HARMLESS):
+        return Source(
+            shown,
+            name,
+            b"",
+            f"{name} unpacks to more than {MOST_GAIN} times its size in {path.name}, as if to fill a disk. "
+            "Unpack it and add it as a file if you trust it.",
+        )
     try:
         with archive.open(entry) as stream:
             # The size an entry claims need not be its real one.
