@@ -13,8 +13,9 @@ from rag_core.types import Hit, Question
 class CrossEncoderReranker:
     """A forward pass for each pair of question and chunk; a reranker named ``cross_encoder``.
 
-    Nogueira and Cho, "Passage re-ranking with BERT", 2019. It costs some 10 ms to 100 ms a pair on a
-    processor, so it is given the few best chunks of another ranking only.
+    Nogueira and Cho, "Passage re-ranking with BERT", 2019. It reads question and chunk together, so
+    that nothing can be computed before the question is asked: it is given the few best chunks of another
+    ranking only.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def test_an_answer_is_cited_and_its_passages_are_listed(open_page: OpenPage, eng
     assert "412 metres" in plain_text(answer["blocks"])
     assert answer["sources"]["1"] == "bridge.pdf, page 1"
     labels = [one.label for one in app.expander]
-    assert any("bridge" in label and "rerank" in label and label.endswith("· cited") for label in labels)
+    assert any("bridge" in label and "answerable" in label and label.endswith("· cited") for label in labels)
     bars = [node for one in shown(app) for node in one["blocks"] if node["t"] == "scores"]
     assert {row["name"] for row in bars[0]["rows"]} >= {"rerank", "dense", "bm25"}
     assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])

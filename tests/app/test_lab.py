@@ -73,7 +73,7 @@ def test_the_address_asks_and_each_passage_keeps_its_mark(open_page: OpenPage, l
     assert len(marks) == len({one for one, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]
     assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
-    assert "Would be answered: rerank" in app.success[0].value
+    assert "Would be answered: answerable" in app.success[0].value
     assert "in all" in texts(app)
 
 
