@@ -61,9 +61,13 @@ def test_a_conversation_worth_having(open_app: OpenApp, address: str) -> None:
 
     ask(page, "Who drew it?")
     expect(page.get_by_text("Searched for: Who drew the Vardo tower?")).to_be_visible()
+    expect(page.get_by_role("button", name="Export")).to_be_visible()
     quiet(page)
     page.get_by_role("button", name="Edit search").click()
-    page.get_by_label("Search for").fill("When do boats leave for the mainland?")
+    field = page.get_by_label("Search for")
+    expect(field).to_have_value("Who drew the Vardo tower?")
+    field.fill("When do boats leave for the mainland?")
+    field.press("Tab")
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Ask").click()
     expect(page.get_by_text("Searched for: When do boats leave for the mainland?")).to_be_visible()
     newest = page.get_by_test_id("stChatMessage").last

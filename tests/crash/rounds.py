@@ -163,8 +163,9 @@ def main() -> None:
     assert expected["vectors"], expected
     assert expected["linked"], expected
     assert expected["files"] == len(expected["documents"]) == 2, expected
-    cut = 0
-    for number in range(kills):
+    cut = number = 0
+    while cut < kills and number < 3 * kills:  # a process that had ended before it was killed does not count
+        number += 1
         folder = root / f"kill-{number}"
         folder.mkdir()
         process = forked(folder)
@@ -176,8 +177,8 @@ def main() -> None:
         if found != expected:
             differing = {key: (found[key], expected[key]) for key in expected if found[key] != expected[key]}
             raise SystemExit(f"after kill {number}: {json.dumps(differing)[:3000]}")
-    print(f"{cut} of {kills} processes were killed at work; a clean run takes {seconds:.1f} s")
-    if cut < kills * 0.8:
+    print(f"{cut} of {number} processes were killed at work; a clean run takes {seconds:.1f} s")
+    if cut < kills:
         raise SystemExit("too few kills hit a process at work")
 
 
