@@ -27,6 +27,7 @@ from rag_core.retrieval import (
     Pipeline,
     Ranking,
     Timer,
+    calibration,
     decide,
     fold,
     fresher_first,
@@ -162,7 +163,7 @@ class Asking:
         gate = decide(passages[:GATED], threshold, self._settings.gate)
         passages = passages[:wanted]
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
-        result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope))
+        result = SearchResult(question_text, passages, gate, dict(timer.ms), self._notices(scope, generation))
         return Found(result, question, weights, ranking, rows, generation)
 
     def _ranked(
@@ -358,12 +359,18 @@ class Asking:
             return None
         return list(self._stores.library.visible_versions(scope))
 
-    def _notices(self, scope: Sequence[str] | None) -> tuple[str, ...]:
-        partly = self._stores.library.found_by_words_only(scope)
-        if not partly:
-            return ()
-        subject = "1 document is" if partly == 1 else f"{partly} documents are"
-        return (f"{subject} still being indexed and found by words only so far.",)
+    def _notices(self, scope: Sequence[str] | None, generation: Generation) -> tuple[str, ...]:
+        notices = []
+        if partly := self._stores.library.found_by_words_only(scope):
+            subject = "1 document is" if partly == 1 else f"{partly} documents are"
+            notices.append(f"{subject} still being indexed and found by words only so far.")
+        identity = generation.embedder.identity
+        if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
+            notices.append(
+                f"Whether to answer was not calibrated for the embedding model {identity.name}, so it may be decided "
+                "wrongly. Set RAG_GATE to rerank and RAG_THRESHOLD to what suits your documents."
+            )
+        return tuple(notices)
 
     def checked(self, text: str) -> str:
         """The question as it is asked, white space folded; raises `QuestionError`."""

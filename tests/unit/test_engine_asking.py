@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.embedding import bundled
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Delta, DocumentStatus, Restart, Stage
@@ -408,3 +409,16 @@ def test_the_key_is_in_no_answer_log_or_status(
     captured = capfd.readouterr()
     assert key not in "".join([*shown, caplog.text, captured.out, captured.err])
     assert not [file for file in (tmp_path / "data").rglob("*") if file.is_file() and key.encode() in file.read_bytes()]
+
+
+def test_another_embedder_is_told_of_where_the_gate_was_not_fitted_for_it(tmp_path: Path) -> None:
+    other = str(bundled.folder())
+    with opened(tmp_path / "data", embedder=other) as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        found = engine.search(ASK_BUDGET)
+        assert found.gate.score_name == "answerable"
+        assert any(other in notice and "RAG_GATE" in notice for notice in found.notices)
+    with opened(tmp_path / "data", embedder=other, gate="rerank", threshold=0.58) as engine:
+        answer = engine.answer(ASK_BUDGET)
+        assert (answer.state, answer.gate.score_name, answer.notices) == (AnswerState.ANSWERED, "rerank", ())
+        assert answer.gate.score == max(passage.scores["rerank"] or 0.0 for passage in answer.passages)
