@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from rag_core.embedding.bert import Bert
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import Encodings, TransformerEmbedder, padded, plain_tokenizer, unit
+from rag_core.embedding.transformer import Encodings, MakeBatch, TransformerEmbedder, padded, plain_tokenizer, unit
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import Embedding, FloatArray
@@ -78,9 +78,7 @@ class BundledEmbedder(TransformerEmbedder):
     def identity(self) -> Identity:
         return self._identity
 
-    def _each(
-        self, make: Callable[[Encodings], list[Embedding]], batches: Sequence[Encodings]
-    ) -> Iterator[list[Embedding]]:
+    def _each(self, make: MakeBatch, batches: Sequence[Encodings]) -> Iterator[list[Embedding]]:
         return self._calls.map(make, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -83,9 +84,7 @@ class TransformerEmbedder(ABC):
         order = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
         batches = [order[first : first + self._batch] for first in range(0, len(order), self._batch)]
         made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches])
-        by_row = {
-            row: one for batch, ones in zip(batches, made, strict=True) for row, one in zip(batch, ones, strict=True)
-        }
+        by_row = dict(zip(order, chain.from_iterable(made), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
     def embed_question(self, question: str) -> Question:
@@ -101,9 +100,7 @@ class TransformerEmbedder(ABC):
             offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
         )
 
-    def _each(
-        self, make: Callable[[Encodings], list[Embedding]], batches: Sequence[Encodings]
-    ) -> Iterator[list[Embedding]]:
+    def _each(self, make: MakeBatch, batches: Sequence[Encodings]) -> Iterator[list[Embedding]]:
         """What ``make`` gives for each batch, in order."""
         return map(make, batches)
 
