@@ -20,7 +20,7 @@ from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
 from rag_core.evaluation.report import write_report
 from rag_core.extraction import render_page
 from rag_core.retrieval import evidence_mass, weigh
-from rag_core.services.asking import AS_SET, Asking
+from rag_core.services.asking import Asking
 from rag_core.services.condition import condition
 from rag_core.services.conversing import Conversing
 from rag_core.services.evaluating import Background, Evaluating
@@ -31,6 +31,7 @@ from rag_core.services.indexing import Indexer, SameName
 from rag_core.services.labelling import Labelling
 from rag_core.services.models import Models
 from rag_core.services.removal import Removal
+from rag_core.services.searching import AS_SET, Searching
 from rag_core.services.stores import Stores
 from rag_core.services.upkeep import mark_clean, sweep
 from rag_core.services.watching import Watching
@@ -99,15 +100,16 @@ class Engine:
         self._models = Models(settings)
         self._generations = Generations(settings, self._stores, self._models)
         self._removal = Removal(self._stores)
-        self._asking = Asking(
+        self._searching = Searching(
             settings, self._stores, self._models, self._generations, lambda: self.threshold, lambda: self.top_k
         )
-        self._conversing = Conversing(settings, self._asking)
+        self._asking = Asking(settings, self._searching)
+        self._conversing = Conversing(settings, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._labelling = Labelling(self._stores)
-        self._explaining = Explaining(self._stores, self._generations, self._asking)
-        self._evaluating = Evaluating(settings, self._stores, self._asking, lambda: self.threshold)
+        self._explaining = Explaining(self._stores, self._generations, self._searching)
+        self._evaluating = Evaluating(settings, self._stores, self._searching, self._asking, lambda: self.threshold)
         self._evaluations = Background(self._evaluating)
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -420,7 +422,7 @@ class Engine:
         """
         from rag_core.retrieval import Timer
 
-        return self._asking.search(question, documents, top_k, Timer(), configuration=configuration or AS_SET).result
+        return self._searching.search(question, documents, top_k, Timer(), configuration=configuration or AS_SET).result
 
     def ask(
         self,

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.rewriter import Rewriter, Rewriting
-from rag_core.services.asking import AS_SET, Asking
+from rag_core.services.asking import Asking
+from rag_core.services.searching import AS_SET, Searching
 from rag_core.services.suggesting import follow_ups
 from rag_core.settings import Settings
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Stage
@@ -24,11 +25,14 @@ class Conversing:
     ----------
     settings : Settings
         Where they name a model, it does the rewriting.
+    searching : Searching
+        Tries questions to go on with.
     asking : Asking
         Answers what comes out.
     """
 
-    def __init__(self, settings: Settings, asking: Asking) -> None:
+    def __init__(self, settings: Settings, searching: Searching, asking: Asking) -> None:
+        self._searching = searching
         self._asking = asking
         self._generator = OpenAIGenerator(settings) if settings.openai_model else None
         self._rewriter = Rewriter(self._generator)
@@ -71,7 +75,7 @@ class Conversing:
         with closing(events):  # type: ignore[type-var]
             for event in events:
                 if isinstance(event, Answer):
-                    event = replace(event, follow_ups=follow_ups(self._asking, event, documents))
+                    event = replace(event, follow_ups=follow_ups(self._searching, event, documents))
                 yield event
 
 

@@ -18,6 +18,7 @@ from rag_core.evaluation.retrieval import ranked_pages, retrieval_values
 from rag_core.retrieval import Timer
 from rag_core.services.asking import Asking
 from rag_core.services.evidence import EvidenceFinder
+from rag_core.services.searching import Searching
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import new_id, now
@@ -52,9 +53,17 @@ class Evaluating:
         The present value; it can be changed while the app runs.
     """
 
-    def __init__(self, settings: Settings, stores: Stores, asking: Asking, threshold: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        searching: Searching,
+        asking: Asking,
+        threshold: Callable[[], float],
+    ) -> None:
         self._settings = settings
         self._stores = stores
+        self._searching = searching
         self._asking = asking
         self._threshold = threshold
 
@@ -126,7 +135,7 @@ class Evaluating:
             return self._baseline(configuration)
 
         def rank(question: str) -> list[PageKey]:
-            found = self._asking.search(question, None, DEPTH, Timer(), configuration=configuration).result
+            found = self._searching.search(question, None, DEPTH, Timer(), configuration=configuration).result
             return ranked_pages((one.document_id, one.page_index, one.page_index_end) for one in found.passages)
 
         return rank

@@ -11,8 +11,10 @@ from rag_core.errors import UnknownDocument
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import Timer, max_sim, token_weights
 from rag_core.retrieval.late_interaction import late_interaction
-from rag_core.services.asking import AS_SET, Asking, passage_of
+from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generations
+from rag_core.services.passages import passage_of
+from rag_core.services.searching import AS_SET, Searching
 from rag_core.services.stores import Stores
 from rag_core.types import (
     Candidate,
@@ -36,26 +38,26 @@ class Explaining:
     ----------
     stores : Stores
     generations : Generations
-    asking : Asking
+    searching : Searching
     """
 
-    def __init__(self, stores: Stores, generations: Generations, asking: Asking) -> None:
+    def __init__(self, stores: Stores, generations: Generations, searching: Searching) -> None:
         self._stores = stores
         self._generations = generations
-        self._asking = asking
+        self._searching = searching
 
     def explain(self, text: str, documents: Sequence[str] | None, configuration: Configuration = AS_SET) -> Explanation:
         """See `Engine.explain`."""
-        found = self._asking.search(text, documents, None, Timer(), configuration=configuration)
-        scores = found.ranking.scores
-        order = [chunk_id for chunk_id in found.ranking.order if chunk_id in found.rows]
+        found = self._searching.search(text, documents, None, Timer(), configuration=configuration)
+        rows, scores = found.ranked.rows, found.ranked.ranking.scores
+        order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
         judged = {one.chunk_id: one for one in found.result.passages}
         passages = tuple(
-            judged.get(str(one)) or passage_of(rank, found.rows[one], scores) for rank, one in enumerate(order, 1)
+            judged.get(str(one)) or passage_of(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
         # A ranking's scores are in the order of the stage that gave them.
         stages = tuple(
-            StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in found.rows))
+            StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in rows))
             for name, by_chunk in scores.items()
             if by_chunk
         )
@@ -69,13 +71,14 @@ class Explaining:
     def token_matches(self, text: str, chunk_id: str) -> TokenMatches:
         """See `Engine.token_matches`."""
         generation = self._generations.active()
-        question = generation.embedder.embed_question(self._asking.checked(text))
+        question = generation.embedder.embed_question(self._searching.checked(text))
         row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
+        tokens = ChunkTokens(self._stores, generation)
         embedded = embedded_text(row.prefix, row.text)
         start = len(embedded) - len(row.text)
-        chunk = self._asking.token_vectors([row.id], generation).get(row.id)
+        chunk = tokens.vectors([row.id]).get(row.id)
         if chunk is None or not len(chunk.scales) or not len(question.tokens):
             return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)

@@ -8,8 +8,8 @@ from typing import Any
 
 from rag_core.answering.presuppositions import unmet
 from rag_core.retrieval import GATED, best_sentence, calibration
-from rag_core.services.generations import Generation
-from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, Question, embedded_text
+from rag_core.services.chunktokens import ChunkTokens
+from rag_core.types import FloatArray, IntArray, Passage, Question, embedded_text
 
 SCORE = "answerable"
 
@@ -19,8 +19,7 @@ def judged(
     weights: FloatArray,
     passages: Sequence[Passage],
     rows: Mapping[int, Any],
-    vectors: Mapping[int, ChunkVectors],
-    generation: Generation,
+    tokens: ChunkTokens,
 ) -> tuple[Passage, ...]:
     """The passages with a score ``answerable``: the calibrated probability that one answers.
 
@@ -35,21 +34,18 @@ def judged(
     passages : sequence of Passage
         Best first.
     rows : mapping
-        Chunks' rows by id; their prefix is needed.
-    vectors : mapping
-        Token vectors by chunk id.
-    generation : Generation
+        Chunks' rows by id.
+    tokens : ChunkTokens
     """
+    vectors = tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
-    prefixes = [embedded_text(rows[int(one.chunk_id)].prefix, "") for one in first]
-    offsets = generation.embedder.offsets(
-        [prefix + passage.text for prefix, passage in zip(prefixes, first, strict=True)]
-    )
+    its_rows = [rows[int(one.chunk_id)] for one in first]
     found: dict[str, Passage] = {}
-    for passage, prefix, spans in zip(first, prefixes, offsets, strict=True):
-        chunk = vectors[int(passage.chunk_id)]
+    for passage, row, spans in zip(first, its_rows, tokens.spans(its_rows), strict=True):
+        chunk = vectors[row.id]
         score, sentence = best_sentence(question.tokens, chunk, weights)
-        lacking = unmet(question.text, _around(passage.text, spans - len(prefix), chunk.sentences, sentence), prefix)
+        around = _around(passage.text, spans, chunk.sentences, sentence)
+        lacking = unmet(question.text, around, embedded_text(row.prefix, ""))
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, len(lacking))
         found[passage.chunk_id] = replace(passage, scores={**passage.scores, SCORE: probability}, unmet=lacking)
     return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, SCORE: None}) for one in passages)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_core.answering.phrases import content, names
 from rag_core.retrieval import Timer
-from rag_core.services.asking import Asking
+from rag_core.services.searching import Searching
 from rag_core.types import Answer, AnswerState, Passage
 
 MOST = 3
@@ -19,7 +19,7 @@ HEADING_WORDS = 8
 TIMES_NAMED = 2
 
 
-def follow_ups(asking: Asking, answer: Answer, documents: Sequence[str] | None) -> tuple[str, ...]:
+def follow_ups(searching: Searching, answer: Answer, documents: Sequence[str] | None) -> tuple[str, ...]:
     """Up to three questions about what the passages that pass the gate speak of beside the answer.
 
     They are asked about headings of those passages and about names that recur in them, and each was
@@ -34,7 +34,7 @@ def follow_ups(asking: Asking, answer: Answer, documents: Sequence[str] | None) 
     for tries, (topic, question) in enumerate(_topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
-        found = asking.search(question, documents, None, Timer()).result
+        found = searching.search(question, documents, None, Timer()).result
         if found.gate.answerable and _is_about(found.passages[0], topic):
             good.append(question)
     return tuple(good)

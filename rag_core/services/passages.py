@@ -1,0 +1,35 @@
+"""Stored chunks as the passages that people and models are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_core.answering.injection import reads_like_instructions
+from rag_core.types import Passage
+
+
+def passage_of(
+    rank: int, row: Any, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[Any] = ()
+) -> Passage:
+    """A chunk's row as a passage; ``scores`` maps each score's name to the chunks' values.
+
+    ``duplicates`` are the rows of those that nearly repeat it.
+    """
+    return Passage(
+        rank=rank,
+        chunk_id=str(row.id),
+        document_id=row.document_id,
+        version_id=row.version_id,
+        document=row.document,
+        page_index=row.page_index,
+        page_label=row.page_label,
+        page_index_end=row.page_index_end,
+        start=row.start,
+        end=row.end,
+        text=row.text,
+        heading=row.heading,
+        scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
+        instructions=reads_like_instructions(row.text),
+        duplicates=tuple((one.document, one.page_label) for one in duplicates),
+    )

@@ -1,0 +1,241 @@
+"""From a question to passages, and the gate's verdict on them."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rag_core.errors import QuestionError, StoreUnavailable
+from rag_core.index import STOPWORDS
+from rag_core.retrieval import (
+    GATED,
+    CrossEncoderReranker,
+    LateInteractionReranker,
+    Pipeline,
+    Ranking,
+    Timer,
+    calibration,
+    decide,
+    fold,
+    fresher_first,
+    token_weights,
+)
+from rag_core.services.chunktokens import ChunkTokens
+from rag_core.services.gating import judged
+from rag_core.services.generations import Generation, Generations
+from rag_core.services.models import Models
+from rag_core.services.passages import passage_of
+from rag_core.services.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import Configuration, FloatArray, Passage, Question, RankBy, SearchResult, embedded_text
+
+# How often a question is asked of an index that changes under it.
+TRIES = 3
+# What settings and Admin say.
+AS_SET = Configuration()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Chunks in their order for a question.
+
+    ``weights`` says how much each token of the question counts; ``ranking`` holds every chunk that a
+    stage found, ``rows`` those of them that may be seen.
+    """
+
+    question: Question
+    weights: FloatArray
+    ranking: Ranking
+    rows: Mapping[int, Any]
+    tokens: ChunkTokens
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search's result with what an answer, or an explanation, needs beyond it."""
+
+    result: SearchResult
+    ranked: Ranked
+
+
+class Searching:
+    """Finds passages in what is indexed.
+
+    Parameters
+    ----------
+    threshold, top_k : callable
+        The present values; they can be changed while the app runs.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        models: Models,
+        generations: Generations,
+        threshold: Callable[[], float],
+        top_k: Callable[[], int],
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._models = models
+        self._generations = generations
+        self._threshold = threshold
+        self._top_k = top_k
+
+    def search(
+        self,
+        text: str,
+        documents: Sequence[str] | None,
+        top_k: int | None,
+        timer: Timer,
+        on_stage: Callable[[str], None] = lambda name: None,
+        configuration: Configuration = AS_SET,
+    ) -> Found:
+        """Retrieve, rerank and gate; see `Engine.search`."""
+        started = time.perf_counter()
+        question = self.checked(text)
+        scope = self._stores.library.resolve(documents) if documents else None
+        top_k = top_k or configuration.top_k
+        ranked = self._ranked(question, scope, top_k, timer, on_stage, configuration)
+        on_stage("gate")
+        wanted = top_k or self._top_k()
+        rows, order = ranked.rows, ranked.ranking.order
+        folded = fold([rows[chunk_id] for chunk_id in order if chunk_id in rows], max(wanted, GATED))
+        passages: Sequence[Passage] = [
+            passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
+            for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
+        ]
+        passages = judged(ranked.question, ranked.weights, passages, rows, ranked.tokens)
+        threshold = self._threshold() if configuration.threshold is None else configuration.threshold
+        gate = decide(passages[:GATED], threshold, self._settings.gate)
+        timer.ms["total"] = 1000 * (time.perf_counter() - started)
+        notices = self._notices(scope, ranked.generation)
+        return Found(SearchResult(question, tuple(passages[:wanted]), gate, dict(timer.ms), notices), ranked)
+
+    def checked(self, text: str) -> str:
+        """The question as it is asked, white space folded; raises `QuestionError`."""
+        # Half surrogate pairs come out of broken JSON and terminals; no tokenizer and no store takes them.
+        question = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
+        question = " ".join(question.split())
+        limit = self._settings.max_question_chars
+        if not question:
+            raise QuestionError("The question is empty. Type what you want to know.")
+        if len(question) > limit:
+            raise QuestionError(
+                f"The question has {len(question)} characters; the limit is {limit}. Shorten it, or raise "
+                "RAG_MAX_QUESTION_CHARS."
+            )
+        return question
+
+    def _ranked(
+        self,
+        text: str,
+        scope: Sequence[str] | None,
+        top_k: int | None,
+        timer: Timer,
+        on_stage: Callable[[str], None],
+        configuration: Configuration,
+    ) -> Ranked:
+        """Chunks in their order, found in an index that did not change meanwhile.
+
+        Where documents or the whole index were replaced or removed, what was found is no longer there,
+        and what is there was not searched: it is tried again, and the last try's result stands.
+        """
+        for _ in range(TRIES - 1):
+            generation = self._generations.active()
+            try:
+                ranked = self._tried(text, scope, top_k, timer, on_stage, configuration, generation)
+            except StoreUnavailable:
+                if self._generations.active().generation_id == generation.generation_id:
+                    raise
+            else:
+                if len(ranked.rows) == len(ranked.ranking.order):
+                    return ranked
+            on_stage = _unheard
+        return self._tried(text, scope, top_k, timer, on_stage, configuration, self._generations.active())
+
+    def _tried(
+        self,
+        text: str,
+        scope: Sequence[str] | None,
+        top_k: int | None,
+        timer: Timer,
+        on_stage: Callable[[str], None],
+        configuration: Configuration,
+        generation: Generation,
+    ) -> Ranked:
+        on_stage("embed")
+        with timer.measure("embed"):
+            question = generation.embedder.embed_question(text)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        tokens = ChunkTokens(self._stores, generation)
+        rank_by = configuration.rank_by or self._settings.rank_by
+        pipeline = Pipeline(
+            self._stores.dense(generation.generation_id),
+            self._stores.words,
+            LateInteractionReranker(tokens.vectors, lambda _: weights),
+            candidates=max(configuration.candidates or self._settings.candidates, top_k or 0),
+            rrf_k=configuration.rrf_k or self._settings.rrf_k,
+            rank_by=rank_by,
+            cross_encoder=(
+                CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
+            ),
+            cross_encoder_top=self._settings.rerank_top,
+        )
+        ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
+        rows = self._stores.library.visible_chunks(ranking.order)
+        ranking = self._fresher_first(ranking, rank_by, rows)
+        return Ranked(question, weights, ranking, rows, tokens, generation)
+
+    def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
+        """The ranking with newer documents preferred, where the settings say so.
+
+        Only the rerankers' scores are of one size: what is much beside one stage's is nothing beside
+        another's.
+        """
+        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
+            return ranking
+        added = {
+            one.document_id: one.added_at
+            for one in self._stores.library.documents(sorted({row.document_id for row in rows.values()}))
+        }
+        now = datetime.now(UTC)
+        ages = {
+            chunk_id: (now - added[row.document_id]).total_seconds() / 86_400
+            for chunk_id, row in rows.items()
+            if row.document_id in added
+        }
+        return fresher_first(ranking, rank_by, ages, self._settings.freshness, self._settings.freshness_half_life_days)
+
+    def _texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
+        rows = self._stores.library.visible_chunks(chunk_ids)
+        return {one: embedded_text(row.prefix, row.text) for one, row in rows.items()}
+
+    def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
+        """Versions to search: ``None`` where all that the stores hold may be seen."""
+        if scope is None and not self._stores.library.hidden_versions():
+            return None
+        return list(self._stores.library.visible_versions(scope))
+
+    def _notices(self, scope: Sequence[str] | None, generation: Generation) -> tuple[str, ...]:
+        notices = []
+        if partly := self._stores.library.found_by_words_only(scope):
+            subject = "1 document is" if partly == 1 else f"{partly} documents are"
+            notices.append(f"{subject} still being indexed and found by words only so far.")
+        identity = generation.embedder.identity
+        if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
+            notices.append(
+                f"Whether to answer was not calibrated for the embedding model {identity.name}, so it may be decided "
+                "wrongly. Set RAG_GATE to rerank and RAG_THRESHOLD to what suits your documents."
+            )
+        return tuple(notices)
+
+
+def _unheard(_name: str) -> None:
+    """For stages that were told before."""

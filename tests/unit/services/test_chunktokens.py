@@ -1,0 +1,67 @@
+"""Tokens of chunks: fetched once a question, and standing where they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.services.chunktokens import ChunkTokens
+from rag_core.store.vectors import VectorStore
+from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
+
+
+def chunk_tokens(engine: Engine) -> ChunkTokens:
+    return ChunkTokens(engine._stores, engine._generations.active())
+
+
+def rows_of(engine: Engine, *names: str) -> list[Any]:
+    library = engine._stores.library
+    return [row for version in library.visible_versions(engine.resolve(names)) for row in library.chunk_rows(version)]
+
+
+def test_what_was_fetched_stays_at_hand_when_its_document_is_deleted(engine: Engine) -> None:
+    bridge = indexed(engine, "bridge.pdf", BUDGET)
+    rows = rows_of(engine, "bridge.pdf")
+    tokens = chunk_tokens(engine)
+    before = tokens.vectors([row.id for row in rows])
+    assert len(before) == len(rows) == 1
+    engine.delete([bridge])
+    assert tokens.vectors([row.id for row in rows]) == before
+    assert chunk_tokens(engine).vectors([row.id for row in rows]) == {}
+
+
+def test_a_chunk_that_is_not_there_has_none(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    [row] = rows_of(engine, "bridge.pdf")
+    assert set(chunk_tokens(engine).vectors([row.id, row.id + 1000])) == {row.id}
+
+
+def test_spans_are_offsets_into_the_chunk_and_negative_before_it(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    indexed(engine, "birds.pdf", PENGUINS)
+    rows = rows_of(engine, "bridge.pdf", "birds.pdf")
+    tokens = chunk_tokens(engine)
+    vectors = tokens.vectors([row.id for row in rows])
+    for row, spans in zip(rows, tokens.spans(rows), strict=True):
+        assert len(spans) == len(vectors[row.id].scales)
+        own = [row.text[start:end] for start, end in spans if start >= 0]
+        assert "".join(own) == "".join(row.text.split())
+        assert (spans[:, 0] < 0).any()
+
+
+def test_a_question_reads_the_vectors_of_a_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    indexed(engine, "birds.pdf", PENGUINS)
+    read: list[int] = []
+    real = VectorStore.tokens
+
+    def tokens(store: VectorStore, chunk_ids: Sequence[int]) -> Any:
+        read.extend(chunk_ids)
+        return real(store, chunk_ids)
+
+    monkeypatch.setattr(VectorStore, "tokens", tokens)
+    assert engine.answer(ASK_BUDGET).citations
+    assert len(read) == len(set(read)) == 2
