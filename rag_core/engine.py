@@ -27,6 +27,7 @@ from rag_core.services.evaluating import Background, Evaluating
 from rag_core.services.explaining import Explaining, candidates
 from rag_core.services.exporting import markdown, pdf
 from rag_core.services.generations import Generations
+from rag_core.services.generators import Generators
 from rag_core.services.indexing import Indexer, SameName
 from rag_core.services.labelling import Labelling
 from rag_core.services.models import Models
@@ -103,8 +104,9 @@ class Engine:
         self._searching = Searching(
             settings, self._stores, self._models, self._generations, lambda: self.threshold, lambda: self.top_k
         )
-        self._asking = Asking(settings, self._searching)
-        self._conversing = Conversing(settings, self._searching, self._asking)
+        self._generators = Generators(settings)
+        self._asking = Asking(self._searching, self._generators)
+        self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._labelling = Labelling(self._stores)
@@ -131,8 +133,7 @@ class Engine:
         self._indexer.stop()
         if self._warming:
             self._warming.join()
-        self._conversing.close()
-        self._asking.close()
+        self._generators.close()
         mark_clean(self._stores)
         self._stores.close()
 

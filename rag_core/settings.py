@@ -100,14 +100,33 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("openai_api_key", "RAG_OPENAI_API_KEY", "OPENAI_API_KEY"),
         description="Key of the endpoint",
     )
+    openai_api: Literal["chat", "responses"] = Field(
+        "chat", description="What the endpoint speaks: Chat Completions, which nearly all do, or OpenAI's Responses"
+    )
     openai_model: str | None = Field(
         None, description="Model that writes answers; unset: answers are quoted from the documents"
     )
     openai_timeout_s: float = Field(60.0, gt=0, le=3600, description="Seconds to wait for the endpoint")
     openai_retries: int = Field(2, ge=0, le=10, description="Further tries before the endpoint is given up")
+    openai_backoff_s: float = Field(
+        0.5, gt=0, le=60, description="Seconds before the second try; they double with each try, and vary by chance"
+    )
     openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
     openai_context_tokens: int = Field(8192, ge=512, le=2_000_000, description="Tokens prompt and answer may take")
     openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Longest answer in tokens")
+    price_input: float | None = Field(
+        None,
+        ge=0,
+        le=1_000_000,
+        description="Price of a million input tokens; no cost is shown while neither price is set",
+    )
+    price_output: float | None = Field(
+        None,
+        ge=0,
+        le=1_000_000,
+        description="Price of a million output tokens; no cost is shown while neither price is set",
+    )
+    price_currency: str = Field("USD", min_length=1, max_length=8, description="Currency of both prices")
 
     max_file_mb: int = Field(200, ge=1, le=10_000, description="Largest file in megabytes")
     max_pages: int = Field(20_000, ge=1, le=1_000_000, description="Most pages a document may have")

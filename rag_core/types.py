@@ -471,6 +471,33 @@ class EvidenceMass:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls to a language model took; ``a + b`` is the sum, ``Usage()`` that of no call.
+
+    ``estimated`` is true where the tokens of at least one call were counted here, because the
+    endpoint did not tell them. ``cost`` is in ``currency``, and ``None`` where no price was set.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+    cost: float | None = None
+    currency: str = ""
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            estimated=self.estimated or other.estimated,
+            cost=sum(costs) if costs else None,
+            currency=self.currency or other.currency,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer as shown and stored, self-contained: it outlives the documents it cites.
 
@@ -480,7 +507,7 @@ class Answer:
     ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
     reader stopped it half-way. ``rewritten`` is what was searched for in place of a question that
     leans on earlier ones, empty where the question stands alone; ``follow_ups`` are questions that
-    the documents answer as well.
+    the documents answer as well. ``usage`` sums all calls to a language model that it took.
     """
 
     question: str
@@ -496,6 +523,7 @@ class Answer:
     statements: tuple[Statement, ...] = ()
     rewritten: str = ""
     follow_ups: tuple[str, ...] = ()
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from rag_core.types import Message, Passage
 # The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.
 _TRUSTED_SHARE = 0.9
 _HISTORY_SHARE = 0.25
-_PER_MESSAGE = 8
+PER_MESSAGE = 8
 # A stump shorter than this is worth less than the tokens of its heading.
 _SHORTEST_STUMP = 32
 
@@ -67,7 +67,7 @@ def fit(
     GeneratorError
         Rules, question and answer alone exceed the context.
     """
-    fixed = sum(count_tokens(message["content"]) + _PER_MESSAGE for message in build_messages(question, ()))
+    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build_messages(question, ()))
     room = int(context_tokens * _TRUSTED_SHARE) - answer_tokens - fixed
     if room < _SHORTEST_STUMP:
         raise GeneratorError(
@@ -102,7 +102,7 @@ def _encode() -> Callable[[str], list[int]]:
 
 
 def _cost(passage: Passage) -> int:
-    return count_tokens(passage_block(passage)) + _PER_MESSAGE
+    return count_tokens(passage_block(passage)) + PER_MESSAGE
 
 
 def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
@@ -127,7 +127,7 @@ def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Mes
 
 
 def _turn_cost(message: Message) -> int:
-    return count_tokens(turn(message)["content"]) + _PER_MESSAGE
+    return count_tokens(turn(message)["content"]) + PER_MESSAGE
 
 
 def _cut_answer(message: Message, room: int) -> Message:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from rag_core.answering.apis import api_of
 from rag_core.answering.endpoint_errors import DEFAULT_BASE_URL, Explainer, is_quota
 from rag_core.errors import GeneratorError
 from rag_core.settings import Settings
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
 # Servers on the own machine want no key, but the client is not made without one.
 _NO_KEY = "no-key-needed"
 _LONGEST_CONNECT_S = 10.0
+# Fields that an answer can do without, whose refusal may name them in its words alone.
+_DISPENSABLE = ("stream_options", "store")
+# Codes of errors that come as events, and the HTTP status that says the same.
+_STATUS = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
 
 
 class RequestError(Exception):
@@ -45,6 +53,20 @@ class RequestError(Exception):
         self.after_s = after_s
 
 
+@dataclass(slots=True)
+class Report:
+    """What a request brought beside its pieces: complete once its stream has ended, however that was.
+
+    ``finish`` is as in `rag_core.answering.apis.Event`; ``written`` is all that the model wrote, also
+    what it declined with in ``refusal``; ``tokens`` are those of input and output, where told.
+    """
+
+    finish: str = ""
+    written: str = ""
+    refusal: str = ""
+    tokens: tuple[int, int] | None = None
+
+
 class Endpoint:
     """The endpoint that the ``openai_*`` settings name. Safe to use from many threads."""
 
@@ -53,13 +75,11 @@ class Endpoint:
         self._explain = Explainer(settings)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
-        self._options: dict[str, Any] = {
-            "max_tokens": settings.openai_answer_tokens,
-            "temperature": settings.openai_temperature,
-        }
+        self._api = api_of(settings)
+        self._options = self._api.options(settings)
 
-    def stream(self, messages: Sequence[dict[str, str]], ended: Callable[[str], None]) -> Generator[str, None, None]:
-        """Pieces of the completion's text; at its end ``ended`` is told the ``finish_reason``.
+    def stream(self, messages: Sequence[dict[str, str]], report: Report) -> Generator[str, None, None]:
+        """Pieces of the reply's text; ``report`` is filled on the way.
 
         Closing the iterator closes the connection, at which servers stop generating.
 
@@ -69,23 +89,30 @@ class Endpoint:
         """
         from openai import OpenAIError
 
-        started = connected = False
+        connected = False
         failure = None
         try:
-            with closing(self._open(messages)) as chunks:
+            with closing(self._open(messages)) as events:
                 connected = True
-                for chunk in chunks:
-                    text, finish = _content(chunk)
-                    if text:
-                        started = True
-                        yield text
-                    if finish:
-                        ended(finish)
+                for found in map(self._api.read, events):
+                    report.tokens = found.tokens or report.tokens
+                    report.finish = report.finish or found.finish
+                    report.refusal += found.refusal
+                    report.written += found.text + found.refusal
+                    if found.failure:
+                        failure = self._told(*found.failure, started=bool(report.written))
+                        break
+                    if found.text:
+                        yield found.text
+                    # Tokens are told with the end or, by Chat Completions, after it.
+                    if report.finish and report.tokens:
                         return
         except (OpenAIError, ValueError) as error:
             # The client lets JSON and UTF-8 errors of a stream through: both are ValueErrors.
-            failure = self._failure(error, connected=connected, started=started)
-        raise failure or self._broken("the stream ended before the answer was complete", started)
+            failure = self._failure(error, connected=connected, started=bool(report.written))
+        # Nothing that goes wrong after the end takes anything from the text.
+        if not report.finish:
+            raise failure or self._broken("the stream ended before the answer was complete", bool(report.written))
 
     def models(self) -> list[str]:
         """Names of the models that the endpoint offers, sorted.
@@ -134,17 +161,15 @@ class Endpoint:
         return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
 
     def _open(self, messages: Sequence[dict[str, str]]) -> Any:
-        from openai import BadRequestError
+        from openai import BadRequestError, UnprocessableEntityError
 
-        completions: Any = self._connect().chat.completions
+        client = self._connect()
         while True:
             options = dict(self._options)
             try:
-                return completions.create(
-                    model=self._settings.openai_model, messages=list(messages), stream=True, **options
-                )
-            except BadRequestError as error:
-                simpler = _without(options, str(error.param or ""))
+                return self._api.create(client, str(self._settings.openai_model), messages, options)
+            except (BadRequestError, UnprocessableEntityError) as error:
+                simpler = _without(options, _refused_option(error))
                 if simpler is None:
                     raise
             self._options = simpler
@@ -161,11 +186,16 @@ class Endpoint:
         if isinstance(error, openai.APIConnectionError):
             return self._broken("the connection was lost", started)
         if isinstance(error, openai.APIError):
-            code, said = _said(error)
-            if code.isdecimal() and not started:
-                return RequestError(self._explain.status(int(code), code, said))
-            return self._broken(f"the endpoint reported “{said or code}”", started)
+            return self._told(*_said(error), started=started)
         return self._broken("the endpoint sent something that is not part of an answer", started)
+
+    def _told(self, code: str, said: str, *, started: bool) -> RequestError:
+        """An error that came as an event of the stream."""
+        status = int(code) if code.isdecimal() else _STATUS.get(code)
+        if status is None or started:
+            return self._broken(f"the endpoint reported “{said or code}”", started)
+        passing = status >= 500 or (status == 429 and not is_quota(code, said))
+        return RequestError(self._explain.status(status, code, said), passing=passing)
 
     def _broken(self, why: str, started: bool) -> RequestError:
         if started:
@@ -176,26 +206,34 @@ class Endpoint:
         code, said = _said(error)
         explained = self._explain.status(error.status_code, code, said)
         passing = error.status_code >= 500 or (error.status_code == 429 and not is_quota(code, said))
-        asked = error.response.headers.get("retry-after", "")
-        after_s = float(asked) if asked.isdecimal() else 0.0
+        after_s = _pause_asked(error.response.headers)
         # Nobody waits longer for a second try than they would for an answer.
         passing = passing and after_s <= self._settings.openai_timeout_s
         return RequestError(explained, passing=passing, after_s=after_s)
 
 
-def _content(chunk: Any) -> tuple[str, str]:
-    choices = getattr(chunk, "choices", None)
-    if not isinstance(choices, list) or not choices:
-        return "", ""
-    text = getattr(getattr(choices[0], "delta", None), "content", None)
-    finish = getattr(choices[0], "finish_reason", None)
-    return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
+def _pause_asked(headers: Any) -> float:
+    """Seconds that ``Retry-After`` asks to wait, given as such or as a date (RFC 9110, 10.2.3); else 0."""
+    asked = str(headers.get("retry-after", "")).strip()
+    if asked.isdecimal():
+        return float(asked)
+    try:
+        moment = parsedate_to_datetime(asked)
+    except ValueError:
+        return 0.0
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def _said(error: Any) -> tuple[str, str]:
     body = error.body if isinstance(error.body, dict) else {}
     said = body.get("message")
     return str(error.code or body.get("type") or ""), said if isinstance(said, str) else ""
+
+
+def _refused_option(error: APIStatusError) -> str:
+    """The request's field that the endpoint does not take, as far as it says so."""
+    optional = next((name for name in _DISPENSABLE if name in str(error)), "")
+    return str(getattr(error, "param", None) or optional)
 
 
 def _without(options: dict[str, Any], refused: str) -> dict[str, Any] | None:

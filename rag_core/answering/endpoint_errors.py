@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit, urlunsplit
 
+from rag_core.answering.apis import api_of
 from rag_core.errors import (
     GeneratorAuthError,
     GeneratorError,
@@ -30,6 +31,7 @@ class Explainer:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
+        self._api = api_of(settings).name
         self._where = f"RAG_OPENAI_BASE_URL={shown_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
 
     def status(self, status: int, code: str, said: str) -> GeneratorError:
@@ -57,9 +59,10 @@ class Explainer:
         if status in (408, 504):
             return self.timeout()
         if status == 404:
+            other = ", or set RAG_OPENAI_API=chat" if self._settings.openai_api == "responses" else ""
             return GeneratorUnavailable(
-                f"The endpoint at {self._where} has no {model}, or no chat completions at this address "
-                f"(HTTP 404){quoted}. Correct one of them; base URLs mostly end in /v1."
+                f"The endpoint at {self._where} has no {model}, or no {self._api} at this address "
+                f"(HTTP 404){quoted}. Correct one of them{other}; base URLs mostly end in /v1."
             )
         if 300 <= status < 400:
             return GeneratorUnavailable(
@@ -106,8 +109,15 @@ class Explainer:
     def empty(self, why: str) -> GeneratorUnavailable:
         """The stream ended or broke before any text."""
         return GeneratorUnavailable(
-            f"The endpoint at {self._where} gave no answer: {self._clean(why)}. Check that it serves chat "
-            f"completions and that RAG_OPENAI_MODEL={self._settings.openai_model} is a chat model."
+            f"The endpoint at {self._where} gave no answer: {self._clean(why)}. Check that it serves "
+            f"{self._api} and that RAG_OPENAI_MODEL={self._settings.openai_model} is a chat model."
+        )
+
+    def declined(self, said: str) -> GeneratorUnavailable:
+        """The model said that it will not answer, as providers let it say apart from answers."""
+        return GeneratorUnavailable(
+            f"RAG_OPENAI_MODEL={self._settings.openai_model} declined to answer{self._quoted(said)}. "
+            "Put the question in other words, or set another model."
         )
 
     def all_thought(self) -> GeneratorUnavailable:

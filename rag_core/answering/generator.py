@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as PyGenerator
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Protocol
 
 from rag_core.answering.budget import Fitted, fit
-from rag_core.answering.endpoint import Endpoint, RequestError
+from rag_core.answering.endpoint import Endpoint, Report, RequestError
 from rag_core.answering.endpoint_errors import Explainer
 from rag_core.answering.injection import reads_like_instructions
+from rag_core.answering.pricing import usage_of
 from rag_core.answering.prompt import NO_ANSWER, build_messages
 from rag_core.errors import SettingsError
 from rag_core.settings import Settings
-from rag_core.types import Message, Passage
+from rag_core.types import Message, Passage, Usage
 
-_FIRST_PAUSE_S = 0.5
 _THINK, _THOUGHT = "<think>", "</think>"
 _Pieces = PyGenerator[str, None, None]
 
@@ -48,11 +50,14 @@ class Generation(Iterator[str]):
         answer that reached its length limit.
     truncated : bool
         Whether the answer ended at the length limit.
+    usage : Usage
+        What it took, also where it failed or was closed half-way.
     """
 
     def __init__(self, pieces: Callable[[Generation], _Pieces]) -> None:
         self.notices: tuple[str, ...] = ()
         self.truncated = False
+        self.usage = Usage()
         self._pieces = pieces(self)
 
     def __next__(self) -> str:
@@ -63,22 +68,39 @@ class Generation(Iterator[str]):
         self._pieces.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The whole reply to a request, and what it took."""
+
+    text: str
+    usage: Usage
+
+
 class OpenAIGenerator:
-    """A model behind any endpoint that speaks OpenAI's Chat Completions.
+    """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses.
 
     Parameters
     ----------
     settings : Settings
         The ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
         is sent, as servers on the own machine expect.
+    on_usage : Callable[[Usage], None]
+        Hears what each request took, as soon as it has ended.
     sleep : Callable[[float], None]
         Waits between tries.
     """
 
-    def __init__(self, settings: Settings, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        on_usage: Callable[[Usage], None] = lambda usage: None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._settings = settings
         self._explain = Explainer(settings)
         self._endpoint = Endpoint(settings)
+        self._on_usage = on_usage
         self._sleep = sleep
 
     @property
@@ -89,8 +111,9 @@ class OpenAIGenerator:
         """Write an answer from the passages that fit into the context, best first.
 
         A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
-        piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double or that the
-        endpoint asks for; a time-out is not, for the reader has waited long enough.
+        piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double, vary by chance
+        and are no shorter than the endpoint asks for; a time-out is not, for the reader has waited
+        long enough.
 
         Raises
         ------
@@ -103,9 +126,10 @@ class OpenAIGenerator:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
         return Generation(lambda outcome: self._pieces(outcome, question, passages, history))
 
-    def complete(self, messages: Sequence[dict[str, str]]) -> str:
+    def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
         """The whole reply to chat messages, for work other than answering; raises a `GeneratorError`."""
-        return "".join(Generation(lambda outcome: self._tries(outcome, messages)))
+        reply = Generation(lambda outcome: self._tries(outcome, messages))
+        return Completion("".join(reply), reply.usage)
 
     def models(self) -> list[str]:
         """Names of the models that the endpoint offers, sorted.
@@ -144,34 +168,51 @@ class OpenAIGenerator:
     def _tries(self, outcome: Generation, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries
         for tried in range(retries + 1):
-            reasons: list[str] = []
-            started, failed = False, None
+            report, started, failed = Report(), False, None
             try:
-                with closing(without_thinking(self._endpoint.stream(messages, reasons.append))) as pieces:
+                with closing(without_thinking(self._endpoint.stream(messages, report))) as pieces:
                     for piece in pieces:
                         started = True
                         yield piece
             except RequestError as failure:
                 failed = failure
+            finally:
+                self._account(outcome, messages, report)
             if failed is None:
-                self._conclude(outcome, reasons[0], started)
+                self._conclude(outcome, report, started)
                 return
             if started or not failed.passing or tried == retries:
                 raise failed.error
-            self._sleep(max(failed.after_s, _FIRST_PAUSE_S * 2**tried))
+            self._sleep(self._pause_s(tried, failed.after_s))
 
-    def _conclude(self, outcome: Generation, reason: str, started: bool) -> None:
-        if reason == "content_filter":
+    def _pause_s(self, tried: int, asked_s: float) -> float:
+        # Half of the pause is left to chance, so that those turned away together do not come back together.
+        return asked_s + self._settings.openai_backoff_s * 2.0**tried * random.uniform(0.5, 1.0)  # noqa: S311
+
+    def _account(self, outcome: Generation, messages: Sequence[dict[str, str]], report: Report) -> None:
+        if not report.written and report.tokens is None:
+            return  # refused, or broken off before anything was made of it
+        usage = usage_of(self._settings, messages, report.written, report.tokens)
+        outcome.usage += usage
+        self._on_usage(usage)
+
+    def _conclude(self, outcome: Generation, report: Report, started: bool) -> None:
+        if report.finish == "content_filter":
             why = "its content filter withheld the text"
             raise self._explain.interrupted(why) if started else self._explain.empty(why)
+        if report.refusal:
+            why = f"the model declined to go on with “{report.refusal}”"
+            raise self._explain.interrupted(why) if started else self._explain.declined(report.refusal)
         if not started:
-            raise self._explain.all_thought() if reason == "length" else self._explain.empty("it has no text")
-        if reason == "length":
+            raise self._explain.all_thought() if report.finish == "length" else self._explain.empty("it has no text")
+        if report.finish == "length":
             outcome.truncated = True
             outcome.notices += (
                 f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
                 "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",
             )
+        if report.finish == "incomplete":
+            outcome.notices += ("The endpoint ended the answer before it was complete.",)
 
 
 def _budget_notices(fitted: Fitted, given: int, context_tokens: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag_core.answering.budget import newest_exchanges
 from rag_core.answering.dependence import find_reference, is_anchored
@@ -12,7 +12,7 @@ from rag_core.answering.phrases import content
 from rag_core.answering.prompt import neutralise, turn
 from rag_core.answering.rewriting import rewrite, turns_of
 from rag_core.errors import GeneratorError
-from rag_core.types import Message
+from rag_core.types import Message, Usage
 
 # What the prompt may hold of the conversation, and how much longer than it the question may become.
 HISTORY_TOKENS = 1500
@@ -31,6 +31,7 @@ class Rewriting:
 
     text: str = ""
     notices: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
 class Rewriter:
@@ -52,28 +53,37 @@ class Rewriter:
         if not turns or not (leans or (self._generator and content(question) and not is_anchored(question))):
             return Rewriting()
         notices: tuple[str, ...] = ()
+        usage = Usage()
         if self._generator is not None:
+            spoken = _spoken(history)
+            request = f"Conversation:\n{spoken}\n\nLast question: {neutralise(question)}"
             try:
-                written = self._written(self._generator, question, history)
+                reply = self._generator.complete(
+                    [{"role": "system", "content": _RULES}, {"role": "user", "content": request}]
+                )
             except GeneratorError as error:
                 notices = (f"{error} The question was completed by rules instead.",) if leans else ()
             else:
-                if written:
-                    return Rewriting("" if written == question else written)
+                usage = reply.usage
+                if written := _usable(reply.text, question, spoken):
+                    return Rewriting("" if written == question else written, usage=usage)
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
         made = rewrite(question, turns)
-        return Rewriting("" if made == question else made, notices if leans else ())
+        return Rewriting("" if made == question else made, notices if leans else (), usage)
 
-    def _written(self, generator: OpenAIGenerator, question: str, history: Sequence[Message]) -> str:
-        """The model's wording; empty where it is none: no question, or far from what was said."""
-        earlier, _ = newest_exchanges(history, HISTORY_TOKENS)
-        spoken = "\n".join(f"{'Reader' if one.role == 'user' else 'Answer'}: {turn(one)['content']}" for one in earlier)
-        request = f"Conversation:\n{spoken}\n\nLast question: {neutralise(question)}"
-        said = generator.complete([{"role": "system", "content": _RULES}, {"role": "user", "content": request}])
-        lines = said.strip().strip('"“”').splitlines()
-        if len(lines) != 1 or len(lines[0].split()) > len(question.split()) + MOST_WORDS_ADDED:
-            return ""
-        known = {word.lower() for text in (question, spoken) for word in content(text)}
-        words = [word.lower() for word in content(lines[0])]
-        # What neither question nor conversation holds was made up.
-        return " ".join(lines[0].split()) if words and sum(word in known for word in words) * 2 >= len(words) else ""
+
+def _spoken(history: Sequence[Message]) -> str:
+    """The newest turns that fit, a line each."""
+    earlier, _ = newest_exchanges(history, HISTORY_TOKENS)
+    return "\n".join(f"{'Reader' if one.role == 'user' else 'Answer'}: {turn(one)['content']}" for one in earlier)
+
+
+def _usable(said: str, question: str, spoken: str) -> str:
+    """The model's wording; empty where it is none: no question, or far from what was said."""
+    lines = said.strip().strip('"“”').splitlines()
+    if len(lines) != 1 or len(lines[0].split()) > len(question.split()) + MOST_WORDS_ADDED:
+        return ""
+    known = {word.lower() for text in (question, spoken) for word in content(text)}
+    words = [word.lower() for word in content(lines[0])]
+    # What neither question nor conversation holds was made up.
+    return " ".join(lines[0].split()) if words and sum(word in known for word in words) * 2 >= len(words) else ""

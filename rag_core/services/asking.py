@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from rag_core.answering.reader import Evidence, read
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
+from rag_core.services.generators import Generators
 from rag_core.services.searching import AS_SET, Found, Searching
-from rag_core.settings import Settings
 from rag_core.types import (
     REFUSAL,
     Answer,
@@ -31,6 +32,7 @@ from rag_core.types import (
     Message,
     Restart,
     Stage,
+    Usage,
 )
 
 LABELS = {
@@ -44,26 +46,27 @@ LABELS = {
 }
 
 
+@dataclass
+class Gathered:
+    """What the making of an answer brings beside its text."""
+
+    notices: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+
 class Asking:
     """Answers questions from what a search finds.
 
     Parameters
     ----------
-    settings : Settings
-        Where they name a model, it writes the answers; else they are quoted.
     searching : Searching
+    generators : Generators
+        Where there is a generator, it writes the answers; else they are quoted.
     """
 
-    def __init__(self, settings: Settings, searching: Searching) -> None:
-        self._settings = settings
+    def __init__(self, searching: Searching, generators: Generators) -> None:
         self._searching = searching
-        # One for all questions: it keeps its connection and what it has learnt of the endpoint.
-        self._generator: OpenAIGenerator | None = None
-
-    def close(self) -> None:
-        """Give the connection to the endpoint back."""
-        if self._generator is not None:
-            self._generator.close()
+        self._generators = generators
 
     def ask(
         self,
@@ -83,14 +86,15 @@ class Asking:
         result = found.result
         if not result.gate.answerable:
             yield Delta(REFUSAL)
-            yield self._finished(found, Verified(REFUSAL), "extractive", timer, started)
+            yield self._finished(found, Verified(REFUSAL), "extractive", timer, started, Gathered())
             return
         yield Stage("generate", LABELS["generate"])
-        generator, notices = "extractive", list[str]()
+        gathered = Gathered()
         answer: Verified | None = None
-        if self._settings.openai_model:
-            generator = self._settings.generator_name
-            answer = yield from self._generate(found, history, timer, started, notices)
+        writer, generator = self._generators.current(), "extractive"
+        if writer is not None:
+            generator = writer.name
+            answer = yield from self._generate(writer, found, history, timer, started, gathered)
         if answer is None:
             generator = "extractive"
             text, citations = self._quote(found)
@@ -99,32 +103,37 @@ class Asking:
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
         yield Stage("generate", LABELS["generate"], done=True)
-        yield self._finished(found, answer, generator, timer, started, notices)
+        yield self._finished(found, answer, generator, timer, started, gathered)
 
     def _generate(
-        self, found: Found, history: Sequence[Message], timer: Timer, started: float, notices: list[str]
+        self,
+        writer: OpenAIGenerator,
+        found: Found,
+        history: Sequence[Message],
+        timer: Timer,
+        started: float,
+        gathered: Gathered,
     ) -> Generator[AskEvent, None, Verified | None]:
         """Stream the endpoint's answer, held against its sources; a refusal where they say none of it.
 
         With ``None`` the caller quotes instead: the endpoint failed, or named no source; the notices
         say which.
         """
-        if self._generator is None:
-            self._generator = OpenAIGenerator(self._settings)
         pieces: list[str] = []
-        stream = self._generator.generate(found.result.question, found.result.passages, history)
+        stream = writer.generate(found.result.question, found.result.passages, history)
         try:
             for piece in stream:
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 pieces.append(piece)
                 yield Delta(piece)
         except GeneratorError as error:
-            notices.append(f"{error} Quoted from the documents instead.")
+            gathered.notices.append(f"{error} Quoted from the documents instead.")
             yield Restart(str(error))
             return None
         finally:
             stream.close()
-        notices += stream.notices
+            gathered.usage += stream.usage
+        gathered.notices += stream.notices
         text = "".join(pieces)
         if is_refusal(text):
             return Verified(REFUSAL)
@@ -133,11 +142,11 @@ class Asking:
             return verified
         if all(statement.reason == NOT_CITED for statement in verified.statements):
             reason = "The model's answer named no source that supports it."
-            notices.append(f"{reason} Quoted from the documents instead.")
+            gathered.notices.append(f"{reason} Quoted from the documents instead.")
             yield Restart(reason)
             return None
         reason = "Nothing that the model wrote was found in the sources that it named, so it was taken back."
-        notices.append(reason)
+        gathered.notices.append(reason)
         yield Restart(reason)
         yield Delta(REFUSAL)
         return Verified(REFUSAL)
@@ -170,7 +179,7 @@ class Asking:
         generator: str,
         timer: Timer,
         started: float,
-        notices: Sequence[str] = (),
+        gathered: Gathered,
     ) -> Answer:
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         result = found.result
@@ -187,6 +196,7 @@ class Asking:
             gate=gate,
             generator=generator,
             timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
-            notices=(*result.notices, *notices),
+            notices=(*result.notices, *gathered.notices),
             statements=answer.statements,
+            usage=gathered.usage,
         )

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.rewriter import Rewriter, Rewriting
 from rag_core.services.asking import Asking
+from rag_core.services.generators import Generators
 from rag_core.services.searching import AS_SET, Searching
 from rag_core.services.suggesting import follow_ups
-from rag_core.settings import Settings
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Stage
 
 LABEL = "Reading the conversation"
@@ -23,24 +22,18 @@ class Conversing:
 
     Parameters
     ----------
-    settings : Settings
-        Where they name a model, it does the rewriting.
+    generators : Generators
+        Where there is a generator, it does the rewriting.
     searching : Searching
         Tries questions to go on with.
     asking : Asking
         Answers what comes out.
     """
 
-    def __init__(self, settings: Settings, searching: Searching, asking: Asking) -> None:
+    def __init__(self, generators: Generators, searching: Searching, asking: Asking) -> None:
+        self._generators = generators
         self._searching = searching
         self._asking = asking
-        self._generator = OpenAIGenerator(settings) if settings.openai_model else None
-        self._rewriter = Rewriter(self._generator)
-
-    def close(self) -> None:
-        """Give the connection to the endpoint back."""
-        if self._generator is not None:
-            self._generator.close()
 
     def ask(
         self,
@@ -60,7 +53,7 @@ class Conversing:
             rewriting = Rewriting("" if wanted == question else wanted)
         elif history:
             yield Stage("rewrite", LABEL)
-            rewriting = self._rewriter.rewrite(question, history)
+            rewriting = Rewriter(self._generators.current()).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)
@@ -85,4 +78,9 @@ def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: fl
     if rewriting.text:
         answer = replace(answer, question=question, rewritten=rewriting.text)
         timings = {"rewrite": round(spent_ms, 2), **timings}
-    return replace(answer, timings_ms=timings, notices=(*rewriting.notices, *answer.notices))
+    return replace(
+        answer,
+        timings_ms=timings,
+        notices=(*rewriting.notices, *answer.notices),
+        usage=rewriting.usage + answer.usage,
+    )

@@ -24,6 +24,7 @@ from rag_core.types import (
     PageState,
     Passage,
     Statement,
+    Usage,
     WordBoxes,
 )
 
@@ -140,6 +141,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         statements=tuple(Statement(**statement) for statement in data.get("statements", ())),
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
+        usage=Usage(**data.get("usage", {})),
     )
 
 

@@ -344,12 +344,13 @@ class TestRetries:
         made, endpoint = play(status(503), status(429), empty_stream, complete("Yes."), openai_retries=3)
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
         assert len(endpoint.requests) == 4
-        assert play.pauses == [0.5, 1.0, 2.0]
+        for pause, longest in zip(play.pauses, (0.5, 1.0, 2.0), strict=True):
+            assert longest / 2 <= pause <= longest
 
     def test_the_endpoint_may_ask_for_a_pause(self, play) -> None:
         made, _ = play(status(429, retry_after="7"), complete("Yes."), openai_retries=1, openai_timeout_s=10)
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
-        assert play.pauses == [7.0]
+        assert 7.0 < play.pauses[0] <= 7.5
 
     def test_but_not_for_a_longer_one_than_the_time_out(self, play) -> None:
         made, endpoint = play(status(429, retry_after="600"), openai_retries=3)

@@ -10,7 +10,7 @@ import pytest
 from rag_core.answering.rewriter import Rewriter
 from rag_core.engine import Engine
 from rag_core.store.codec import answer_from_json, answer_to_json
-from rag_core.types import AnswerState, Message, Stage
+from rag_core.types import AnswerState, Message, Stage, Usage
 from tests.contract.servers import ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed, opened
 
@@ -150,3 +150,17 @@ def test_what_is_no_rewriting_is_not_used(tmp_path: Path, said: str) -> None:
 
 def test_without_a_model_the_rules_say_nothing_about_it() -> None:
     assert Rewriter(None).rewrite("Why?", []).notices == ()
+
+
+def test_the_usage_of_the_rewriting_is_part_of_the_answers(tmp_path: Path) -> None:
+    script = FIRST, complete("When does the building of the Zanzibar bridge end?\n"), complete("In June [1].")
+    with ScriptedEndpoint(*script) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        first, second = (message.answer for message in talk(engine, ASK_BUDGET, "when does the building end")[1::2])
+        assert first is not None
+        assert second is not None
+        assert (first.usage.calls, second.usage.calls) == (1, 2)
+        assert second.usage.estimated
+        stored = answer_to_json(second)
+        assert answer_from_json(stored).usage == second.usage
+        older = {name: value for name, value in stored.items() if name != "usage"}
+        assert answer_from_json(older).usage == Usage()

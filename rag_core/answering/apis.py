@@ -1,0 +1,135 @@
+"""Where the two protocols of OpenAI differ: the fields of a request, and the events of its stream.
+
+Free of any client library: both are given the client and look at what comes out of it by name, for
+servers of other makes leave fields out or fill them with something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rag_core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one event of a stream tells.
+
+    Attributes
+    ----------
+    text, refusal : str
+        The next piece of the answer, or of the words with which the model declines to give one.
+    finish : str
+        Why the text ended, empty while it goes on: ``stop``, ``length`` (the answer's limit),
+        ``content_filter``, ``incomplete``, or a server's own word for ``stop``.
+    tokens : tuple[int, int], optional
+        Input and output tokens of the whole request.
+    failure : tuple[str, str], optional
+        Code and message of an error.
+    """
+
+    text: str = ""
+    refusal: str = ""
+    finish: str = ""
+    tokens: tuple[int, int] | None = None
+    failure: tuple[str, str] | None = None
+
+
+class Api(Protocol):
+    """One of the protocols. ``name`` is what people call it."""
+
+    name: str
+
+    def options(self, settings: Settings) -> dict[str, Any]:
+        """The request's fields beyond model, messages and stream."""
+
+    def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
+        """Send the request; returns the stream of its events."""
+
+    def read(self, event: Any) -> Event:
+        """What an event tells; nothing, where it is of no known shape."""
+
+
+class ChatCompletions:
+    """``POST /chat/completions``: what nearly every server speaks."""
+
+    name = "Chat Completions"
+
+    def options(self, settings: Settings) -> dict[str, Any]:
+        return {
+            "max_tokens": settings.openai_answer_tokens,
+            "temperature": settings.openai_temperature,
+            "stream_options": {"include_usage": True},
+        }
+
+    def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
+        return client.chat.completions.create(model=model, messages=list(messages), stream=True, **options)
+
+    def read(self, event: Any) -> Event:
+        tokens = _tokens(getattr(event, "usage", None), "prompt_tokens", "completion_tokens")
+        choices = getattr(event, "choices", None)
+        if not isinstance(choices, list) or not choices:
+            return Event(tokens=tokens)
+        delta = getattr(choices[0], "delta", None)
+        return Event(
+            text=_text(delta, "content"),
+            refusal=_text(delta, "refusal"),
+            finish=_text(choices[0], "finish_reason"),
+            tokens=tokens,
+        )
+
+
+class Responses:
+    """``POST /responses``, OpenAI's newer protocol."""
+
+    name = "Responses"
+
+    def options(self, settings: Settings) -> dict[str, Any]:
+        return {
+            "max_output_tokens": settings.openai_answer_tokens,
+            "temperature": settings.openai_temperature,
+            # Otherwise the provider keeps question and passages.
+            "store": False,
+        }
+
+    def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
+        return client.responses.create(model=model, input=list(messages), stream=True, **options)
+
+    def read(self, event: Any) -> Event:
+        kind = _text(event, "type")
+        response = getattr(event, "response", None)
+        tokens = _tokens(getattr(response, "usage", None), "input_tokens", "output_tokens")
+        match kind:
+            case "response.output_text.delta":
+                return Event(text=_text(event, "delta"))
+            case "response.refusal.delta":
+                return Event(refusal=_text(event, "delta"))
+            case "response.completed":
+                return Event(finish="stop", tokens=tokens)
+            case "response.incomplete":
+                reason = _text(getattr(response, "incomplete_details", None), "reason")
+                finish = {"max_output_tokens": "length", "content_filter": "content_filter"}.get(reason, "incomplete")
+                return Event(finish=finish, tokens=tokens)
+            case "response.failed":
+                error = getattr(response, "error", None)
+                return Event(tokens=tokens, failure=(_text(error, "code"), _text(error, "message")))
+            case "error":
+                return Event(failure=(_text(event, "code"), _text(event, "message")))
+        return Event()
+
+
+def api_of(settings: Settings) -> Api:
+    """The protocol that the settings name."""
+    return Responses() if settings.openai_api == "responses" else ChatCompletions()
+
+
+def _text(holder: Any, name: str) -> str:
+    value = getattr(holder, name, None)
+    return value if isinstance(value, str) else ""
+
+
+def _tokens(usage: Any, input_name: str, output_name: str) -> tuple[int, int] | None:
+    given = getattr(usage, input_name, None), getattr(usage, output_name, None)
+    return (given[0], given[1]) if all(type(one) is int and one >= 0 for one in given) else None  # type: ignore[return-value]

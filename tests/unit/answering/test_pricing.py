@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.pricing import usage_of
+from rag_core.settings import Settings
+from rag_core.types import Usage
+
+ASKED = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "How long is the bridge?"}]
+
+
+def settings(**values: object) -> Settings:
+    return Settings(_env_file=None, **values)
+
+
+def test_what_the_endpoint_tells_is_taken_and_priced() -> None:
+    priced = settings(price_input=2.0, price_output=8.0, price_currency="EUR")
+    assert usage_of(priced, ASKED, "90 metres.", (1_000, 500)) == Usage(1, 1_000, 500, False, 0.006, "EUR")
+
+
+def test_what_it_does_not_tell_is_counted_and_said_to_be_an_estimate() -> None:
+    found = usage_of(settings(), ASKED, "It is ninety metres long.", None)
+    assert found.estimated
+    assert 8 <= found.input_tokens <= 40
+    assert 5 <= found.output_tokens <= 8
+
+
+def test_without_prices_there_is_no_cost() -> None:
+    found = usage_of(settings(), ASKED, "90 metres.", (1_000, 500))
+    assert (found.cost, found.currency) == (None, "")
+
+
+@pytest.mark.parametrize(("price", "cost"), [({"price_input": 2.0}, 0.002), ({"price_output": 8.0}, 0.004)])
+def test_a_price_that_is_not_set_beside_one_that_is_counts_as_nothing(price: dict[str, float], cost: float) -> None:
+    assert usage_of(settings(**price), ASKED, "", (1_000, 500)).cost == pytest.approx(cost)
+
+
+def test_usages_add_up() -> None:
+    first, second = Usage(1, 100, 20, False, 0.5, "USD"), Usage(1, 10, 2, True, 0.25, "USD")
+    assert first + second == Usage(2, 110, 22, True, 0.75, "USD")
+    assert Usage() + first == first + Usage() == first
+    assert (Usage(1, 5, 5) + Usage(1, 5, 5)).cost is None
