@@ -95,7 +95,7 @@ class Responses:
         }
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        return client.responses.create(model=model, input=list(messages), stream=True, **options)
+        return client.responses.create(model=model, input=[*map(_item, messages)], stream=True, **options)
 
     def read(self, event: Any) -> Event:
         kind = _text(event, "type")
@@ -118,6 +118,14 @@ class Responses:
             case "error":
                 return Event(failure=(_text(event, "code"), _text(event, "message")))
         return Event()
+
+
+def _item(message: dict[str, str]) -> dict[str, Any]:
+    """A message as an item of the Responses API; some servers take what a model said only in parts."""
+    if message["role"] != "assistant":
+        return dict(message)
+    said = {"type": "output_text", "text": message["content"]}
+    return {"type": "message", "role": "assistant", "content": [said]}
 
 
 def api_of(settings: Settings) -> Api:

@@ -17,10 +17,11 @@ Play = Callable[["Exchange"], None]
 
 
 class Exchange:
-    """One request and the means to answer it badly."""
+    """One request and the means to answer it badly, in the protocol that its path belongs to."""
 
     def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event) -> None:
         self._handler = handler
+        self._responses = handler.path.endswith("/responses")
         self._over = over
         self.closed_by_client = threading.Event()
 
@@ -47,8 +48,28 @@ class Exchange:
         self.raw(b"data: " + (data if isinstance(data, str) else json.dumps(data)).encode() + b"\n\n")
 
     def delta(self, text: str | None = None, finish: str | None = None) -> None:
-        delta = {} if text is None else {"content": text}
-        self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        if not self._responses:
+            delta = {} if text is None else {"content": text}
+            self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        elif text is not None:
+            self.event({"type": "response.output_text.delta", "delta": text, "item_id": "m", "output_index": 0})
+        else:
+            self.event(_response_ended(str(finish)))
+
+    def refusal(self, text: str) -> None:
+        """A piece of the words with which a model declines."""
+        if self._responses:
+            self.event({"type": "response.refusal.delta", "delta": text, "item_id": "m", "output_index": 0})
+        else:
+            self.event({"choices": [{"index": 0, "delta": {"refusal": text}, "finish_reason": None}]})
+
+    def ended(self, finish: str, tokens: tuple[int, int]) -> None:
+        """The end, with the tokens that the request took."""
+        if self._responses:
+            self.event(_response_ended(finish, {"input_tokens": tokens[0], "output_tokens": tokens[1]}))
+        else:
+            self.delta(finish=finish)
+            self.event({"choices": [], "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}})
 
     def end(self) -> None:
         self.raw(b"")
@@ -70,7 +91,17 @@ class Exchange:
         self._handler.close_connection = True
 
 
-def complete(*pieces: str, finish: str = "stop") -> Play:
+def _response_ended(finish: str, usage: dict[str, int] | None = None) -> dict[str, Any]:
+    reason = {"length": "max_output_tokens", "stop": None}.get(finish, finish)
+    kind = "incomplete" if reason else "completed"
+    details = {"reason": reason} if reason else None
+    return {
+        "type": f"response.{kind}",
+        "response": {"id": "r", "status": kind, "output": [], "incomplete_details": details, "usage": usage},
+    }
+
+
+def complete(*pieces: str, finish: str = "stop", tokens: tuple[int, int] | None = None) -> Play:
     """A well-behaved stream of the pieces."""
 
     def play(exchange: Exchange) -> None:
@@ -78,8 +109,24 @@ def complete(*pieces: str, finish: str = "stop") -> Play:
         exchange.event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": None}}]})
         for piece in pieces:
             exchange.delta(piece)
-        exchange.delta(finish=finish)
+        if tokens is None:
+            exchange.delta(finish=finish)
+        else:
+            exchange.ended(finish, tokens)
         exchange.event("[DONE]")
+        exchange.end()
+
+    return play
+
+
+def declining(*pieces: str) -> Play:
+    """A model that says that it will not answer."""
+
+    def play(exchange: Exchange) -> None:
+        exchange.start()
+        for piece in pieces:
+            exchange.refusal(piece)
+        exchange.delta(finish="stop")
         exchange.end()
 
     return play

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Iterator
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -22,8 +23,8 @@ from rag_core.errors import (
     SettingsError,
 )
 from rag_core.settings import Settings
-from rag_core.types import Message, Passage
-from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete, model_server
+from rag_core.types import Message, Passage, Usage
+from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete, declining, model_server
 
 KEY = "sk-do-not-show-4f1c"
 QUESTION = "What was capital expenditure in 2022?"
@@ -59,16 +60,21 @@ def model_url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(params=["chat", "responses"])
+def api(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(params=["model", "script"])
-def generator(request: pytest.FixtureRequest) -> Iterator[Generator]:
+def generator(request: pytest.FixtureRequest, api: str) -> Iterator[Generator]:
     if request.param == "model":
         url = request.getfixturevalue("model_url")
-        made = OpenAIGenerator(settings(url, openai_timeout_s=120))
+        made = OpenAIGenerator(settings(url, openai_timeout_s=120, openai_api=api))
         yield made
         made.close()
     else:
         with ScriptedEndpoint(complete("It was ", "$1,749 million", " [1].")) as endpoint:
-            made = OpenAIGenerator(settings(endpoint.url))
+            made = OpenAIGenerator(settings(endpoint.url, openai_api=api))
             yield made
             made.close()
 
@@ -130,8 +136,6 @@ class TestEveryGenerator:
 
 @pytest.fixture
 def now() -> object:
-    from datetime import datetime
-
     return datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -258,6 +262,7 @@ MISBEHAVIOUR = [
     ("no text", complete(), GeneratorUnavailable, "RAG_OPENAI_MODEL=smollm2"),
     ("blank text", complete(" ", "\n"), GeneratorUnavailable, "RAG_OPENAI_MODEL=smollm2"),
     ("only thought", complete("<think>", finish="length"), GeneratorUnavailable, "RAG_OPENAI_ANSWER_TOKENS"),
+    ("declined", declining("I cannot ", f"help with {KEY}"), GeneratorUnavailable, "declined to answer: I cannot help"),
     ("withheld", complete(finish="content_filter"), GeneratorUnavailable, "content filter"),
     ("withheld midway", complete("It", finish="content_filter"), GeneratorInterrupted, "content filter"),
     ("a web page", web_page, GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
@@ -270,10 +275,10 @@ MISBEHAVIOUR = [
     ("script", "error", "named"), [case[1:] for case in MISBEHAVIOUR], ids=[case[0] for case in MISBEHAVIOUR]
 )
 def test_misbehaviour_becomes_an_error_that_names_the_setting(
-    play, caplog, script: Play, error: type[GeneratorError], named: str
+    play, caplog, api: str, script: Play, error: type[GeneratorError], named: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    made, _ = play(script, openai_timeout_s=0.3 if error is GeneratorTimeout else 10.0)
+    made, _ = play(script, openai_api=api, openai_timeout_s=0.3 if error is GeneratorTimeout else 10.0)
     with pytest.raises(GeneratorError) as caught:
         list(made.generate(QUESTION, [passage()]))
     assert type(caught.value) is error
@@ -301,6 +306,61 @@ def test_refused_connection() -> None:
     with pytest.raises(GeneratorUnavailable, match=r"RAG_OPENAI_BASE_URL=http://127\.0\.0\.1"):
         list(made.generate(QUESTION, [passage()]))
     made.close()
+
+
+def failed(code: str, said: str = "") -> dict[str, object]:
+    return {"type": "response.failed", "response": {"error": {"code": code, "message": said}, "usage": None}}
+
+
+def events(*sent: dict[str, object], first: str = "") -> Play:
+    """A stream of the Responses API, with text first where it is given."""
+
+    def play(exchange: Exchange) -> None:
+        exchange.start()
+        if first:
+            exchange.delta(first)
+        for one in sent:
+            exchange.event(one)
+        exchange.end()
+
+    return play
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "named"),
+    [
+        (events(failed("rate_limit_exceeded", "slow down")), GeneratorRateLimited, "slow down"),
+        (events(failed("insufficient_quota", "quota exceeded")), GeneratorRateLimited, "used up its quota"),
+        (events(failed("server_error", KEY)), GeneratorUnavailable, "HTTP 500"),
+        (events(failed("invalid_prompt", f"no {KEY}")), GeneratorUnavailable, "reported “no"),
+        (events({"type": "error", "code": "server_error", "message": "x"}), GeneratorUnavailable, "HTTP 500"),
+        (events({"type": "error", "message": f"broken {KEY}"}), GeneratorUnavailable, "reported “broken"),
+        (events(failed("server_error", "gone"), first="It was "), GeneratorInterrupted, "reported “gone"),
+        (events({"type": "response.failed"}), GeneratorUnavailable, "gave no answer"),
+        (events({"type": "response.completed"}), GeneratorUnavailable, "has no text"),
+        (events({"type": "response.output_text.delta"}), GeneratorUnavailable, "before the answer was complete"),
+    ],
+)
+def test_events_of_failure(play, script: Play, error: type[GeneratorError], named: str) -> None:
+    made, _ = play(script, openai_api="responses")
+    with pytest.raises(error, match=named) as caught:
+        list(made.generate(QUESTION, [passage()]))
+    assert KEY not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_an_address_without_the_responses_api_is_told_of_the_other(play) -> None:
+    made, endpoint = play(status(404), openai_api="responses")
+    with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_API=chat"):
+        list(made.generate(QUESTION, [passage()]))
+    assert endpoint.paths == ["/v1/responses"]
+
+
+def test_a_response_that_ends_early_for_another_reason_says_so(play) -> None:
+    made, _ = play(complete("It was", finish="steered"), openai_api="responses")
+    stream = made.generate(QUESTION, [passage()])
+    assert "".join(stream) == "It was"
+    assert stream.notices == ("The endpoint ended the answer before it was complete.",)
 
 
 @pytest.mark.parametrize("url", ["localhost:11434/v1", "ftp://127.0.0.1/v1", "http://[::1", "http:///v1"])
@@ -352,6 +412,22 @@ class TestRetries:
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
         assert 7.0 < play.pauses[0] <= 7.5
 
+    def test_or_until_a_moment(self, play) -> None:
+        moment = format_datetime(datetime.now(UTC) + timedelta(seconds=9), usegmt=True)
+        made, _ = play(status(503, retry_after=moment), complete("Yes."), openai_retries=1, openai_timeout_s=20)
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert 5 < play.pauses[0] <= 9.5
+
+    def test_what_is_no_pause_is_not_waited_for(self, play) -> None:
+        made, _ = play(status(503, retry_after="soon"), complete("Yes."), openai_retries=1)
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert play.pauses[0] <= 0.5
+
+    def test_the_settings_say_how_long_the_first_pause_is(self, play) -> None:
+        made, _ = play(status(503), complete("Yes."), openai_retries=1, openai_backoff_s=8)
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert 4 <= play.pauses[0] <= 8
+
     def test_but_not_for_a_longer_one_than_the_time_out(self, play) -> None:
         made, endpoint = play(status(429, retry_after="600"), openai_retries=3)
         with pytest.raises(GeneratorRateLimited):
@@ -382,6 +458,21 @@ class TestRequest:
         assert [message["role"] for message in request["messages"]] == ["system", "user"]
         assert "$1,749 million" in request["messages"][1]["content"]
         assert endpoint.paths == ["/v1/chat/completions"]
+
+    def test_responses_are_not_kept_by_the_provider(self, play) -> None:
+        made, endpoint = play(complete("Yes."), openai_api="responses")
+        list(made.generate(QUESTION, [passage()]))
+        (request,) = endpoint.requests
+        assert (request["model"], request["max_output_tokens"], request["temperature"]) == ("smollm2", 48, 0.0)
+        assert (request["stream"], request["store"]) == (True, False)
+        assert "$1,749 million" in request["input"][1]["content"]
+        assert endpoint.paths == ["/v1/responses"]
+
+    @pytest.mark.parametrize("code", [400, 422])
+    def test_an_endpoint_that_does_not_tell_tokens_is_not_asked_for_them(self, play, code: int) -> None:
+        made, endpoint = play(status(code, {"message": "extra field stream_options"}), complete("Yes."))
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "stream_options" not in endpoint.requests[-1]
 
     def test_options_that_the_model_does_not_know_are_left_out_from_then_on(self, play) -> None:
         made, endpoint = play(
@@ -417,6 +508,61 @@ def test_an_answer_at_the_limit_says_so(play) -> None:
     assert "".join(stream) == "It was"
     assert stream.truncated
     assert "RAG_OPENAI_ANSWER_TOKENS" in stream.notices[0]
+
+
+class TestUsage:
+    def test_is_what_the_endpoint_tells(self, play, api: str) -> None:
+        made, _ = play(complete("Yes.", tokens=(321, 7)), openai_api=api, price_input=1.0, price_output=10.0)
+        stream = made.generate(QUESTION, [passage()])
+        list(stream)
+        assert stream.usage == Usage(1, 321, 7, False, pytest.approx(0.000391), "USD")
+
+    def test_is_estimated_where_it_does_not(self, play, api: str) -> None:
+        made, _ = play(complete("It was $1,749 million."), openai_api=api)
+        stream = made.generate(QUESTION, [passage()])
+        list(stream)
+        assert stream.usage.estimated
+        assert stream.usage.input_tokens > 150
+        assert 5 < stream.usage.output_tokens < 15
+
+    @pytest.mark.parametrize("tokens", [("3", 4), (None, 1), (-1, 2), (True, 2)])
+    def test_is_estimated_where_it_tells_nonsense(self, play, api: str, tokens: tuple) -> None:
+        made, _ = play(complete("Yes.", tokens=tokens), openai_api=api)
+        stream = made.generate(QUESTION, [passage()])
+        list(stream)
+        assert stream.usage.estimated
+
+    def test_is_known_where_the_answer_was_closed_half_way(self, play) -> None:
+        made, _ = play(complete("It was ", "more than ", "was planned."))
+        stream = made.generate(QUESTION, [passage()])
+        next(stream)
+        stream.close()
+        assert (stream.usage.calls, stream.usage.estimated) == (1, True)
+        assert stream.usage.output_tokens < 5
+
+    def test_is_told_as_each_request_ends_also_when_it_breaks_off(self, play) -> None:
+        made, _ = play(status(503), drop_midway, openai_retries=1)
+        heard: list[Usage] = []
+        made._on_usage = heard.append
+        stream = made.generate(QUESTION, [passage()])
+        with pytest.raises(GeneratorInterrupted):
+            list(stream)
+        assert heard == [stream.usage]
+        assert stream.usage.calls == 1
+
+    def test_of_a_whole_reply(self, play) -> None:
+        made, _ = play(complete("Yes.", tokens=(20, 2)))
+        reply = made.complete([{"role": "user", "content": "Ready?"}])
+        assert (reply.text, reply.usage) == ("Yes.", Usage(1, 20, 2))
+
+    def test_a_real_server_tells_it(self, model_url: str, api: str) -> None:
+        made = OpenAIGenerator(settings(model_url, openai_timeout_s=120, openai_api=api))
+        stream = made.generate(QUESTION, [passage()])
+        list(stream)
+        made.close()
+        assert not stream.usage.estimated
+        assert stream.usage.input_tokens > 150
+        assert 0 < stream.usage.output_tokens <= 48
 
 
 def test_characters_split_over_network_chunks_arrive_whole(play) -> None:
