@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ from rag_core.types import (
     Sync,
     ThresholdAdvice,
     TokenMatches,
+    UsageTotal,
     Warmth,
     Watch,
     Weighed,
@@ -104,7 +106,7 @@ class Engine:
         self._searching = Searching(
             settings, self._stores, self._models, self._generations, lambda: self.threshold, lambda: self.top_k
         )
-        self._generators = Generators(settings)
+        self._generators = Generators(settings, self._stores)
         self._asking = Asking(self._searching, self._generators)
         self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
@@ -707,6 +709,10 @@ class Engine:
     def status(self) -> Status:
         """The state of the whole installation; waits for the model if it is being loaded."""
         return condition(self.settings, self._stores, self._generations, lambda: self.threshold)
+
+    def usage(self, since: datetime | None = None) -> list[UsageTotal]:
+        """What language models took since a moment, or ever: by generator, and by currency of its cost."""
+        return self._stores.usage.totals(since)
 
     def mismatch(self) -> dict[str, tuple[Any, Any]]:
         """Where the index and the settings differ, as ``name: (index, settings)``."""

@@ -7,6 +7,7 @@ higher-is-better and named by what made it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -496,6 +497,28 @@ class Usage:
             currency=self.currency or other.currency,
         )
 
+    @property
+    def label(self) -> str:
+        """``1,204 tokens in, 88 out, 0.0031 USD (estimated)``; the calls too, where there were several."""
+        several = self.calls > 1
+        label = f"{self.calls:,} calls, " if several else ""
+        label += f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
+        if self.cost is not None:
+            # Two decimals, or as many as it takes to show two digits of a small cost.
+            decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
+            label += f", {self.cost:,.{decimals}f} {self.currency}"
+        if self.estimated:
+            label += " (some of it estimated)" if several else " (estimated)"
+        return label
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """What one generator took. ``usage.estimated``: some of it was."""
+
+    generator: str
+    usage: Usage
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -713,7 +736,8 @@ class Status:
     """The state of the whole installation, for Admin and ``status``.
 
     ``counts`` holds documents, versions, pages, chunks, and the same chunks counted in each store
-    under ``stores``; ``problems`` is empty when healthy, else one plain sentence each.
+    under ``stores``; ``problems`` is empty when healthy, else one plain sentence each. ``usage`` is
+    that of language models since the data folder was made.
     """
 
     healthy: bool
@@ -728,6 +752,7 @@ class Status:
     threshold: float
     generator: str
     versions: Mapping[str, str]
+    usage: Sequence[UsageTotal] = ()
 
 
 # A document's id and a page's index.

@@ -115,8 +115,9 @@ def _text(message: Message, answer: Answer) -> None:
         st.caption(share)
     if answer.stopped:
         st.caption(":material/stop_circle: Stopped before the end. What was written until then is kept.")
-    if answer.generator != "extractive":
-        st.caption(f"Written by {plain(answer.generator)}")
+    written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
+    if made := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
+        st.caption(plain(made))
 
 
 def _refusal(answer: Answer) -> None:

@@ -239,7 +239,9 @@ def status(as_json: Json = False) -> None:
     else:
         for problem in found.problems:
             console.problem(problem)
-        flat = [{"what": name, "value": value} for name, value in row.items() if name not in ("problems", "healthy")]
+        told = ("problems", "healthy", "usage")
+        flat = [{"what": name, "value": value} for name, value in row.items() if name not in told]
+        flat += [{"what": f"usage of {one.generator}", "value": one.usage.label} for one in found.usage]
         console.table([{"what": "healthy", "value": found.healthy}, *flat], ("what", "value"))
     if not found.healthy:
         raise typer.Exit(FAILED)

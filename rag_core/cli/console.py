@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
-from rag_core.types import Job, JobState
+from rag_core.types import Job, JobState, Usage
 
 out = Console()
 err = Console(stderr=True)
@@ -70,6 +70,8 @@ def answer(row: dict[str, Any]) -> None:
     for citation in row["citations"]:
         quote = " ".join(citation["quote"].split())
         out.print(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
+    if row["usage"]["calls"]:
+        out.print(Text(f"The model took {Usage(**row['usage']).label}", "dim"))
     if row["state"] == "abstained":
         passages(row)
 

@@ -106,6 +106,7 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
             for one in answer.statements
         ],
         "generator": answer.generator,
+        "usage": asdict(answer.usage),
     }
 
 

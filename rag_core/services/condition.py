@@ -70,6 +70,7 @@ def condition(settings: Settings, stores: Stores, generations: Generations, thre
         data_dir=str(settings.data_dir),
         threshold=asked(threshold, settings.threshold),
         generator=settings.generator_name,
+        usage=asked(stores.usage.totals, []),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
 

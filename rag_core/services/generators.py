@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable
+from functools import partial
 
 from rag_core.answering.generator import OpenAIGenerator
+from rag_core.errors import StoreError
+from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Usage
+
+log = logging.getLogger(__name__)
 
 
 class Generators:
     """Makes the generator when it is first needed; one serves all questions.
 
-    It keeps its connection, and what it has learnt of the endpoint.
-
-    Parameters
-    ----------
-    settings : Settings
-    on_usage : callable
-        Hears what each request took, whoever made it.
+    It keeps its connection, and what it has learnt of the endpoint. What each request takes is noted,
+    whoever made it.
     """
 
-    def __init__(self, settings: Settings, on_usage: Callable[[Usage], None] = lambda usage: None) -> None:
+    def __init__(self, settings: Settings, stores: Stores) -> None:
         self._settings = settings
-        self._on_usage = on_usage
+        self._stores = stores
         self._making = threading.Lock()
         self._made: OpenAIGenerator | None = None
 
@@ -34,7 +34,7 @@ class Generators:
             return None
         with self._making:
             if self._made is None:
-                self._made = OpenAIGenerator(self._settings, on_usage=self._on_usage)
+                self._made = OpenAIGenerator(self._settings, on_usage=partial(self._note, self._settings))
             return self._made
 
     def close(self) -> None:
@@ -43,3 +43,10 @@ class Generators:
             made, self._made = self._made, None
         if made is not None:
             made.close()
+
+    def _note(self, settings: Settings, usage: Usage) -> None:
+        try:
+            self._stores.usage.add(settings.generator_name, usage)
+        except StoreError as error:
+            # The answer is there and shows its own usage; that the store fails is told by all that needs it.
+            log.warning("usage was not noted: %s", error)

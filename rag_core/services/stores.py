@@ -17,6 +17,7 @@ from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.lock import FolderLock
 from rag_core.store.schema import SCHEMA
+from rag_core.store.usage import UsageStore
 from rag_core.store.vectors import VectorStore
 from rag_core.store.watches import WatchStore
 
@@ -42,6 +43,7 @@ class Stores:
             self.conversations = ConversationStore(self.database)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
+            self.usage = UsageStore(self.database)
             self._check_schema(folder)
             self.files = FileStore(settings.files_url or folder / "files")
             self.words = WordIndex(folder / "words.sqlite")

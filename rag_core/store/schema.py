@@ -221,6 +221,21 @@ evaluations = Table(
     Column("result", JSON, nullable=False),
 )
 
+usage = Table(
+    "usage",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("generator", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("estimated", Boolean, nullable=False),
+    # Unset, and the currency empty, where no price was set.
+    Column("cost", Float),
+    Column("currency", String(8), nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+)
+
 preferences = Table(
     "preferences",
     metadata,

@@ -11,7 +11,18 @@ import pytest
 from rag_core.embedding import bundled
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
-from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Delta, DocumentStatus, Restart, Stage
+from rag_core.types import (
+    REFUSAL,
+    Answer,
+    AnswerState,
+    Configuration,
+    Delta,
+    DocumentStatus,
+    Restart,
+    Stage,
+    Usage,
+    UsageTotal,
+)
 from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete
 from tests.unit.engines import (
@@ -296,6 +307,37 @@ def test_an_endpoint_writes_the_answer_over_the_same_passages(tmp_path: Path) ->
         assert "42 million" in str(endpoint.requests[-1]["messages"])
 
 
+def test_what_an_answer_took_is_in_it_and_in_the_totals_also_when_it_is_deleted(tmp_path: Path) -> None:
+    script = complete("It is 42 million euros [1].", tokens=(500, 20))
+    prices = {"price_input": 1.0, "price_output": 5.0}
+    with ScriptedEndpoint(script) as endpoint, asking(endpoint, tmp_path / "data", **prices) as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert answer.usage == Usage(1, 500, 20, False, pytest.approx(0.0006), "USD")
+        conversation = engine.new_conversation().conversation_id
+        engine.append(conversation, "assistant", answer.text, answer)
+        assert engine.conversation(conversation)[1][0].answer == answer
+        engine.delete_conversation(conversation)
+        engine.answer(ASK_BUDGET)
+        total = UsageTotal("openai:scripted", Usage(2, 1000, 40, False, pytest.approx(0.0012), "USD"))
+        assert engine.usage() == list(engine.status().usage) == [total]
+
+
+def test_the_usage_of_an_answer_that_was_stopped_is_in_the_totals(tmp_path: Path) -> None:
+    script = complete("It is ", "42 million ", "euros [1].")
+    with ScriptedEndpoint(script) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        events = engine.ask(ASK_BUDGET)
+        next(event for event in events if isinstance(event, Delta))
+        events.close()  # type: ignore[attr-defined]
+        assert [(one.usage.calls, one.usage.estimated) for one in engine.usage()] == [(1, True)]
+
+
+def test_a_quoted_answer_takes_nothing(library: Engine) -> None:
+    assert library.answer(ASK_BUDGET).usage == Usage()
+    assert library.usage() == []
+
+
 def test_an_endpoint_that_cannot_be_reached_leaves_an_extractive_answer_and_a_notice(tmp_path: Path) -> None:
     with asking("http://127.0.0.1:9/v1", tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
@@ -387,8 +429,9 @@ def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+@pytest.mark.parametrize("api", ["chat", "responses"])
 def test_the_key_is_in_no_answer_log_or_status(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], status: int
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], status: int, api: str
 ) -> None:
     key = "sk-5ecret-5ecret-5ecret"
     told = {"error": {"message": f"Bearer {key} is wrong", "code": key}}
@@ -396,7 +439,12 @@ def test_the_key_is_in_no_answer_log_or_status(
     with (
         ScriptedEndpoint(lambda exchange: exchange.error(status, told)) as endpoint,
         opened(
-            tmp_path / "data", openai_base_url=endpoint.url, openai_model="m", openai_api_key=key, openai_retries=0
+            tmp_path / "data",
+            openai_base_url=endpoint.url,
+            openai_model="m",
+            openai_api_key=key,
+            openai_retries=0,
+            openai_api=api,
         ) as engine,
     ):
         indexed(engine, "bridge.pdf", BUDGET)

@@ -35,6 +35,24 @@ def test_a_price_that_is_not_set_beside_one_that_is_counts_as_nothing(price: dic
     assert usage_of(settings(**price), ASKED, "", (1_000, 500)).cost == pytest.approx(cost)
 
 
+@pytest.mark.parametrize(
+    ("usage", "label"),
+    [
+        (Usage(1, 1_204, 88), "1,204 tokens in, 88 out"),
+        (Usage(1, 1_204, 88, True), "1,204 tokens in, 88 out (estimated)"),
+        (
+            Usage(3, 1_204, 88, True, 0.00312, "EUR"),
+            "3 calls, 1,204 tokens in, 88 out, 0.0031 EUR (some of it estimated)",
+        ),
+        (Usage(1, 1, 1, False, 1_234.5, "USD"), "1 tokens in, 1 out, 1,234.50 USD"),
+        (Usage(1, 1, 1, False, 0.0, "USD"), "1 tokens in, 1 out, 0.00 USD"),
+        (Usage(1, 1, 1, False, 0.0000042, "USD"), "1 tokens in, 1 out, 0.0000042 USD"),
+    ],
+)
+def test_usage_in_words(usage: Usage, label: str) -> None:
+    assert usage.label == label
+
+
 def test_usages_add_up() -> None:
     first, second = Usage(1, 100, 20, False, 0.5, "USD"), Usage(1, 10, 2, True, 0.25, "USD")
     assert first + second == Usage(2, 110, 22, True, 0.75, "USD")

@@ -1,0 +1,55 @@
+"""What language models took: a line a request, for good, whatever becomes of the answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, insert, select
+
+from rag_core.store.database import Database, now
+from rag_core.store.schema import usage
+from rag_core.types import Usage, UsageTotal
+
+
+class UsageStore:
+    """Notes and sums usage. One method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, generator: str, used: Usage) -> None:
+        """Note what a request took."""
+        values = {
+            "generator": generator,
+            "calls": used.calls,
+            "input_tokens": used.input_tokens,
+            "output_tokens": used.output_tokens,
+            "estimated": used.estimated,
+            "cost": used.cost,
+            "currency": used.currency,
+            "created_at": now(),
+        }
+        with self._db.begin() as connection:
+            connection.execute(insert(usage).values(**values))
+
+    def totals(self, since: datetime | None = None) -> list[UsageTotal]:
+        """Sums by generator and currency, the most used first; requests without a price have none."""
+        columns = usage.c
+        sums = (func.sum(columns.calls).label("calls"), func.sum(columns.cost).label("cost"))
+        tokens = (func.sum(columns.input_tokens).label("input"), func.sum(columns.output_tokens).label("output"))
+        estimated = func.count().filter(columns.estimated).label("estimated")
+        query = (
+            select(columns.generator, columns.currency, *sums, *tokens, estimated)
+            .group_by(columns.generator, columns.currency)
+            .order_by(func.sum(columns.calls).desc(), columns.generator, columns.currency)
+        )
+        if since is not None:
+            query = query.where(columns.created_at >= since)
+        with self._db.read() as connection:
+            return [
+                UsageTotal(
+                    row.generator,
+                    Usage(row.calls, row.input, row.output, bool(row.estimated), row.cost, row.currency),
+                )
+                for row in connection.execute(query)
+            ]
