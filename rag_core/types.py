@@ -104,7 +104,8 @@ class Page:
     ``width`` and ``height`` are in points (1/72 inch) as displayed. ``heading`` is the section the
     page begins in, or its own heading line; ``confidence`` is the OCR's mean word confidence in
     0..1 where OCR ran. ``skip`` lists ``(start, end)`` offsets that belong to running headers and
-    footers: kept in the text, left out of chunks.
+    footers: kept in the text, left out of chunks. ``hidden`` is what the page holds and does not show
+    (white on white, outside the page, too small to read), which is not part of ``text``.
     """
 
     page_index: int
@@ -118,6 +119,7 @@ class Page:
     confidence: float | None = None
     boxes: WordBoxes = field(default_factory=WordBoxes.empty)
     skip: tuple[tuple[int, int], ...] = ()
+    hidden: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +221,10 @@ class Passage:
 
     ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank``, ``answerable`` and, where one is set,
     ``cross_encoder`` to a value, or ``None`` where that score was not computed. ``start`` and ``end`` are
-    offsets into the text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text
-    reads like instructions to a model; ``unmet`` says in words what the question takes for granted and the
-    passage does not bear out. ``duplicates`` are the places, as (document, page label), of other chunks that
+    offsets into the text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text, or
+    what its page hides, reads like instructions to a model; ``unmet`` says in words what the question takes
+    for granted and the passage does not bear out. ``hidden`` is text that its page holds and does not show;
+    it is not part of ``text``. ``duplicates`` are the places, as (document, page label), of other chunks that
     say the same in nearly the same words, and were left out for it.
     """
 
@@ -241,6 +244,7 @@ class Passage:
     instructions: bool = False
     unmet: tuple[str, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
+    hidden: str = ""
 
     @property
     def first_page_text(self) -> str:

@@ -11,7 +11,7 @@ from pages.shared.problems import told
 from pages.shared.richtext import richtext
 from pages.shared.text import count, plain
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, PageState
+from rag_core.types import DocumentInfo, Page, PageState
 
 CHUNKS_SHOWN = 20
 
@@ -55,7 +55,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
                     one.confidence,
                     one.heading,
                     len(one.text),
-                    one.reason,
+                    _note(one),
                 )
                 for one in pages
             ],
@@ -73,6 +73,12 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
             "Characters": st.column_config.NumberColumn(format="localized", width="small"),
         },
     )
+
+
+def _note(page: Page) -> str:
+    """What is wrong with a page, and what it holds but does not show."""
+    hidden = f"left out, since it cannot be seen: {page.hidden}" if page.hidden else ""
+    return "; ".join(part for part in (page.reason, hidden) if part)
 
 
 def _chunks(engine: Engine, document: DocumentInfo) -> None:

@@ -14,6 +14,7 @@ from rag_core.types import Answer, AnswerState, Passage
 
 # Places of the same text that are named.
 _PLACES = 5
+_HIDDEN_SHOWN = 300
 
 
 def passage_list(
@@ -27,6 +28,7 @@ def passage_list(
     for passage in answer.passages:
         with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
             instructions_note(passage)
+            hidden_note(passage)
             duplicates_note(passage)
             unmet_note(passage)
             richtext(
@@ -59,10 +61,21 @@ def passage_list(
 def instructions_note(passage: Passage) -> None:
     """Say so where a passage speaks to a model."""
     if passage.instructions:
+        which = "This passage or text hidden on its page" if passage.hidden else "This passage"
         st.warning(
-            "This passage holds text that reads like instructions to a model. It is shown as it stands, and kept "
+            f"{which} holds text that reads like instructions to a model. It is shown as it stands, and kept "
             "from models.",
             icon=":material/gpp_maybe:",
+        )
+
+
+def hidden_note(passage: Passage) -> None:
+    """Say what a page holds and does not show."""
+    if passage.hidden:
+        shown = f"{passage.hidden[:_HIDDEN_SHOWN]}…" if len(passage.hidden) > _HIDDEN_SHOWN else passage.hidden
+        st.caption(
+            ":material/visibility_off: Its page also holds text that a reader cannot see. It is left out of search and "
+            f"answers: “{plain(shown)}”"
         )
 
 

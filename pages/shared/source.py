@@ -11,7 +11,7 @@ from pages.shared.blocks import marked
 from pages.shared.evidence import citations_of, highlights, passage_for, quotes_within, score_bars
 from pages.shared.openpdf import openpdf
 from pages.shared.pageview import pageview
-from pages.shared.passages import duplicates_note, instructions_note
+from pages.shared.passages import duplicates_note, hidden_note, instructions_note
 from pages.shared.richtext import richtext
 from pages.shared.text import plain
 from rag_core.engine import Engine
@@ -56,6 +56,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     if passage.heading:
         st.caption(plain(passage.heading))
     instructions_note(passage)
+    hidden_note(passage)
     duplicates_note(passage)
     document = None
     try:

@@ -165,6 +165,8 @@ def _passage(passage: Passage) -> dict[str, Any]:
         row["page_index_end"] = passage.page_index_end
     if passage.duplicates:
         row["duplicates"] = [{"document": document, "page_label": page} for document, page in passage.duplicates]
+    if passage.hidden:
+        row["hidden_on_page"] = passage.hidden
     return row
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from rag_core.extraction.cleaning import unreadable_share
 from rag_core.extraction.compose import compose
 from rag_core.extraction.headings import heading_lines
+from rag_core.extraction.hidden import without_hidden
 from rag_core.extraction.lines import Line
 from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import separators
@@ -45,7 +46,8 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: 
         Of the document so far; the words of this page are added.
     ocr : {"auto", "on", "off"}
     """
-    found = _find(reader, ocr)
+    characters, hidden = without_hidden(reader, reader.characters())
+    found = _find(reader, characters, ocr)
     lines = ordered(found.runs, written=found.written)
     vocabulary.add(_whole_words(lines))
     text, boxes, spans = compose(lines, separators(lines, vocabulary))
@@ -60,6 +62,7 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: 
         reason=found.reason,
         confidence=found.confidence,
         boxes=boxes,
+        hidden=hidden,
     )
     return ReadPage(page, heading_lines(lines, spans))
 
@@ -73,8 +76,7 @@ def _whole_words(lines: list[Line]) -> str:
     return " ".join(parts)
 
 
-def _find(reader: PageReader, ocr: str) -> _Found:
-    characters = reader.characters()
+def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
     runs, _ = runs_of(characters, reader.is_bold)
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)

@@ -79,6 +79,7 @@ def pack_page(read: ReadPage) -> dict[str, Any]:
         "ends": pack_array(page.boxes.ends),
         "rects": pack_array(page.boxes.rects),
         "skip": page.skip,
+        "hidden": page.hidden,
         "headings": read.headings,
     }
 
@@ -98,6 +99,7 @@ def unpack_page(packed: dict[str, Any]) -> ReadPage:
         confidence=packed["confidence"],
         boxes=boxes,
         skip=_pairs(packed["skip"]),
+        hidden=packed["hidden"],
     )
     return ReadPage(page, _pairs(packed["headings"]))
 

@@ -16,6 +16,7 @@ def passage_of(
 
     ``duplicates`` are the rows of those that nearly repeat it.
     """
+    hidden = row.hidden or ""
     return Passage(
         rank=rank,
         chunk_id=str(row.id),
@@ -30,6 +31,7 @@ def passage_of(
         text=row.text,
         heading=row.heading,
         scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
-        instructions=reads_like_instructions(row.text),
+        instructions=reads_like_instructions(row.text) or reads_like_instructions(hidden),
         duplicates=tuple((one.document, one.page_label) for one in duplicates),
+        hidden=hidden,
     )

@@ -115,6 +115,7 @@ def page_from_row(row: Any, *, with_boxes: bool = True) -> Page:
         confidence=row.confidence,
         boxes=unpack_boxes(row.boxes) if with_boxes else WordBoxes.empty(),
         skip=tuple((int(start), int(end)) for start, end in row.skip),
+        hidden=row.hidden or "",
     )
 
 

@@ -11,10 +11,14 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 from rag_core.errors import UnknownDocument
 from rag_core.store.codec import page_from_row, page_to_row, span_to_row
 from rag_core.store.database import Database, as_utc, batches, new_id, now
-from rag_core.store.schema import chunks, documents, generations, jobs, pages, versions
+from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
 from rag_core.types import ChunkSpan, DocumentInfo, DocumentStatus, Fingerprint, Page, PageState
 
 SEARCHABLE = ("words", "full")
+_PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
+    hidden_texts,
+    and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
+)
 
 
 class Library:
@@ -157,6 +161,11 @@ class Library:
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
         """Store pages and count their states in the version."""
         rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
+        hidden = [
+            {"version_id": version_id, "page_index": page.page_index, "text": page.hidden}
+            for page in extracted
+            if page.hidden
+        ]
         states = [page.state for page in extracted]
         counts = {
             "pages": len(states),
@@ -166,9 +175,10 @@ class Library:
             "pages_failed": states.count(PageState.FAILED),
         }
         with self._db.begin() as connection:
-            connection.execute(delete(pages).where(pages.c.version_id == version_id))
-            if rows:
-                connection.execute(insert(pages), rows)
+            for table, values in ((pages, rows), (hidden_texts, hidden)):
+                connection.execute(delete(table).where(table.c.version_id == version_id))
+                if values:
+                    connection.execute(insert(table), values)
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
@@ -239,8 +249,8 @@ class Library:
     def clear_version(self, version_id: str) -> None:
         """Delete a version's pages and chunks."""
         with self._db.begin() as connection:
-            connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
-            connection.execute(delete(pages).where(pages.c.version_id == version_id))
+            for table in (chunks, pages, hidden_texts):
+                connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:
         """Delete a version that has been cleared."""
@@ -312,13 +322,13 @@ class Library:
 
     def pages(self, version_id: str, *, with_boxes: bool = False) -> list[Page]:
         """A version's pages in order."""
-        query = select(pages).where(pages.c.version_id == version_id).order_by(pages.c.page_index)
+        query = _PAGES.where(pages.c.version_id == version_id).order_by(pages.c.page_index)
         with self._db.read() as connection:
             return [page_from_row(row, with_boxes=with_boxes) for row in connection.execute(query)]
 
     def page(self, version_id: str, page_index: int) -> Page | None:
         """One page with its word boxes, or ``None``."""
-        query = select(pages).where(pages.c.version_id == version_id, pages.c.page_index == page_index)
+        query = _PAGES.where(pages.c.version_id == version_id, pages.c.page_index == page_index)
         with self._db.read() as connection:
             row = connection.execute(query).first()
         return page_from_row(row) if row else None
@@ -384,12 +394,20 @@ class Library:
                 documents.c.name.label("document"),
                 pages.c.page_label,
                 versions.c.state.label("version_state"),
+                hidden_texts.c.text.label("hidden"),
             )
             .join(documents, documents.c.active_version == chunks.c.version_id)
             .join(versions, versions.c.id == chunks.c.version_id)
             .join(
                 pages,
                 and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index),
+            )
+            .outerjoin(
+                hidden_texts,
+                and_(
+                    hidden_texts.c.version_id == chunks.c.version_id,
+                    hidden_texts.c.page_index == chunks.c.page_index,
+                ),
             )
         )
         found: dict[int, Any] = {}

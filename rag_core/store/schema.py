@@ -91,6 +91,15 @@ pages = Table(
     Column("skip", JSON, nullable=False),
 )
 
+# What a page holds and does not show; few pages do.
+hidden_texts = Table(
+    "hidden_texts",
+    metadata,
+    Column("version_id", String(32), ForeignKey("versions.id"), primary_key=True),
+    Column("page_index", Integer, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
 embeddings = Table(
     "embeddings",
     metadata,

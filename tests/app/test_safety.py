@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reportlab.pdfgen.canvas import Canvas
 
 from pages.shared.blocks import NOT_FOUND, marked, quoted, written
 from pages.shared.evidence import share_found, text_to_take
+from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Gate, Statement
-from tests.app.conftest import plain_text
+from tests.app.conftest import OpenPage, plain_text, settle, texts
 from tests.app.test_text import ALLOWED, kinds
-from tests.attacks import INSTRUCTIONS, RENDERED
+from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
+from tests.unit.engines import ASK_BUDGET, BUDGET
+from tests.unit.extraction.pdfs import make
 
 ATTACKS = RENDERED | INSTRUCTIONS
 # What Markdown may take away where it gives a form instead: emphasis, lists, fences, tables.
@@ -93,3 +98,16 @@ def leaves(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def doubts(nodes: list[dict[str, Any]]) -> str:
     return "".join(node["s"] for node in leaves(nodes) if node["t"] == "doubt")
+
+
+def test_what_a_page_hides_is_told_with_its_passages(open_page: OpenPage, engine: Engine, tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, BUDGET)
+        HIDDEN["white"](canvas)
+
+    engine.add("bridge.pdf", make(tmp_path / "bridge.pdf", draw).read_bytes())
+    app = open_page()
+    app.chat_input[0].set_value(ASK_BUDGET).run()
+    settle(app, lambda page: "a reader cannot see" in texts(page))
+    assert "text hidden on its page holds text that reads like instructions" in texts(app)
+    assert HIDDEN_ORDER.rstrip(".") in texts(app)

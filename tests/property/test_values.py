@@ -87,6 +87,7 @@ PAGES = st.builds(
     reason=TEXT,
     confidence=st.none() | st.floats(0, 1),
     skip=st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple),
+    hidden=TEXT,
 )
 
 
@@ -94,8 +95,9 @@ PAGES = st.builds(
 def test_pages_come_back_as_they_were(page: Page) -> None:
     row = codec.page_to_row(page)
     row["skip"] = json.loads(json.dumps(row["skip"]))
-    back = codec.page_from_row(Row(row))
-    for name in ("page_index", "page_label", "text", "state", "width", "heading", "reason", "confidence", "skip"):
+    back = codec.page_from_row(Row(row | {"hidden": page.hidden or None}))
+    names = ("page_index", "page_label", "text", "state", "width", "heading", "reason", "confidence", "skip", "hidden")
+    for name in names:
         assert getattr(back, name) == getattr(page, name)
 
 
@@ -125,6 +127,7 @@ PASSAGES = st.builds(
     scores=st.dictionaries(st.sampled_from(["dense", "bm25", "rrf", "rerank"]), st.none() | SCORE),
     instructions=st.booleans(),
     duplicates=st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple),
+    hidden=TEXT,
 )
 CITATIONS = st.builds(
     Citation,
@@ -157,7 +160,7 @@ def test_answers_stored_before_statements_were_checked_still_load(answer: Answer
     data = json.loads(json.dumps(codec.answer_to_json(answer)))
     del data["statements"]
     for passage in data["passages"]:
-        del passage["instructions"]
+        del passage["instructions"], passage["hidden"]
     loaded = codec.answer_from_json(data)
     assert (loaded.text, loaded.citations, loaded.statements) == (answer.text, answer.citations, ())
     assert not any(passage.instructions for passage in loaded.passages)
