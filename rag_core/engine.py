@@ -32,9 +32,12 @@ from rag_core.services.generators import Generators
 from rag_core.services.indexing import Indexer, SameName
 from rag_core.services.labelling import Labelling
 from rag_core.services.models import Models
+from rag_core.services.queries import AS_SET
 from rag_core.services.removal import Removal
-from rag_core.services.searching import AS_SET, Searching
+from rag_core.services.searching import Searching
 from rag_core.services.stores import Stores
+from rag_core.services.strategies import Strategies, finished
+from rag_core.services.summarising import Summarising
 from rag_core.services.upkeep import mark_clean, sweep
 from rag_core.services.watching import Watching
 from rag_core.settings import Settings
@@ -107,13 +110,17 @@ class Engine:
             settings, self._stores, self._models, self._generations, lambda: self.threshold, lambda: self.top_k
         )
         self._generators = Generators(settings, self._stores)
-        self._asking = Asking(self._searching, self._generators)
+        self._strategies = Strategies(settings, self._stores, self._searching, self._generators)
+        summarising = Summarising(settings, self._stores, self._generations, self._generators)
+        self._asking = Asking(self._searching, self._strategies, summarising, self._generators)
         self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._labelling = Labelling(self._stores)
         self._explaining = Explaining(self._stores, self._generations, self._searching)
-        self._evaluating = Evaluating(settings, self._stores, self._searching, self._asking, lambda: self.threshold)
+        self._evaluating = Evaluating(
+            settings, self._stores, self._searching, self._strategies, self._asking, lambda: self.threshold
+        )
         self._evaluations = Background(self._evaluating)
         self._warming: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -425,7 +432,8 @@ class Engine:
         """
         from rag_core.retrieval import Timer
 
-        return self._searching.search(question, documents, top_k, Timer(), configuration=configuration or AS_SET).result
+        query = self._searching.query(question, documents, top_k, configuration or AS_SET)
+        return finished(self._strategies.search(query, Timer())).result
 
     def ask(
         self,

@@ -13,7 +13,7 @@
     │   │   └── DocumentTooLarge
     │   ├── ExtractionFailed       ours: a crash, a time-out, out of memory
     │   └── UnknownDocument        a name or id that the library does not hold
-    ├── QuestionError              empty or too long
+    ├── QuestionError              empty or too long, or not one that its strategy can take
     ├── LabelError                 a labelled question that cannot be read, or does not fit the library
     ├── StoreError
     │   ├── DataFolderInUse        another process has the data folder open
@@ -26,6 +26,7 @@
     │   └── EmbedderChanged        weights or dimension are not what the index was built with
     ├── RerankerMissing            the cross-encoder is not set, not on this machine, or is none
     ├── IndexMismatch              settings no longer match the index; a re-index is needed
+    ├── CallLimit                  a strategy has made all the calls to a model that the settings allow
     └── GeneratorError             the endpoint: each says what to do
         ├── GeneratorAuthError
         ├── GeneratorRateLimited
@@ -134,6 +135,10 @@ class RerankerMissing(RagError):
 
 class IndexMismatch(RagError):
     """Settings no longer match what the index was built with."""
+
+
+class CallLimit(RagError):
+    """A strategy has made all the calls to a language model, or used all the tokens, that the settings allow."""
 
 
 class GeneratorError(RagError):

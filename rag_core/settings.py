@@ -114,6 +114,18 @@ class Settings(BaseSettings):
     openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
     openai_context_tokens: int = Field(8192, ge=512, le=2_000_000, description="Tokens prompt and answer may take")
     openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Longest answer in tokens")
+    strategy_calls: int = Field(
+        12, ge=1, le=1000, description="Calls to the model that a search strategy may make, beside the answer's own"
+    )
+    strategy_tokens: int = Field(
+        60_000, ge=1000, le=100_000_000, description="Tokens, read and written, that those calls may take"
+    )
+    strategy_queries: int = Field(
+        4, ge=1, le=20, description="Queries, or questions, that a search strategy may make of one question"
+    )
+    strategy_rounds: int = Field(
+        3, ge=2, le=10, description="Searches that iterative retrieval may make for one question"
+    )
     price_input: float | None = Field(
         None,
         ge=0,

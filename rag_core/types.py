@@ -314,6 +314,8 @@ class Statement:
     reason: str = ""
 
 
+# How passages are looked for; all but the first need a language model. `rag_core.services.strategies` has them.
+Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
 # The stages whose score passages can be ordered by, in the order in which they run.
 RankBy = Literal["dense", "bm25", "rrf", "rerank", "cross_encoder"]
 
@@ -325,6 +327,7 @@ class Configuration:
     ``rank_by`` names the score that orders the passages; retrievers that it does not rest on are not
     run. The reranker always runs: gate and extractive reader need its score, which takes milliseconds
     and changes no order but its own. ``None`` leaves a value as the settings or Admin have it.
+    ``strategy`` says how a question is turned into searches.
     """
 
     rank_by: RankBy | None = None
@@ -332,25 +335,81 @@ class Configuration:
     rrf_k: int | None = None
     threshold: float | None = None
     top_k: int | None = None
+    strategy: Strategy = "plain"
 
     @property
     def label(self) -> str:
         """``rerank``, or with what else is not as set: ``rrf, candidates 50``."""
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
-        return ", ".join(
-            [self.rank_by or "as set", *(f"{name} {value:g}" for name, value in changed if value is not None)]
+        strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
+        values = [f"{name} {value:g}" for name, value in changed if value is not None]
+        return ", ".join([self.rank_by or "as set", *strategy, *values])
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls to a language model took; ``a + b`` is the sum, ``Usage()`` that of no call.
+
+    ``estimated`` is true where the tokens of at least one call were counted here, because the
+    endpoint did not tell them. ``cost`` is in ``currency``, and ``None`` where no price was set.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+    cost: float | None = None
+    currency: str = ""
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            estimated=self.estimated or other.estimated,
+            cost=sum(costs) if costs else None,
+            currency=self.currency or other.currency,
         )
+
+    @property
+    def label(self) -> str:
+        """``1,204 tokens in, 88 out, 0.0031 USD (estimated)``; the calls too, where there were several."""
+        several = self.calls > 1
+        label = f"{self.calls:,} calls, " if several else ""
+        label += f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
+        if self.cost is not None:
+            # Two decimals, or as many as it takes to show two digits of a small cost.
+            decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
+            label += f", {self.cost:,.{decimals}f} {self.currency}"
+        if self.estimated:
+            label += " (some of it estimated)" if several else " (estimated)"
+        return label
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """What one generator took. ``usage.estimated``: some of it was."""
+
+    generator: str
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages for a question, best first, with the gate's verdict and where the time went."""
+    """Passages for a question, best first, with the gate's verdict and where the time went.
+
+    ``steps`` say in words what a strategy did, in order; ``usage`` is what its calls to a model took.
+    As an event of `Engine.ask` it tells what the answer is written from.
+    """
 
     question: str
     passages: tuple[Passage, ...]
     gate: Gate
     timings_ms: Mapping[str, float]
     notices: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,55 +535,6 @@ class EvidenceMass:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What calls to a language model took; ``a + b`` is the sum, ``Usage()`` that of no call.
-
-    ``estimated`` is true where the tokens of at least one call were counted here, because the
-    endpoint did not tell them. ``cost`` is in ``currency``, and ``None`` where no price was set.
-    """
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    estimated: bool = False
-    cost: float | None = None
-    currency: str = ""
-
-    def __add__(self, other: Usage) -> Usage:
-        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            estimated=self.estimated or other.estimated,
-            cost=sum(costs) if costs else None,
-            currency=self.currency or other.currency,
-        )
-
-    @property
-    def label(self) -> str:
-        """``1,204 tokens in, 88 out, 0.0031 USD (estimated)``; the calls too, where there were several."""
-        several = self.calls > 1
-        label = f"{self.calls:,} calls, " if several else ""
-        label += f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
-        if self.cost is not None:
-            # Two decimals, or as many as it takes to show two digits of a small cost.
-            decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
-            label += f", {self.cost:,.{decimals}f} {self.currency}"
-        if self.estimated:
-            label += " (some of it estimated)" if several else " (estimated)"
-        return label
-
-
-@dataclass(frozen=True, slots=True)
-class UsageTotal:
-    """What one generator took. ``usage.estimated``: some of it was."""
-
-    generator: str
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer as shown and stored, self-contained: it outlives the documents it cites.
 
@@ -535,6 +545,7 @@ class Answer:
     reader stopped it half-way. ``rewritten`` is what was searched for in place of a question that
     leans on earlier ones, empty where the question stands alone; ``follow_ups`` are questions that
     the documents answer as well. ``usage`` sums all calls to a language model that it took.
+    ``strategy`` is how passages were looked for, and ``steps`` say in words what that came to.
     """
 
     question: str
@@ -551,6 +562,8 @@ class Answer:
     rewritten: str = ""
     follow_ups: tuple[str, ...] = ()
     usage: Usage = Usage()
+    strategy: Strategy = "plain"
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,7 +596,7 @@ class Rewritten:
     text: str
 
 
-AskEvent = Stage | Rewritten | Delta | Restart | Answer
+AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer
 
 
 @dataclass(frozen=True, slots=True)

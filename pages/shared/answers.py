@@ -17,7 +17,18 @@ from pages.shared.jobwords import job_label
 from pages.shared.problems import explain
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import Answer, AnswerState, Delta, Message, Restart, Rewritten, Stage
+from rag_core.types import (
+    Answer,
+    AnswerState,
+    Configuration,
+    Delta,
+    Message,
+    Restart,
+    Rewritten,
+    SearchResult,
+    Stage,
+    Strategy,
+)
 
 WAITING = "index"
 NOTHING_WRITTEN = "Stopped before there was an answer."
@@ -44,6 +55,8 @@ class Run:
     history: Sequence[Message]
     job_ids: frozenset[str] = frozenset()
     search_for: str | None = None
+    strategy: Strategy = "plain"
+    found: SearchResult | None = None
     progress: Progress = Progress()
     problem: str = ""
     rewritten: str = ""
@@ -88,16 +101,17 @@ class Answers:
         history: Sequence[Message],
         job_ids: Sequence[str] = (),
         search_for: str | None = None,
+        strategy: Strategy = "plain",
     ) -> Run:
         """Answer a question that the conversation already holds, once the given jobs have ended.
 
-        ``search_for`` is what the reader wants searched for in its place.
+        ``search_for`` is what the reader wants searched for in its place, ``strategy`` how.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
             if under_way and not under_way.progress.done:
                 return under_way
-            run = Run(conversation_id, question, documents, history, frozenset(job_ids), search_for)
+            run = Run(conversation_id, question, documents, history, frozenset(job_ids), search_for, strategy)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
             self._threads[conversation_id] = thread
@@ -144,6 +158,7 @@ class Answers:
             run.question,
             documents=run.documents or None,
             history=run.history,
+            configuration=Configuration(strategy=run.strategy),
             search_for=run.search_for,
             suggest=True,
         )
@@ -155,6 +170,8 @@ class Answers:
                     run.show(stages=_with(run.progress.stages, event))
                 elif isinstance(event, Rewritten):
                     run.rewritten = event.text
+                elif isinstance(event, SearchResult):
+                    run.found = event
                 elif isinstance(event, Delta):
                     run.show(text=run.progress.text + event.text)
                 elif isinstance(event, Restart):
@@ -168,19 +185,11 @@ class Answers:
             self._engine.append(run.conversation_id, "assistant", answer.text, answer)
         elif run.stopping.is_set() or run.progress.text:
             text = run.progress.text.rstrip()
-            partial = self._partial(run, text) if text else None
+            partial = self._partial(run, run.found, text) if text and run.found else None
             self._engine.append(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
 
-    def _partial(self, run: Run, text: str) -> Answer | None:
-        """The text so far as an answer, with the passages it was written from.
-
-        They are found again, which costs a fraction of a second and gives the same ones, for
-        `Engine.ask` tells them only at its end.
-        """
-        try:
-            found = self._engine.search(run.rewritten or run.question, documents=run.documents or None)
-        except RagError:
-            return None
+    def _partial(self, run: Run, found: SearchResult, text: str) -> Answer:
+        """The text so far as an answer, with the passages it was written from."""
         return Answer(
             question=run.question,
             state=AnswerState.ANSWERED,
@@ -193,6 +202,9 @@ class Answers:
             notices=(*found.notices, *((run.problem,) if run.problem else ())),
             stopped=True,
             rewritten=run.rewritten,
+            usage=found.usage,
+            strategy=run.strategy,
+            steps=found.steps,
         )
 
     def _wait_for_jobs(self, run: Run) -> bool:

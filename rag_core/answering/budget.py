@@ -14,7 +14,7 @@ from rag_core.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
 # The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.
-_TRUSTED_SHARE = 0.9
+TRUSTED_SHARE = 0.9
 _HISTORY_SHARE = 0.25
 PER_MESSAGE = 8
 # A stump shorter than this is worth less than the tokens of its heading.
@@ -68,7 +68,7 @@ def fit(
         Rules, question and answer alone exceed the context.
     """
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build_messages(question, ()))
-    room = int(context_tokens * _TRUSTED_SHARE) - answer_tokens - fixed
+    room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _SHORTEST_STUMP:
         raise GeneratorError(
             f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages beside the "

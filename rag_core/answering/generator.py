@@ -126,9 +126,13 @@ class OpenAIGenerator:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
         return Generation(lambda outcome: self._pieces(outcome, question, passages, history))
 
+    def write(self, messages: Sequence[dict[str, str]]) -> Generation:
+        """The reply to chat messages, in pieces, for work other than answering from passages."""
+        return Generation(lambda outcome: self._tries(outcome, messages))
+
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
-        """The whole reply to chat messages, for work other than answering; raises a `GeneratorError`."""
-        reply = Generation(lambda outcome: self._tries(outcome, messages))
+        """The whole reply to chat messages; raises a `GeneratorError`."""
+        reply = self.write(messages)
         return Completion("".join(reply), reply.usage)
 
     def models(self) -> list[str]:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 
-from rag_core.answering.alignment import TokenVectors
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
+from rag_core.services.chunktokens import token_vectors
 from rag_core.services.generators import Generators
-from rag_core.services.searching import AS_SET, Found, Searching
+from rag_core.services.queries import AS_SET, Found, Query
+from rag_core.services.searching import Searching
+from rag_core.services.spending import Gathered
+from rag_core.services.strategies import Strategies
+from rag_core.services.summarising import WRITING, Summarising
 from rag_core.types import (
     REFUSAL,
     Answer,
@@ -26,46 +30,32 @@ from rag_core.types import (
     Citation,
     Configuration,
     Delta,
-    FloatArray,
     Gate,
-    IntArray,
     Message,
     Restart,
+    SearchResult,
     Stage,
-    Usage,
 )
-
-LABELS = {
-    "embed": "Reading the question",
-    "dense": "Searching by meaning",
-    "lexical": "Searching by words",
-    "rerank": "Comparing passages",
-    "cross_encoder": "Reading the best passages",
-    "gate": "Checking whether they answer",
-    "generate": "Writing the answer",
-}
-
-
-@dataclass
-class Gathered:
-    """What the making of an answer brings beside its text."""
-
-    notices: list[str] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
 
 
 class Asking:
-    """Answers questions from what a search finds.
+    """Answers questions from what a search finds, or by a summary.
 
     Parameters
     ----------
     searching : Searching
+    strategies : Strategies
+    summarising : Summarising
     generators : Generators
         Where there is a generator, it writes the answers; else they are quoted.
     """
 
-    def __init__(self, searching: Searching, generators: Generators) -> None:
+    def __init__(
+        self, searching: Searching, strategies: Strategies, summarising: Summarising, generators: Generators
+    ) -> None:
         self._searching = searching
+        self._strategies = strategies
+        self._summarising = summarising
         self._generators = generators
 
     def ask(
@@ -77,19 +67,23 @@ class Asking:
         configuration: Configuration = AS_SET,
     ) -> Iterator[AskEvent]:
         """Answer; see `Engine.ask`."""
-        started, timer = time.perf_counter(), Timer()
-        # Retrieval takes a fraction of a second, so its stages are told as soon as it is over.
-        stages: list[str] = []
-        found = self._searching.search(text, documents, top_k, timer, stages.append, configuration)
-        for name in stages:
-            yield Stage(name, LABELS[name], done=True)
-        result = found.result
-        if not result.gate.answerable:
+        started, timer, gathered = time.perf_counter(), Timer(), Gathered()
+        query = self._searching.query(text, documents, top_k, configuration)
+        if configuration.strategy == "summary":
+            summary = yield from self._summarising.summary(query, timer, gathered)
+            if summary is not None:
+                yield _finished(query, summary.result, summary.verified, summary.generator, timer, started, gathered)
+                return
+            configuration = replace(configuration, strategy="plain")
+        found = yield from self._strategies.search(replace(query, configuration=configuration), timer)
+        yield found.result
+        gathered.steps += found.result.steps
+        gathered.usage += found.result.usage
+        if not found.result.gate.answerable:
             yield Delta(REFUSAL)
-            yield self._finished(found, Verified(REFUSAL), "extractive", timer, started, Gathered())
+            yield _finished(query, found.result, Verified(REFUSAL), "extractive", timer, started, gathered)
             return
-        yield Stage("generate", LABELS["generate"])
-        gathered = Gathered()
+        yield Stage("generate", WRITING)
         answer: Verified | None = None
         writer, generator = self._generators.current(), "extractive"
         if writer is not None:
@@ -102,8 +96,8 @@ class Asking:
             for piece in re.findall(r"\S+\s*", text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
-        yield Stage("generate", LABELS["generate"], done=True)
-        yield self._finished(found, answer, generator, timer, started, gathered)
+        yield Stage("generate", WRITING, done=True)
+        yield _finished(query, found.result, answer, generator, timer, started, gathered)
 
     def _generate(
         self,
@@ -137,7 +131,7 @@ class Asking:
         text = "".join(pieces)
         if is_refusal(text):
             return Verified(REFUSAL)
-        verified = verify(text, found.result.passages, self._token_vectors_of(found))
+        verified = verify(text, found.result.passages, token_vectors(found.ranked.generation))
         if verified.citations:
             return verified
         if all(statement.reason == NOT_CITED for statement in verified.statements):
@@ -150,13 +144,6 @@ class Asking:
         yield Restart(reason)
         yield Delta(REFUSAL)
         return Verified(REFUSAL)
-
-    def _token_vectors_of(self, found: Found) -> TokenVectors:
-        def vectors(text: str) -> tuple[FloatArray, IntArray]:
-            embedded = found.ranked.generation.embedder.embed_question(text)
-            return embedded.tokens, embedded.offsets
-
-        return vectors
 
     def _quote(self, found: Found) -> tuple[str, tuple[Citation, ...]]:
         """The extractive answer."""
@@ -172,31 +159,33 @@ class Asking:
             evidence.append(Evidence(passage, vectors[own], spans[own]))
         return read(ranked.question, ranked.weights, evidence)
 
-    def _finished(
-        self,
-        found: Found,
-        answer: Verified,
-        generator: str,
-        timer: Timer,
-        started: float,
-        gathered: Gathered,
-    ) -> Answer:
-        timer.ms["total"] = 1000 * (time.perf_counter() - started)
-        result = found.result
-        gate = result.gate
-        state = AnswerState.ANSWERED if answer.citations else AnswerState.ABSTAINED
-        if state is AnswerState.ABSTAINED and gate.answerable:
-            answer, gate = Verified(REFUSAL), Gate(gate.score_name, gate.score, gate.threshold, False)
-        return Answer(
-            question=result.question,
-            state=state,
-            text=answer.text,
-            citations=answer.citations,
-            passages=result.passages,
-            gate=gate,
-            generator=generator,
-            timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
-            notices=(*result.notices, *gathered.notices),
-            statements=answer.statements,
-            usage=gathered.usage,
-        )
+
+def _finished(
+    query: Query,
+    result: SearchResult,
+    answer: Verified,
+    generator: str,
+    timer: Timer,
+    started: float,
+    gathered: Gathered,
+) -> Answer:
+    timer.ms["total"] = 1000 * (time.perf_counter() - started)
+    gate = result.gate
+    state = AnswerState.ANSWERED if answer.citations else AnswerState.ABSTAINED
+    if state is AnswerState.ABSTAINED and gate.answerable:
+        answer, gate = Verified(REFUSAL), Gate(gate.score_name, gate.score, gate.threshold, False)
+    return Answer(
+        question=result.question,
+        state=state,
+        text=answer.text,
+        citations=answer.citations,
+        passages=result.passages,
+        gate=gate,
+        generator=generator,
+        timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
+        notices=(*result.notices, *gathered.notices),
+        statements=answer.statements,
+        usage=gathered.usage,
+        strategy=query.configuration.strategy,
+        steps=tuple(gathered.steps),
+    )

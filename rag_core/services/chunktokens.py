@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rag_core.answering.alignment import TokenVectors
 from rag_core.services.generations import Generation
 from rag_core.services.stores import Stores
 from rag_core.store.codec import unpack_sentences
-from rag_core.types import ChunkVectors, IntArray, embedded_text
+from rag_core.types import ChunkVectors, FloatArray, IntArray, embedded_text
 
 # A document that was just added is found by its words; so many of its chunks are embedded while the
 # reader waits, best first, so that they can be ranked and gated like the others (about 40 ms each).
@@ -61,3 +62,13 @@ class ChunkTokens:
                 sentences = unpack_sentences(rows[chunk_id].sentences)
                 stored[chunk_id] = ChunkVectors(made.tokens, made.scales, sentences)
         return stored
+
+
+def token_vectors(generation: Generation) -> TokenVectors:
+    """Token vectors of any text, by which statements and sources are compared."""
+
+    def vectors(text: str) -> tuple[FloatArray, IntArray]:
+        embedded = generation.embedder.embed_question(text)
+        return embedded.tokens, embedded.offsets
+
+    return vectors

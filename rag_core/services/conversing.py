@@ -10,7 +10,8 @@ from dataclasses import replace
 from rag_core.answering.rewriter import Rewriter, Rewriting
 from rag_core.services.asking import Asking
 from rag_core.services.generators import Generators
-from rag_core.services.searching import AS_SET, Searching
+from rag_core.services.queries import AS_SET
+from rag_core.services.searching import Searching
 from rag_core.services.suggesting import follow_ups
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Stage
 

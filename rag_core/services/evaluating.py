@@ -20,6 +20,7 @@ from rag_core.services.asking import Asking
 from rag_core.services.evidence import EvidenceFinder
 from rag_core.services.searching import Searching
 from rag_core.services.stores import Stores
+from rag_core.services.strategies import Strategies, finished
 from rag_core.settings import Settings
 from rag_core.store.database import new_id, now
 from rag_core.types import (
@@ -58,12 +59,14 @@ class Evaluating:
         settings: Settings,
         stores: Stores,
         searching: Searching,
+        strategies: Strategies,
         asking: Asking,
         threshold: Callable[[], float],
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._searching = searching
+        self._strategies = strategies
         self._asking = asking
         self._threshold = threshold
 
@@ -135,7 +138,8 @@ class Evaluating:
             return self._baseline(configuration)
 
         def rank(question: str) -> list[PageKey]:
-            found = self._searching.search(question, None, DEPTH, Timer(), configuration=configuration).result
+            query = self._searching.query(question, None, DEPTH, configuration)
+            found = finished(self._strategies.search(query, Timer())).result
             return ranked_pages((one.document_id, one.page_index, one.page_index_end) for one in found.passages)
 
         return rank

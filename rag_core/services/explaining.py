@@ -14,7 +14,8 @@ from rag_core.retrieval.late_interaction import late_interaction
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generations
 from rag_core.services.passages import passage_of
-from rag_core.services.searching import AS_SET, Searching
+from rag_core.services.queries import AS_SET
+from rag_core.services.searching import Searching
 from rag_core.services.stores import Stores
 from rag_core.types import (
     Candidate,
@@ -48,7 +49,7 @@ class Explaining:
 
     def explain(self, text: str, documents: Sequence[str] | None, configuration: Configuration = AS_SET) -> Explanation:
         """See `Engine.explain`."""
-        found = self._searching.search(text, documents, None, Timer(), configuration=configuration)
+        found = self._searching.search(self._searching.query(text, documents, configuration=configuration), Timer())
         rows, scores = found.ranked.rows, found.ranked.ranking.scores
         order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
         judged = {one.chunk_id: one for one in found.result.passages}

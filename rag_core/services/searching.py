@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+
+import numpy as np
 
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.index import STOPWORDS
@@ -29,38 +31,13 @@ from rag_core.services.gating import judged
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.models import Models
 from rag_core.services.passages import passage_of
+from rag_core.services.queries import AS_SET, Found, Query, Ranked
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Configuration, FloatArray, Passage, Question, RankBy, SearchResult, embedded_text
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3
-# What settings and Admin say.
-AS_SET = Configuration()
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Chunks in their order for a question.
-
-    ``weights`` says how much each token of the question counts; ``ranking`` holds every chunk that a
-    stage found, ``rows`` those of them that may be seen.
-    """
-
-    question: Question
-    weights: FloatArray
-    ranking: Ranking
-    rows: Mapping[int, Any]
-    tokens: ChunkTokens
-    generation: Generation
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A search's result with what an answer, or an explanation, needs beyond it."""
-
-    result: SearchResult
-    ranked: Ranked
 
 
 class Searching:
@@ -88,35 +65,68 @@ class Searching:
         self._threshold = threshold
         self._top_k = top_k
 
-    def search(
+    def query(
         self,
         text: str,
         documents: Sequence[str] | None,
-        top_k: int | None,
-        timer: Timer,
-        on_stage: Callable[[str], None] = lambda name: None,
+        top_k: int | None = None,
         configuration: Configuration = AS_SET,
-    ) -> Found:
+    ) -> Query:
+        """A question as it is searched for; raises `QuestionError` and `UnknownDocument`."""
+        scope = tuple(self._stores.library.resolve(documents)) if documents else None
+        return Query(self.checked(text), scope, top_k or configuration.top_k or self._top_k(), configuration)
+
+    def search(self, query: Query, timer: Timer, on_stage: Callable[[str], None] = lambda name: None) -> Found:
         """Retrieve, rerank and gate; see `Engine.search`."""
         started = time.perf_counter()
-        question = self.checked(text)
-        scope = self._stores.library.resolve(documents) if documents else None
-        top_k = top_k or configuration.top_k
-        ranked = self._ranked(question, scope, top_k, timer, on_stage, configuration)
+        ranked = self.rank(query, timer, on_stage)
         on_stage("gate")
-        wanted = top_k or self._top_k()
+        found = self.judge(query, ranked)
+        timer.ms["total"] = 1000 * (time.perf_counter() - started)
+        return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))
+
+    def judge(self, query: Query, ranked: Ranked) -> Found:
+        """The first passages of a ranking, and whether they answer."""
         rows, order = ranked.rows, ranked.ranking.order
-        folded = fold([rows[chunk_id] for chunk_id in order if chunk_id in rows], max(wanted, GATED))
+        folded = fold([rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, GATED))
         passages: Sequence[Passage] = [
             passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         ]
         passages = judged(ranked.question, ranked.weights, passages, rows, ranked.tokens)
-        threshold = self._threshold() if configuration.threshold is None else configuration.threshold
-        gate = decide(passages[:GATED], threshold, self._settings.gate)
-        timer.ms["total"] = 1000 * (time.perf_counter() - started)
-        notices = self._notices(scope, ranked.generation)
-        return Found(SearchResult(question, tuple(passages[:wanted]), gate, dict(timer.ms), notices), ranked)
+        given = query.configuration.threshold
+        gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
+        notices = self._notices(query.documents, ranked.generation)
+        return Found(SearchResult(query.text, tuple(passages[: query.top_k]), gate, {}, notices), ranked)
+
+    def rank(
+        self,
+        query: Query,
+        timer: Timer,
+        on_stage: Callable[[str], None] = lambda name: None,
+        hypothesis: str = "",
+    ) -> Ranked:
+        """Chunks in their order, found in an index that did not change meanwhile.
+
+        Where documents or the whole index were replaced or removed, what was found is no longer there,
+        and what is there was not searched: it is tried again, and the last try's result stands.
+
+        ``hypothesis`` is a made-up answer: dense retrieval looks for what is close to it and to the
+        question, at the mean of their vectors (HyDE; Gao et al., "Precise zero-shot dense retrieval
+        without relevance labels", ACL 2023). Words and reranker keep to the question.
+        """
+        for _ in range(TRIES - 1):
+            generation = self._generations.active()
+            try:
+                ranked = self._tried(query, timer, on_stage, hypothesis, generation)
+            except StoreUnavailable:
+                if self._generations.active().generation_id == generation.generation_id:
+                    raise
+            else:
+                if len(ranked.rows) == len(ranked.ranking.order):
+                    return ranked
+            on_stage = _unheard
+        return self._tried(query, timer, on_stage, hypothesis, self._generations.active())
 
     def checked(self, text: str) -> str:
         """The question as it is asked, white space folded; raises `QuestionError`."""
@@ -133,62 +143,31 @@ class Searching:
             )
         return question
 
-    def _ranked(
-        self,
-        text: str,
-        scope: Sequence[str] | None,
-        top_k: int | None,
-        timer: Timer,
-        on_stage: Callable[[str], None],
-        configuration: Configuration,
-    ) -> Ranked:
-        """Chunks in their order, found in an index that did not change meanwhile.
-
-        Where documents or the whole index were replaced or removed, what was found is no longer there,
-        and what is there was not searched: it is tried again, and the last try's result stands.
-        """
-        for _ in range(TRIES - 1):
-            generation = self._generations.active()
-            try:
-                ranked = self._tried(text, scope, top_k, timer, on_stage, configuration, generation)
-            except StoreUnavailable:
-                if self._generations.active().generation_id == generation.generation_id:
-                    raise
-            else:
-                if len(ranked.rows) == len(ranked.ranking.order):
-                    return ranked
-            on_stage = _unheard
-        return self._tried(text, scope, top_k, timer, on_stage, configuration, self._generations.active())
-
     def _tried(
-        self,
-        text: str,
-        scope: Sequence[str] | None,
-        top_k: int | None,
-        timer: Timer,
-        on_stage: Callable[[str], None],
-        configuration: Configuration,
-        generation: Generation,
+        self, query: Query, timer: Timer, on_stage: Callable[[str], None], hypothesis: str, generation: Generation
     ) -> Ranked:
         on_stage("embed")
         with timer.measure("embed"):
-            question = generation.embedder.embed_question(text)
+            question = generation.embedder.embed_question(query.text)
+            if hypothesis:
+                question = _towards(question, generation.embedder.embed_question(hypothesis).dense)
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
         tokens = ChunkTokens(self._stores, generation)
-        rank_by = configuration.rank_by or self._settings.rank_by
+        how = query.configuration
+        rank_by = how.rank_by or self._settings.rank_by
         pipeline = Pipeline(
             self._stores.dense(generation.generation_id),
             self._stores.words,
             LateInteractionReranker(tokens.vectors, lambda _: weights),
-            candidates=max(configuration.candidates or self._settings.candidates, top_k or 0),
-            rrf_k=configuration.rrf_k or self._settings.rrf_k,
+            candidates=max(how.candidates or self._settings.candidates, query.top_k),
+            rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
             cross_encoder=(
                 CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
             ),
             cross_encoder_top=self._settings.rerank_top,
         )
-        ranking = pipeline.run(question, self._versions(scope), timer, on_stage)
+        ranking = pipeline.run(question, self._versions(query.documents), timer, on_stage)
         rows = self._stores.library.visible_chunks(ranking.order)
         ranking = self._fresher_first(ranking, rank_by, rows)
         return Ranked(question, weights, ranking, rows, tokens, generation)
@@ -235,6 +214,11 @@ class Searching:
                 "wrongly. Set RAG_GATE to rerank and RAG_THRESHOLD to what suits your documents."
             )
         return tuple(notices)
+
+
+def _towards(question: Question, hypothesis: FloatArray) -> Question:
+    mean = question.dense + hypothesis
+    return replace(question, dense=mean / np.linalg.norm(mean))
 
 
 def _unheard(_name: str) -> None:

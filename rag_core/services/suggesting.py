@@ -34,7 +34,7 @@ def follow_ups(searching: Searching, answer: Answer, documents: Sequence[str] | 
     for tries, (topic, question) in enumerate(_topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
-        found = searching.search(question, documents, None, Timer()).result
+        found = searching.search(searching.query(question, documents), Timer()).result
         if found.gate.answerable and _is_about(found.passages[0], topic):
             good.append(question)
     return tuple(good)

@@ -143,6 +143,8 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
         usage=Usage(**data.get("usage", {})),
+        strategy=data.get("strategy", "plain"),
+        steps=tuple(data.get("steps", ())),
     )
 
 

@@ -14,6 +14,7 @@ from rag_core.errors import GeneratorTimeout, IndexMismatch
 from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, Rewritten, SearchResult, Stage
 
 GATE = Gate("rerank", 0.8, 0.6, True)
+FOUND = SearchResult("Why?", (), GATE, {}, steps=("Searched for “Why?”",))
 ANSWER = Answer("Why?", AnswerState.ANSWERED, "Because.", (), (), GATE, "extractive", {})
 
 
@@ -24,15 +25,10 @@ class ScriptedEngine:
         self.play = play
         self.stored: list[tuple[str, str, Answer | None]] = []
         self.active: list[Any] = []
-        self.searched: list[str] = []
         self.settings = SimpleNamespace(generator_name="openai:test")
 
     def ask(self, question: str, **_: object) -> Iterator[Any]:
         return self.play()
-
-    def search(self, question: str, **_: object) -> SearchResult:
-        self.searched.append(question)
-        return SearchResult(question, (), GATE, {})
 
     def jobs(self, active: bool = False, limit: int = 50) -> list[Any]:
         return self.active
@@ -89,6 +85,7 @@ def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
 
     def play() -> Iterator[Any]:
         try:
+            yield FOUND
             yield Delta("Half an ")
             while True:
                 yield Delta("")
@@ -104,12 +101,13 @@ def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
     assert (role, text) == ("assistant", "Half an")
     assert answer is not None
     assert answer.stopped
-    assert answer.gate == GATE
+    assert (answer.gate, answer.steps) == (GATE, FOUND.steps)
 
 
 def test_a_stopped_follow_up_keeps_what_was_searched_for() -> None:
     def play() -> Iterator[Any]:
         yield Rewritten("Why did the bridge fail?")
+        yield FOUND
         while True:
             yield Delta("a")
 
@@ -120,7 +118,6 @@ def test_a_stopped_follow_up_keeps_what_was_searched_for() -> None:
     answer = engine.stored[0][2]
     assert answer is not None
     assert (answer.question, answer.rewritten) == ("Why?", "Why did the bridge fail?")
-    assert engine.searched == ["Why did the bridge fail?"]
 
 
 def test_stopped_before_a_word_says_so() -> None:

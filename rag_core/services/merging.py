@@ -1,0 +1,52 @@
+"""Several searches made into one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_core.retrieval import LateInteractionReranker, Ranking, reciprocal_rank_fusion
+from rag_core.services.queries import Found, Ranked
+from rag_core.types import Hit, Passage
+
+
+def fused(rankings: Sequence[Ranked], rrf_k: int) -> Ranked:
+    """The chunks of all rankings in the order of their fusion, as found for the first one's question.
+
+    ``rrf`` becomes the score that orders them. Each is compared with the first question, which is what
+    gate and reader go by; scores of the stages before that are kept where its own search made them.
+    """
+    first = rankings[0]
+    hits = reciprocal_rank_fusion([[Hit(one, 0.0) for one in ranked.ranking.order] for ranked in rankings], rrf_k)
+    scores = {name: dict(by_chunk) for name, by_chunk in first.ranking.scores.items()}
+    reranker = LateInteractionReranker(first.tokens.vectors, lambda _: first.weights)
+    others = [hit.chunk_id for hit in hits if hit.chunk_id not in scores[reranker.name]]
+    scores[reranker.name] |= {hit.chunk_id: hit.score for hit in reranker.rerank(first.question, others)}
+    scores["rrf"] = {hit.chunk_id: hit.score for hit in hits}
+    rows = {chunk_id: row for ranked in rankings for chunk_id, row in ranked.rows.items()}
+    return replace(first, ranking=Ranking(tuple(hit.chunk_id for hit in hits), scores), rows=rows)
+
+
+def merged(whole: Found, searches: Sequence[Found], top_k: int, rrf_k: int) -> Found:
+    """The passages of several questions' searches, ranks fused, as found for the ``whole`` one.
+
+    Where a search passes the gate, those that do not add nothing, and the whole passes with the best
+    score. A passage found more than once keeps the scores of the question that it fits best.
+    """
+    answering = [one for one in searches if one.result.gate.answerable] or searches
+    score_name = whole.result.gate.score_name
+    best: dict[int, Passage] = {}
+    for found in answering:
+        for passage in found.result.passages:
+            chunk_id = int(passage.chunk_id)
+            known = best.get(chunk_id)
+            if known is None or (passage.scores[score_name] or 0.0) > (known.scores[score_name] or 0.0):
+                best[chunk_id] = passage
+    order = reciprocal_rank_fusion(
+        [[Hit(int(one.chunk_id), 0.0) for one in found.result.passages] for found in answering], rrf_k
+    )
+    passages = tuple(replace(best[hit.chunk_id], rank=rank) for rank, hit in enumerate(order[:top_k], 1))
+    gate = max((found.result.gate for found in answering), key=lambda gate: gate.score)
+    rows = {chunk_id: row for found in searches for chunk_id, row in found.ranked.rows.items()}
+    result = replace(whole.result, passages=passages, gate=gate)
+    return Found(result, replace(whole.ranked, rows={**whole.ranked.rows, **rows}))

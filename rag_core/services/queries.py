@@ -1,0 +1,52 @@
+"""What is searched for, and what a search finds, as it passes between the services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.retrieval import Ranking
+from rag_core.services.chunktokens import ChunkTokens
+from rag_core.services.generations import Generation
+from rag_core.types import Configuration, FloatArray, Question, SearchResult
+
+# What settings and Admin say.
+AS_SET = Configuration()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is searched for, where, and how.
+
+    ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted.
+    """
+
+    text: str
+    documents: tuple[str, ...] | None
+    top_k: int
+    configuration: Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Chunks in their order for a question.
+
+    ``weights`` says how much each token of the question counts; ``ranking`` holds every chunk that a
+    stage found, ``rows`` those of them that may be seen.
+    """
+
+    question: Question
+    weights: FloatArray
+    ranking: Ranking
+    rows: Mapping[int, Any]
+    tokens: ChunkTokens
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search's result with what an answer, or an explanation, needs beyond it."""
+
+    result: SearchResult
+    ranked: Ranked

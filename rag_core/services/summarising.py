@@ -1,0 +1,224 @@
+"""A summary over whole documents: read in parts, noted, checked, written up."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.prompt import is_refusal
+from rag_core.answering.references import normalised
+from rag_core.answering.summary import (
+    Checking,
+    condensing,
+    cost,
+    fan,
+    map_messages,
+    packed,
+    place_of,
+    reduce_messages,
+    renumbered,
+    room,
+    spread,
+)
+from rag_core.answering.verification import Verified, verify
+from rag_core.errors import CallLimit, GeneratorError
+from rag_core.retrieval import Timer
+from rag_core.services.chunktokens import token_vectors
+from rag_core.services.generations import Generations
+from rag_core.services.generators import Generators
+from rag_core.services.passages import passage_of
+from rag_core.services.queries import Query
+from rag_core.services.spending import Gathered, Spending
+from rag_core.services.stores import Stores
+from rag_core.services.strategies import model_for
+from rag_core.settings import Settings
+from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
+
+WRITING = "Writing the answer"
+# The score of a summary's gate, and what it is held against: the share of its statements that stand in
+# the passages they cite. A model that makes up half of what it writes is not to be believed.
+SCORE, LEAST = "supported", 0.5
+# Chunks may be this much shorter than the longest; of the passages of that length, those that do not fit
+# are left out again. The second is what a passage's element takes beside its text, in tokens.
+_SHORTER = 2.0
+_PER_PASSAGE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary's checked text, who wrote it, and the passages that it cites with the gate's verdict."""
+
+    result: SearchResult
+    verified: Verified
+    generator: str
+
+
+class Summarising:
+    """Summarises documents with a language model.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    generations : Generations
+    generators : Generators
+    """
+
+    def __init__(self, settings: Settings, stores: Stores, generations: Generations, generators: Generators) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._generations = generations
+        self._generators = generators
+
+    def summary(self, query: Query, timer: Timer, gathered: Gathered) -> Generator[AskEvent, None, Summary | None]:
+        """Read, note and write up, as a stream of events.
+
+        ``None`` where the endpoint failed, or the limits leave no room: a notice says so, and the
+        caller searches plainly instead.
+
+        Raises
+        ------
+        SettingsError
+            No model is set.
+        """
+        model = model_for("summary", self._generators)
+        try:
+            return (yield from self._summary(model, query, timer, gathered))
+        except (GeneratorError, CallLimit) as error:
+            gathered.notices.append(f"{error} Searched plainly instead.")
+            yield Restart(str(error))
+            return None
+
+    def _summary(
+        self, model: OpenAIGenerator, query: Query, timer: Timer, gathered: Gathered
+    ) -> Generator[AskEvent, None, Summary]:
+        capacity, calls = self._limits(query.text)
+        passages, total = self._read(query, capacity, calls)
+        if len(passages) < total:
+            settings = self._settings
+            gathered.notices.append(
+                f"{len(passages):,} of {total:,} passages were read, spread evenly over the documents: "
+                f"RAG_STRATEGY_CALLS={settings.strategy_calls} and RAG_STRATEGY_TOKENS={settings.strategy_tokens} "
+                "allow no more."
+            )
+        checking = Checking(passages, token_vectors(self._generations.active()))
+        spending = Spending(self._settings, model, gathered)
+        with timer.measure("plan"):
+            notes = yield from self._noted(query.text, passages, capacity, checking, spending, gathered)
+            gate = Gate(SCORE, checking.share, LEAST, bool(notes) and checking.share >= LEAST)
+            if gate.answerable:
+                notes = yield from self._condensed(query.text, notes, capacity, checking, spending)
+        shown, notes = renumbered(passages, notes)
+        result = SearchResult(query.text, tuple(shown), gate, dict(timer.ms))
+        if not gate.answerable:
+            yield Delta(REFUSAL)
+            return Summary(replace(result, passages=()), Verified(REFUSAL), model.name)
+        yield result
+        return (yield from self._written(model, result, notes, checking, gathered))
+
+    def _limits(self, request: str) -> tuple[int, int]:
+        """Tokens of passages that a call can take, and calls that there are for reading."""
+        settings = self._settings
+        capacity = room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
+        calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
+        if fan(capacity) < 2 or not calls:
+            raise CallLimit(
+                "A summary's parts do not fit into the settings: RAG_STRATEGY_TOKENS="
+                f"{settings.strategy_tokens} must be no less than RAG_OPENAI_CONTEXT_TOKENS="
+                f"{settings.openai_context_tokens}, and that must leave more room beside RAG_OPENAI_ANSWER_TOKENS="
+                f"{settings.openai_answer_tokens}. Raise the first two, or lower the last."
+            )
+        parts = calls
+        while parts > 1 and parts + condensing(parts, fan(capacity)) > calls:
+            parts -= 1
+        return capacity, parts
+
+    def _read(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
+        """Passages in reading order, as many as so many calls can take; and how many there are."""
+        library = self._stores.library
+        scope = None if query.documents is None else list(query.documents)
+        visible = library.visible_versions(scope)
+        documents = [one for one in library.documents(scope) if one.version_id in visible]
+        documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
+        counts = [one.chunks for one in documents]
+        wanted = int(calls * capacity / (self._settings.chunk_tokens / _SHORTER + _PER_PASSAGE))
+        rows = []
+        for document, places in zip(documents, spread(counts, wanted), strict=True):
+            ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
+            found = library.visible_chunks([ids[place] for place in places if place < len(ids)])
+            rows += [found[one] for one in ids if one in found]
+        passages = [passage_of(rank, row, {}) for rank, row in enumerate(rows, 1)]
+        while (parts := len(packed([cost(one) for one in passages], capacity))) > calls:
+            [fewer] = spread([len(passages)], len(passages) * calls // parts - 1)
+            passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
+        return passages, sum(counts)
+
+    def _noted(
+        self,
+        request: str,
+        passages: Sequence[Passage],
+        capacity: int,
+        checking: Checking,
+        spending: Spending,
+        gathered: Gathered,
+    ) -> Generator[AskEvent, None, list[str]]:
+        """What each part says, checked (map)."""
+        notes = []
+        parts = packed([cost(one) for one in passages], capacity)
+        for number, part in enumerate(parts, 1):
+            read = passages[part.start : part.stop]
+            what = f"part {number} of {len(parts)}, {place_of(read)}"
+            yield Stage(f"part_{number}", f"Reading {what}")
+            made = checking.notes(spending.complete(map_messages(request, read)))
+            gathered.steps.append(f"Read {what}: {len(made)} statements noted")
+            yield Stage(f"part_{number}", f"Reading {what}", done=True)
+            if made:
+                notes.append("\n".join(made))
+        return notes
+
+    def _condensed(
+        self, request: str, notes: list[str], capacity: int, checking: Checking, spending: Spending
+    ) -> Generator[AskEvent, None, list[str]]:
+        """Notes of so few parts that they fit into one prompt."""
+        most, level = fan(capacity), 1
+        while len(notes) > most:
+            stage = f"condense_{level}"
+            yield Stage(stage, f"Putting the notes of {len(notes)} parts together")
+            batches = [notes[first : first + most] for first in range(0, len(notes), most)]
+            shorter = [checking.notes(spending.complete(reduce_messages(request, batch))) for batch in batches]
+            yield Stage(stage, f"Putting the notes of {len(notes)} parts together", done=True)
+            notes, level = ["\n".join(one) for one in shorter if one], level + 1
+        return notes
+
+    def _written(
+        self,
+        model: OpenAIGenerator,
+        result: SearchResult,
+        notes: Sequence[str],
+        checking: Checking,
+        gathered: Gathered,
+    ) -> Generator[AskEvent, None, Summary]:
+        """The text made from the notes, checked once more (reduce)."""
+        yield Stage("generate", WRITING)
+        stream = model.write(reduce_messages(result.question, notes))
+        pieces: list[str] = []
+        try:
+            for piece in stream:
+                pieces.append(piece)
+                yield Delta(piece)
+        finally:
+            stream.close()
+            gathered.usage += stream.usage
+        gathered.notices += stream.notices
+        yield Stage("generate", WRITING, done=True)
+        text = normalised("".join(pieces), [one.rank for one in result.passages])
+        passages, [text] = renumbered(result.passages, [text])
+        verified = verify(text, passages, checking.vectors)
+        if verified.citations:
+            return Summary(replace(result, passages=tuple(passages)), verified, model.name)
+        if not is_refusal(text):
+            gathered.notices.append("Nothing that the model wrote was found in the sources, so it was taken back.")
+        yield Restart("Nothing of the summary was found in the sources.")
+        yield Delta(REFUSAL)
+        return Summary(replace(result, passages=()), Verified(REFUSAL), model.name)

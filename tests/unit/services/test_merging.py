@@ -1,0 +1,73 @@
+"""Several searches made into one: order by fusion, scores by the question they belong to."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.retrieval import Timer
+from rag_core.services.merging import fused, merged
+from rag_core.services.queries import Found
+from rag_core.services.searching import Searching
+from rag_core.types import Configuration
+from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed
+
+
+@pytest.fixture
+def searching(engine: Engine) -> Searching:
+    for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
+        indexed(engine, name, text)
+    return engine._searching
+
+
+def names(rows: dict, order: tuple[int, ...]) -> list[str]:
+    return [rows[chunk_id].document for chunk_id in order]
+
+
+def test_rankings_are_fused_and_compared_with_the_first_question(searching: Searching) -> None:
+    rankings = [searching.rank(searching.query(text, None), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)]
+    both = fused(rankings, 60)
+    assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
+    assert names(both.rows, rankings[0].ranking.order)[0] == "bridge.pdf"
+    assert both.question.text == ASK_BUDGET
+    sums = [both.ranking.scores["rrf"][chunk_id] for chunk_id in both.ranking.order]
+    assert sums == sorted(sums, reverse=True)
+    assert both.ranking.scores["rerank"] == pytest.approx(rankings[0].ranking.scores["rerank"])
+
+
+def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searching: Searching) -> None:
+    narrow = Configuration("bm25")
+    first, second = (
+        searching.rank(searching.query(text, None, None, narrow), Timer()) for text in ("Zanzibar", "mine")
+    )
+    assert names(first.rows, first.ranking.order) == ["bridge.pdf"]
+    both = fused([first, second], 60)
+    assert set(names(both.rows, both.ranking.order)) == {"bridge.pdf", "mine.pdf"}
+    assert both.ranking.scores["rerank"].keys() == set(both.ranking.order)
+    found = searching.judge(searching.query("Zanzibar", None), both)
+    assert all(one.scores["answerable"] is not None for one in found.result.passages)
+
+
+def test_searches_that_answer_nothing_add_nothing_where_others_answer(searching: Searching) -> None:
+    def search(text: str) -> Found:
+        return searching.search(searching.query(text, None, 1), Timer())
+
+    whole, bridge, nothing, birds = map(search, ("Both?", ASK_BUDGET, "Who won at chess in Reykjavik?", ASK_PENGUINS))
+    found = merged(whole, [bridge, nothing, birds], 5, 60)
+    assert [(one.rank, one.document) for one in found.result.passages] == [(1, "bridge.pdf"), (2, "birds.pdf")]
+    assert found.result.question == "Both?"
+    assert found.result.gate.score == max(bridge.result.gate.score, birds.result.gate.score)
+    assert len(merged(whole, [bridge, birds], 1, 60).result.passages) == 1
+    refused = merged(whole, [nothing], 5, 60)
+    assert not refused.result.gate.answerable
+    assert refused.result.passages
+
+
+def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searching: Searching) -> None:
+    near, far = (
+        searching.search(searching.query(text, None), Timer())
+        for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")
+    )
+    for searches in ([near, far], [far, near]):
+        [bridge] = [one for one in merged(far, searches, 5, 60).result.passages if one.document == "bridge.pdf"]
+        assert bridge.scores["answerable"] == near.result.gate.score
