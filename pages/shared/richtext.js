@@ -33,15 +33,48 @@ function build(node, context) {
   return made;
 }
 
+// The citation that a dialog was opened from. The dialog knows no way back into this component.
+let left = null;
+
+function citesOf(root) {
+  return [...root.querySelectorAll(".cite")];
+}
+
+function awaitReturn() {
+  let opened = false;
+  const watch = new MutationObserver(() => {
+    const open = document.querySelector("[role=dialog]") !== null;
+    opened ||= open;
+    if (!opened || open) return;
+    watch.disconnect();
+    // Whatever else has the focus by then was given it by the reader.
+    requestAnimationFrame(() => { if (document.activeElement === document.body) left.button?.focus(); });
+  });
+  watch.observe(document.body, { childList: true, subtree: true });
+}
+
 function cite(number, { sources, open }) {
   const source = sources[number];
   const button = element("button", "cite", `[${number}]`);
   button.type = "button";
   button.setAttribute("aria-label", `Source ${number}: ${source}`);
-  button.onclick = () => open(number);
+  button.onclick = () => {
+    const root = button.closest(".root");
+    left = { button, root, place: citesOf(root).indexOf(button) };
+    open(number);
+    awaitReturn();
+  };
   button.onmouseenter = button.onfocus = () => showTip(button, source);
   button.onmouseleave = button.onblur = () => hideTip(button);
-  button.onkeydown = (event) => { if (event.key === "Escape") hideTip(button); };
+  button.onkeydown = (event) => {
+    if (event.key === "Escape") hideTip(button);
+    if (event.key !== "Enter" && event.key !== " ") return;
+    // Left to the browser, a key becomes a click that the dialog takes for a screen reader's, and may wait
+    // for ever before it takes the focus.
+    event.preventDefault();
+    if (!event.repeat) button.onclick();
+  };
+  button.onkeyup = (event) => { if (event.key === " ") event.preventDefault(); };
   return button;
 }
 
@@ -106,6 +139,11 @@ export default function (component) {
   const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
   for (const node of data.blocks) root.append(build(node, context));
   if (data.copy) root.append(copyButton(data.copy));
+  // An answer moves into the conversation when it is complete, and its buttons are made anew.
+  if (left?.root.drawn === drawn) {
+    left.root = root;
+    left.button = citesOf(root)[left.place];
+  }
   if (old) old.replaceWith(root);
   else parentElement.append(root);
 }

@@ -1,0 +1,87 @@
+"""A citation opens its page: by mouse, by keyboard alone, after a reload, and from an old conversation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from reportlab.pdfgen.canvas import Canvas
+
+from tests.attacks import HIDDEN, HIDDEN_ORDER
+from tests.browser.conftest import OpenApp, ask, quiet, upload
+from tests.browser.test_reading import highlighted_pixels
+from tests.conftest import make_pdf
+from tests.unit.extraction.pdfs import make
+
+QUESTION = "How long is the Tornea canal?"
+CANAL = make_pdf(
+    "The Tornea canal was dug by hand. Work on it began in the spring of 1811.",
+    "The Tornea canal is 64 kilometres long. It has nineteen locks.",
+)
+
+
+def opens_its_page(page: Page) -> None:
+    """The drawer shows the cited page with the quoted words marked; closes it again."""
+    drawer = page.get_by_role("dialog", name="Source 1 of")
+    expect(drawer.locator("img[alt='Page 2 of canal.pdf']")).to_be_visible()
+    expect(drawer.locator("mark").first).to_contain_text("64 kilometres")
+    assert highlighted_pixels(page) > 300
+    quiet(page)
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+
+
+def test_a_citation_opens_its_page_however_it_is_reached(open_app: OpenApp, address: str) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "canal.pdf", CANAL)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    citation = page.get_by_role("button", name="Source 1: canal.pdf, page 2").first
+    citation.click()
+    opens_its_page(page)
+
+    page.reload()
+    quiet(page)
+    citation.click()
+    opens_its_page(page)
+
+    page.get_by_role("button", name="New chat").click()
+    expect(citation).to_have_count(0)
+    page.get_by_role("button", name="How long is the Tornea").first.click()
+    expect(citation).to_be_visible()
+    quiet(page)
+    citation.click()
+    opens_its_page(page)
+
+
+def test_a_citation_is_reached_and_opened_by_keys_alone(open_app: OpenApp, address: str) -> None:
+    page = open_app(address)
+    ask(page, QUESTION)
+    citation = page.get_by_role("button", name="Source 1: canal.pdf, page 2").first
+    expect(citation).to_be_visible()
+    quiet(page)
+    page.get_by_test_id("stChatInputTextArea").focus()
+    for _ in range(60):
+        page.keyboard.press("Shift+Tab")
+        if citation.evaluate("one => one.getRootNode().activeElement === one"):
+            break
+    for key in ("Space", "Enter"):
+        expect(page.locator(".tip")).to_have_text("canal.pdf, page 2")
+        page.keyboard.press(key)
+        opens_its_page(page)  # and gives the focus back
+
+
+def test_the_drawer_tells_what_a_page_hides(open_app: OpenApp, address: str, tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, "The Kemi dam holds back two million tonnes of water.")
+        HIDDEN["white"](canvas)
+
+    page = open_app(f"{address}/documents")
+    upload(page, "dam.pdf", make(tmp_path / "dam.pdf", draw).read_bytes())
+    page.get_by_role("link", name="Chat").click()
+    ask(page, "How much water does the Kemi dam hold back?")
+    page.get_by_role("button", name="Source 1: dam.pdf, page 1").first.click()
+    drawer = page.get_by_role("dialog", name="Source 1 of")
+    expect(drawer.get_by_text("text that a reader cannot see")).to_contain_text(HIDDEN_ORDER)
+    expect(drawer.locator("mark").first).to_contain_text("two million tonnes")
+    expect(page.get_by_test_id("stChatMessage").last.get_by_text("999").first).to_be_hidden()
