@@ -614,8 +614,15 @@ class Engine:
         evidence: Sequence[Evidence] = (),
         answers: Sequence[str] = (),
     ) -> Label:
-        """Keep a labelled question."""
-        return self._stores.evaluations.put_label(question, kind, evidence, answers)
+        """Keep a labelled question.
+
+        Raises
+        ------
+        LabelError
+            There is no question, or it is said to have an answer and neither page nor answer is named, or a page is
+            named that the library does not hold.
+        """
+        return self._labelling.add(question, kind, evidence, answers)
 
     def remove_label(self, label_id: str) -> None:
         self._stores.evaluations.remove_label(label_id)

@@ -22,9 +22,13 @@ IntArray = npt.NDArray[np.int32]
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 
+# A document's id and a page's index.
+PageKey = tuple[str, int]
 # Stands between the pages in the text of a chunk that lies on two; extraction leaves none in a page.
 PAGE_BREAK = "\f"
 REFUSAL = "I don't know: the documents don't say."
+# Said of a statement that no passage it cites bears out.
+NOT_FOUND = "not found in the source"
 
 
 class PageState(str, Enum):
@@ -216,6 +220,21 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A page of a document, with the names that both are shown by."""
+
+    document_id: str
+    document: str
+    page_index: int
+    page_label: str
+
+    @property
+    def key(self) -> PageKey:
+        """What names the page, whatever it is called."""
+        return self.document_id, self.page_index
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk returned for a question.
 
@@ -224,8 +243,8 @@ class Passage:
     offsets into the text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text, or
     what its page hides, reads like instructions to a model; ``unmet`` says in words what the question takes
     for granted and the passage does not bear out. ``hidden`` is text that its page holds and does not show;
-    it is not part of ``text``. ``duplicates`` are the places, as (document, page label), of other chunks that
-    say the same in nearly the same words, and were left out for it.
+    it is not part of ``text``. ``duplicates`` are the places of other chunks that say the same in nearly the
+    same words, and were left out for it.
     """
 
     rank: int
@@ -243,7 +262,7 @@ class Passage:
     scores: Mapping[str, float | None]
     instructions: bool = False
     unmet: tuple[str, ...] = ()
-    duplicates: tuple[tuple[str, str], ...] = ()
+    duplicates: tuple[Place, ...] = ()
     hidden: str = ""
 
     @property
@@ -565,6 +584,15 @@ class Answer:
     strategy: Strategy = "plain"
     steps: tuple[str, ...] = ()
 
+    @property
+    def told_text(self) -> str:
+        """The text with what was not found in the sources said in words, for where no marks show."""
+        text = self.text
+        for one in reversed(self.statements):
+            if not one.supported:
+                text = f"{text[: one.end]} ({NOT_FOUND}){text[one.end :]}"
+        return text
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -770,10 +798,6 @@ class Status:
     generator: str
     versions: Mapping[str, str]
     usage: Sequence[UsageTotal] = ()
-
-
-# A document's id and a page's index.
-PageKey = tuple[str, int]
 
 
 class LabelKind(str, Enum):

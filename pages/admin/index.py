@@ -74,7 +74,7 @@ def _rebuild(engine: Engine, *, urgent: bool) -> None:
         wanted = st.selectbox(
             "Re-index",
             [_ALL, *names],
-            format_func=lambda one: plain(names[one]) if one else f"All documents ({len(names):,})",
+            format_func=lambda one: names[one] if one else f"All documents ({len(names):,})",
             key="reindex_choice",
         )
         st.button(

@@ -85,20 +85,12 @@ def _export(back: Backend, key: str) -> None:
     identity = str(current())
     with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
         st.caption("The whole conversation, with the sources of its answers")
-        # Made only when they are clicked.
-        st.download_button(
-            "Markdown",
-            data=lambda: back.engine.export_markdown(identity),
-            file_name="conversation.md",
-            mime="text/markdown",
-            key=f"markdown_{key}",
-            on_click="ignore",
-        )
-        st.download_button(
-            "PDF",
-            data=lambda: back.engine.export_pdf(identity),
-            file_name="conversation.pdf",
-            mime="application/pdf",
-            key=f"pdf_{key}",
-            on_click="ignore",
-        )
+        _download("Markdown", lambda: back.engine.export_markdown(identity), "md", "text/markdown", key=key)
+        _download("PDF", lambda: back.engine.export_pdf(identity), "pdf", "application/pdf", key=key)
+
+
+def _download(label: str, made: Callable[[], str | bytes], suffix: str, mime: str, *, key: str) -> None:
+    """A button that gives a file; the file is made when it is clicked."""
+    st.download_button(
+        label, data=made, file_name=f"conversation.{suffix}", mime=mime, key=f"{suffix}_{key}", on_click="ignore"
+    )

@@ -12,8 +12,9 @@ from pages.chat.questions import answer_last, scope_of
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import quoted, written
-from pages.shared.evidence import share_found, source_names, text_to_take
+from pages.shared.evidence import share_found, source_names
 from pages.shared.feedback import feedback, passage_is_right
+from pages.shared.library import searchable
 from pages.shared.passages import passage_list
 from pages.shared.richtext import richtext
 from pages.shared.source import open_source
@@ -73,7 +74,7 @@ def message_body(back: Backend, message: Message, *, last: bool) -> None:
     for notice in answer.notices:
         st.warning(plain(notice), icon=":material/info:")
     if answer.state is AnswerState.ABSTAINED:
-        _refusal(answer)
+        _refusal(back, answer)
     passage_list(
         answer,
         key=f"passage_{message.message_id}",
@@ -109,7 +110,7 @@ def _text(message: Message, answer: Answer) -> None:
         key=f"answer_{message.message_id}",
         sources={number: name for number, name in sources.items() if f"[{number}]" in answer.text},
         on_cite=lambda marker: open_source(message.message_id, marker),
-        copy="" if answer.state is AnswerState.ABSTAINED else f"{text_to_take(answer)}\n\n{listed}",
+        copy="" if answer.state is AnswerState.ABSTAINED else f"{answer.told_text}\n\n{listed}",
     )
     if share := share_found(answer):
         st.caption(share)
@@ -120,7 +121,10 @@ def _text(message: Message, answer: Answer) -> None:
         st.caption(plain(made))
 
 
-def _refusal(answer: Answer) -> None:
+def _refusal(back: Backend, answer: Answer) -> None:
+    if not answer.passages and not searchable(back.engine.documents()):
+        st.caption("There are no documents to ask yet. Drop PDFs on the field below, and ask again.")
+        return
     if answer.passages:
         name = answer.gate.score_name
         best = score(name, answer.gate.score)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.text import count, plain
+from pages.shared.text import count
 from rag_core.engine import Engine
 from rag_core.types import Conversation, DocumentInfo
 
@@ -34,7 +34,7 @@ def scope(engine: Engine, conversation: Conversation | None, documents: Sequence
         "Documents to ask",
         list(names),
         key=key,
-        format_func=lambda document: plain(names.get(document, "")),
+        format_func=lambda document: names.get(document, ""),
         placeholder=f"All documents ({len(names):,})",
         label_visibility="collapsed",
         on_change=changed,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.writing import write_label
 from pages.shared.problems import told
 from pages.shared.text import count, plain
 from rag_core.engine import Engine
@@ -41,6 +42,7 @@ def labelled(engine: Engine) -> tuple[str, list[Label]]:
         key="labels_from",
     )
     if source == _APP:
+        write_label(engine)
         _made_in_app(engine, made)
         return "labels made in the app", made
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
@@ -75,8 +77,8 @@ def configurations() -> list[Configuration | Baseline]:
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
     if not labels:
         st.info(
-            "None yet. Rate an answer in the chat, or mark one of its passages as right: the question and the page "
-            "become a label.",
+            "None yet. Write one above, rate an answer in the chat, or mark one of its passages as right: the question "
+            "and the page become a label.",
             icon=":material/info:",
         )
         return

@@ -18,11 +18,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from rag_core.types import Statement
+from rag_core.types import NOT_FOUND, Statement
 
 Node = dict[str, Any]
 
-NOT_FOUND = "not found in the source"
 # Stand around a statement while Markdown is parsed: punctuation, so that emphasis beside them works.
 _FROM, _TO = "\u2e22", "\u2e23"
 _LIKE_THEM = str.maketrans({_FROM: "\u231c", _TO: "\u231d"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.shared.blocks import NOT_FOUND, Node
+from pages.shared.blocks import Node
 from pages.shared.text import count, ordered, score
 from rag_core.types import Answer, Citation, Gate, Passage
 
@@ -25,15 +25,6 @@ def share_found(answer: Answer) -> str:
         return ""
     found = sum(one.supported for one in answer.statements)
     return f"{found} of {count(len(answer.statements), 'statement')} found in the sources"
-
-
-def text_to_take(answer: Answer) -> str:
-    """The answer's text with what was not found in the sources said in words, for where no marks show."""
-    text = answer.text
-    for one in reversed(answer.statements):
-        if not one.supported:
-            text = f"{text[: one.end]} ({NOT_FOUND}){text[one.end :]}"
-    return text
 
 
 def citations_of(answer: Answer, passage: Passage) -> list[Citation]:

@@ -82,7 +82,7 @@ def hidden_note(passage: Passage) -> None:
 def duplicates_note(passage: Passage) -> None:
     """Say where else the same stands, for what was left out because it does."""
     if passage.duplicates:
-        places = [f"{document} p. {page}" for document, page in passage.duplicates]
+        places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
         left = len(places) - _PLACES
         more = f" and {count(left, 'more place')}" if left > 0 else ""
         st.caption(plain(f"Also in {', '.join(places[:_PLACES])}{more}"))

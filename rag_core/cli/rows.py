@@ -164,7 +164,7 @@ def _passage(passage: Passage) -> dict[str, Any]:
     if passage.page_index_end != passage.page_index:
         row["page_index_end"] = passage.page_index_end
     if passage.duplicates:
-        row["duplicates"] = [{"document": document, "page_label": page} for document, page in passage.duplicates]
+        row["duplicates"] = [{"document": one.document, "page_label": one.page_label} for one in passage.duplicates]
     if passage.hidden:
         row["hidden_on_page"] = passage.hidden
     return row

@@ -91,9 +91,10 @@ def _answer_values(
 
 
 def _on_page(relevant: Collection[PageKey], answer: Answer) -> float:
-    """The share of an answer's citations that lie on a page that answers."""
-    pages = [(one.document_id, one.page_index) for one in answer.citations]
-    return sum(page in relevant for page in pages) / len(pages) if pages else 0.0
+    """The share of an answer's citations that lie on a page that answers, or that a copy of lies on one."""
+    copies = {one.chunk_id: {place.key for place in one.duplicates} for one in answer.passages}
+    places = [{(one.document_id, one.page_index)} | copies.get(one.chunk_id, set()) for one in answer.citations]
+    return sum(not found.isdisjoint(relevant) for found in places) / len(places) if places else 0.0
 
 
 def _refused(score: float | None, threshold: float) -> str:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from rag_core.types import PageKey
+from rag_core.types import PageKey, Passage
 
 # The names are those of the literature; the definitions, those of trec_eval through ir_measures.
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
+
+
+def counted_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
+    """Where a passage counts as lying, as (document id, first page_index, last page_index).
+
+    What nearly repeats it was left out for it: a label may name the page of a copy just as well.
+    """
+    own = (passage.document_id, passage.page_index, passage.page_index_end)
+    copies = [one.key for one in passage.duplicates if one.key in relevant]
+    pages = {(passage.document_id, page) for page in range(passage.page_index, passage.page_index_end + 1)}
+    spans = [(document_id, page, page) for document_id, page in copies]
+    return spans if spans and pages.isdisjoint(relevant) else [own, *spans]
 
 
 def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:

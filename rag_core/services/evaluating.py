@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from rag_core.errors import LabelError, QuestionError, RagError
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.figures import figures, precision_recall, risk_coverage_of
 from rag_core.evaluation.judging import judge
-from rag_core.evaluation.retrieval import ranked_pages, retrieval_values
+from rag_core.evaluation.retrieval import counted_spans, ranked_pages, retrieval_values
 from rag_core.retrieval import Timer
 from rag_core.services.asking import Asking
 from rag_core.services.evidence import EvidenceFinder
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 # Passages a ranking is judged by: pages further down count as not found.
 DEPTH = 100
 
-Rank = Callable[[str], list[PageKey]]
+Rank = Callable[[str, Collection[PageKey]], list[PageKey]]
 
 
 class Evaluating:
@@ -87,10 +87,10 @@ class Evaluating:
             threshold = configuration.threshold
         rankings: dict[str, list[PageKey]] = {}
         given: dict[str, Answer] = {}
-        for done, label in enumerate(labels):
+        for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
             try:
-                rankings[label.label_id] = rank(label.question)
+                rankings[label.label_id] = rank(label.question, pages)
                 if answers and isinstance(configuration, Configuration):
                     given[label.label_id] = self._answer(label.question, configuration)
             except QuestionError as error:
@@ -137,10 +137,10 @@ class Evaluating:
         if isinstance(configuration, Baseline):
             return self._baseline(configuration)
 
-        def rank(question: str) -> list[PageKey]:
+        def rank(question: str, relevant: Collection[PageKey]) -> list[PageKey]:
             query = self._searching.query(question, None, DEPTH, configuration)
             found = finished(self._strategies.search(query, Timer())).result
-            return ranked_pages((one.document_id, one.page_index, one.page_index_end) for one in found.passages)
+            return ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
 
         return rank
 
@@ -152,7 +152,7 @@ class Evaluating:
         texts = [embedded_text(row.prefix, row.text) for row in rows]
         ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
 
-        def rank(question: str) -> list[PageKey]:
+        def rank(question: str, relevant: Collection[PageKey]) -> list[PageKey]:
             found = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
             return ranked_pages((documents[row.version_id], row.page_index, row.page_index_end) for row in found)
 

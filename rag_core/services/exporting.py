@@ -32,7 +32,8 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
         if answer and answer.rewritten:
             lines.append(f"*Searched for: {_escaped(answer.rewritten)}*")
         by_model = answer is not None and answer.generator != "extractive"
-        lines.append(_LOADING.sub(r"\\\1", message.text) if by_model else _escaped(message.text))
+        text = answer.told_text if answer else message.text
+        lines.append(_LOADING.sub(r"\\\1", text) if by_model else _escaped(text))
         if answer:
             lines += [f"*{_escaped(note)}*" for note in _notes(answer)]
             lines.append("\n".join(f"- {_escaped(line)}" for line in _sources(answer)))
@@ -74,7 +75,7 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
         answer = message.answer
         if answer and answer.rewritten:
             yield "note", f"Searched for: {answer.rewritten}"
-        yield "answer", message.text
+        yield "answer", answer.told_text if answer else message.text
         if answer:
             yield from (("note", note) for note in _notes(answer))
             yield from (("source", line) for line in _sources(answer))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rag_core.errors import LabelError
+from rag_core.services.evidence import EvidenceFinder
 from rag_core.services.stores import Stores
-from rag_core.types import Answer, AnswerState, Evidence, Feedback, LabelKind
+from rag_core.types import Answer, AnswerState, Evidence, Feedback, Label, LabelKind
 
 
 class Labelling:
@@ -19,6 +20,18 @@ class Labelling:
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
+
+    def add(self, question: str, kind: LabelKind, evidence: Sequence[Evidence], answers: Sequence[str]) -> Label:
+        """See `Engine.add_label`."""
+        if not question.strip():
+            raise LabelError("The label has no question. Type what is to be asked.")
+        if kind is LabelKind.ANSWERABLE and not evidence and not answers:
+            raise LabelError("Name the page that answers the question, or the answer, or say that there is none.")
+        if any(one.page_index is None and not one.page and not one.quote for one in evidence):
+            raise LabelError("Name the page of the document that answers, or words that stand on it.")
+        asked = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be kept")
+        EvidenceFinder(self._stores.library).find_all([asked])
+        return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
     def feedback(self, message_id: str, given: Feedback) -> None:
         """See `Engine.feedback`."""

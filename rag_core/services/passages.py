@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag_core.answering.injection import reads_like_instructions
-from rag_core.types import Passage
+from rag_core.types import Passage, Place
 
 
 def passage_of(
@@ -32,6 +32,6 @@ def passage_of(
         heading=row.heading,
         scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
         instructions=reads_like_instructions(row.text) or reads_like_instructions(hidden),
-        duplicates=tuple((one.document, one.page_label) for one in duplicates),
+        duplicates=tuple(Place(one.document_id, one.document, one.page_index, one.page_label) for one in duplicates),
         hidden=hidden,
     )

@@ -23,6 +23,7 @@ from rag_core.types import (
     Page,
     PageState,
     Passage,
+    Place,
     Statement,
     Usage,
     WordBoxes,
@@ -149,6 +150,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
 
 
 def _passage(data: Mapping[str, Any]) -> Passage:
-    # Passages stored before presuppositions were checked, or duplicates folded, have none.
-    duplicates = tuple((document, page) for document, page in data.get("duplicates", ()))
+    # Passages stored before presuppositions were checked, or duplicates folded, have none; the first that had
+    # any named their places without ids.
+    duplicates = tuple(Place(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
     return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})

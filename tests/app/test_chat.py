@@ -50,6 +50,17 @@ def test_an_empty_library_offers_the_guide_and_then_questions(open_page: OpenPag
     assert app.query_params["c"]
 
 
+def test_a_question_to_an_empty_library_is_told_what_is_missing(open_page: OpenPage) -> None:
+    app = ask(open_page(), LENGTH)
+    assert "There are no documents to ask yet" in texts(app)
+    assert "Put the question in" not in texts(app)
+
+
+def test_document_names_are_chosen_from_as_they_are_written(open_page: OpenPage, engine: Engine) -> None:
+    engine.add("_a_ *b* [c].pdf", BRIDGE)
+    assert open_page().multiselect[0].options == ["_a_ *b* [c].pdf"]
+
+
 def test_an_answer_is_cited_and_its_passages_are_listed(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE, canal=CANAL)
     app = ask(open_page(), LENGTH)

@@ -12,10 +12,11 @@ from rag_core.types import Configuration, Evaluation, Evidence, Feedback, LabelK
 from tests.app.conftest import OpenPage, conversation_of, settle, texts
 from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, ask
 
+CHESS = "Who won the chess match in Reykjavik in 1972?"
 ROWS = [
     {"question": LENGTH, "document": "bridge.pdf", "page_index": 0, "answers": ["412 metres"]},
     {"question": "How many locks has the Lindow Canal?", "document": "canal.pdf", "page": "1", "answers": ["forty"]},
-    {"question": "Who won the chess match in Reykjavik in 1972?", "kind": "off-corpus"},
+    {"question": CHESS, "kind": "off-corpus"},
 ]
 FILE = ("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode(), "application/json")
 
@@ -113,6 +114,36 @@ def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library
     app.file_uploader[0].upload("l.jsonl", gone, "application/json").run()
     run(app)
     assert "is not in the library" in app.warning[0].value
+
+
+def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("evaluate")
+    app.segmented_control(key="labels_from").set_value("Made in the app").run()
+    keep = "label_keep"
+    app.button(key=keep).click().run()
+    assert "has no question" in app.error[0].value
+    app.text_input(key="label_question").set_value(LENGTH)
+    app.button(key=keep).click().run()
+    assert "Name the page" in app.error[0].value
+    app.selectbox(key="label_document").set_value("bridge.pdf")
+    app.text_input(key="label_page").set_value("7")
+    app.button(key=keep).click().run()
+    assert "has no page printed 7" in app.error[0].value
+    assert app.text_input(key="label_question").value == LENGTH
+    app.text_input(key="label_page").set_value("1")
+    app.text_input(key="label_answer").set_value("412 metres")
+    app.button(key=keep).click().run()
+    assert not app.error
+    assert app.text_input(key="label_question").value == ""
+    app.text_input(key="label_question").set_value(CHESS)
+    app.radio(key="label_kind").set_value("They do not")
+    app.button(key=keep).click().run()
+    kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels()]
+    assert kept == [
+        (LENGTH, LabelKind.ANSWERABLE, (Evidence("bridge.pdf", page="1"),), ("412 metres",)),
+        (CHESS, LabelKind.NO_ANSWER, (), ()),
+    ]
+    assert column(run(app), "rerank")["recall@1"].startswith("1.000")
 
 
 def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
-from pages.shared.blocks import NOT_FOUND, marked, quoted, written
-from pages.shared.evidence import share_found, text_to_take
+from pages.shared.blocks import marked, quoted, written
+from pages.shared.evidence import share_found
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Gate, Statement
+from rag_core.types import NOT_FOUND, Answer, AnswerState, Gate, Statement
 from tests.app.conftest import OpenPage, plain_text, settle, texts
 from tests.app.test_text import ALLOWED, kinds
 from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
@@ -89,7 +89,7 @@ def test_the_share_is_told_and_goes_along() -> None:
         statements=(Statement(0, 10, True), Statement(16, 27, False, "It names no source.")),
     )
     assert share_found(answer) == "1 of 2 statements found in the sources"
-    assert text_to_take(answer) == "Sales rose [1]. Costs fell. (not found in the source)"
+    assert answer.told_text == "Sales rose [1]. Costs fell. (not found in the source)"
 
 
 def leaves(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -73,15 +73,15 @@ def test_a_citation_is_reached_and_opened_by_keys_alone(open_app: OpenApp, addre
 
 def test_the_drawer_tells_what_a_page_hides(open_app: OpenApp, address: str, tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
-        canvas.drawString(72, 700, "The Kemi dam holds back two million tonnes of water.")
+        canvas.drawString(72, 700, "The Kemi dam is 71 metres high and was built in 1935.")
         HIDDEN["white"](canvas)
 
     page = open_app(f"{address}/documents")
     upload(page, "dam.pdf", make(tmp_path / "dam.pdf", draw).read_bytes())
     page.get_by_role("link", name="Chat").click()
-    ask(page, "How much water does the Kemi dam hold back?")
+    ask(page, "How high is the Kemi dam?")
     page.get_by_role("button", name="Source 1: dam.pdf, page 1").first.click()
     drawer = page.get_by_role("dialog", name="Source 1 of")
     expect(drawer.get_by_text("text that a reader cannot see")).to_contain_text(HIDDEN_ORDER)
-    expect(drawer.locator("mark").first).to_contain_text("two million tonnes")
+    expect(drawer.locator("mark").first).to_contain_text("71 metres")
     expect(page.get_by_test_id("stChatMessage").last.get_by_text("999").first).to_be_hidden()

@@ -25,6 +25,7 @@ from rag_core.types import (
     Page,
     PageState,
     Passage,
+    Place,
     Statement,
     WordBoxes,
 )
@@ -126,7 +127,7 @@ PASSAGES = st.builds(
     **dict.fromkeys(("chunk_id", "document_id", "version_id", "document", "page_label", "text", "heading"), TEXT),
     scores=st.dictionaries(st.sampled_from(["dense", "bm25", "rrf", "rerank"]), st.none() | SCORE),
     instructions=st.booleans(),
-    duplicates=st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple),
+    duplicates=st.lists(st.builds(Place, TEXT, TEXT, NUMBER, TEXT), max_size=2).map(tuple),
     hidden=TEXT,
 )
 CITATIONS = st.builds(

@@ -242,6 +242,20 @@ def test_labels_are_kept_and_removed(engine: Engine) -> None:
     assert engine.labels() == []
 
 
+def test_a_label_that_cannot_be_used_is_refused(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    for question, evidence, answers, told in (
+        (" ", [], ["42"], "no question"),
+        (ASK_BUDGET, [], [], "Name the page"),
+        (ASK_BUDGET, [Evidence("bridge.pdf")], [], "Name the page of the document"),
+        (ASK_BUDGET, [Evidence("bridge.pdf", 5)], [], "has no page with page_index 5"),
+        (ASK_BUDGET, [Evidence("gone.pdf", 0)], [], "gone.pdf is not in the library"),
+    ):
+        with pytest.raises(LabelError, match=told):
+            engine.add_label(question, evidence=evidence, answers=answers)
+    assert engine.labels() == []
+
+
 def answered(engine: Engine, question: str) -> tuple[str, str]:
     """A conversation with a question and its answer: the ids of conversation and message."""
     conversation_id = engine.new_conversation().conversation_id

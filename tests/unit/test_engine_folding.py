@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Answer
+from rag_core.types import Answer, Evaluation, Evidence, Label, LabelKind
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
@@ -28,7 +28,7 @@ def test_top_k_holds_different_evidence_and_tells_where_else_it_stands(library: 
     (folded,) = (passage for passage in found.passages if passage.duplicates)
     pages = {"bridge.pdf": "1", "copy.pdf": "2"}
     (other,) = pages.keys() - {folded.document}
-    assert folded.duplicates == ((other, pages[other]),)
+    assert [(one.document, one.page_label) for one in folded.duplicates] == [(other, pages[other])]
     assert {" ".join(passage.text.split()) for passage in found.passages if passage is not folded} == {
         BUDGET.replace("42", "41"),
         PENGUINS,
@@ -44,6 +44,15 @@ def test_the_places_are_kept_with_the_answer(library: Engine) -> None:
     assert isinstance(message.answer, Answer)
     assert message.answer.passages == answer.passages
     assert any(passage.duplicates for passage in message.answer.passages)
+
+
+@pytest.mark.parametrize("name", ["bridge.pdf", "copy.pdf"])
+def test_a_label_on_either_copy_counts_as_found_and_cited(library: Engine, name: str) -> None:
+    label = Label("one", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence(name, quote="42 million euros"),))
+    *_, found = library.evaluate([label])
+    assert isinstance(found, Evaluation)
+    values = {one.metric: one.interval.value for one in found.figures}
+    assert (values["recall@1"], values["cited_page"]) == (1.0, 1.0)
 
 
 def test_an_opened_up_question_shows_every_passage(library: Engine) -> None:

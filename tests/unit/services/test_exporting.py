@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
 from rag_core.services.exporting import REMOVED, markdown, pdf
-from rag_core.types import Answer, AnswerState, Citation, Conversation, Gate, Message, Passage
+from rag_core.types import Answer, AnswerState, Citation, Conversation, Gate, Message, Passage, Statement
 from tests.unit.engines import ASK_BUDGET, BUDGET, indexed, opened, settings_in
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
@@ -48,6 +48,14 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with opened(tmp_path_factory.mktemp("exporting") / "data") as made:
         indexed(made, "bridge.pdf", BUDGET)
         yield made
+
+
+def test_what_was_not_found_in_the_sources_is_said(tmp_path: Path) -> None:
+    text = "Sales rose [1]. Costs fell."
+    messages = talk(text, "openai:m", statements=(Statement(0, 10, True), Statement(16, 27, False, "No passage.")))
+    told = "Sales rose [1]. Costs fell. (not found in the source)"
+    assert told in markdown(settings_in(tmp_path), CONVERSATION, messages).replace("\\", "")
+    assert told in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
 
 
 def test_a_conversation_is_exported_with_its_sources(library: Engine) -> None:

@@ -1,0 +1,52 @@
+"""A labelled question written by hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.library import searchable
+from pages.shared.problems import told
+from rag_core.engine import Engine
+from rag_core.types import Evidence, LabelKind
+
+_TYPED = ("question", "page", "quote", "answer")
+_ANSWERED, _UNANSWERED = "The documents answer it", "They do not"
+
+
+def write_label(engine: Engine) -> None:
+    """A form for a question with the page that answers it, or without an answer."""
+    names = list(dict.fromkeys(one.name for one in searchable(engine.documents())))
+    with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
+        st.text_input("Question", max_chars=engine.settings.max_question_chars, key="label_question")
+        st.radio("Is it answered?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
+        st.selectbox(
+            "Document",
+            names,
+            index=None,
+            placeholder="The document that answers it",
+            key="label_document",
+        )
+        with st.container(horizontal=True):
+            st.text_input("Page, as printed on it", key="label_page")
+            st.text_input("Or words that stand on the page", key="label_quote")
+        st.text_input("Answer (optional): words that a right answer holds", key="label_answer")
+        st.form_submit_button("Keep label", type="primary", key="label_keep", on_click=_keep, args=[engine])
+
+
+def _keep(engine: Engine) -> None:
+    """Keep what was typed, and empty the form; where something is wrong with it, say so and leave it."""
+    typed = {name: str(st.session_state[f"label_{name}"] or "").strip() for name in _TYPED}
+    answered = st.session_state["label_kind"] == _ANSWERED
+    document = st.session_state["label_document"]
+    evidence = []
+    if answered and document:
+        evidence = [Evidence(document, page=typed["page"], quote="" if typed["page"] else typed["quote"])]
+    with told():
+        engine.add_label(
+            typed["question"],
+            kind=LabelKind.ANSWERABLE if answered else LabelKind.NO_ANSWER,
+            evidence=evidence,
+            answers=[typed["answer"]] if answered and typed["answer"] else [],
+        )
+        st.session_state.update({f"label_{name}": "" for name in typed})
+        st.session_state["label_document"] = None
