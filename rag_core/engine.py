@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rag_core import guide
-from rag_core.errors import RagError, UnknownDocument
+from rag_core.errors import RagError, SettingsError, UnknownDocument
 from rag_core.evaluation.figures import compare, gate_scores
 from rag_core.evaluation.labels import parse_labels
 from rag_core.evaluation.plots import plots
@@ -47,6 +47,7 @@ from rag_core.types import (
     Answer,
     AskEvent,
     Baseline,
+    Check,
     ChunkSpan,
     Comparison,
     Configuration,
@@ -119,7 +120,13 @@ class Engine:
         self._labelling = Labelling(self._stores)
         self._explaining = Explaining(self._stores, self._generations, self._searching)
         self._evaluating = Evaluating(
-            settings, self._stores, self._searching, self._strategies, self._asking, lambda: self.threshold
+            settings,
+            self._stores,
+            self._searching,
+            self._strategies,
+            self._asking,
+            lambda: self.threshold,
+            lambda: self.generator_name,
         )
         self._evaluations = Background(self._evaluating)
         self._warming: threading.Thread | None = None
@@ -161,6 +168,42 @@ class Engine:
                 self._warming = threading.Thread(target=self._warm, name="warm-up", daemon=True)
                 self._warming.start()
 
+    @property
+    def generator_name(self) -> str:
+        """Who writes answers: ``openai:MODEL`` or ``gguf:FILE``; ``extractive`` where they are quoted."""
+        return self._generators.name
+
+    @property
+    def model(self) -> str:
+        """The language model in use: what was set in Admin, else the setting; empty where there is none."""
+        return self._generators.model
+
+    def set_model(self, name: str | None) -> None:
+        """Override the model of the endpoint; ``None`` goes back to the setting."""
+        self._generators.set_model(name)
+
+    def models(self) -> list[str]:
+        """Names of the language models that the endpoint lists, sorted; raises a `GeneratorError`."""
+        return self._generators.named(self.model).models()
+
+    def test_model(self, name: str | None = None) -> Iterator[Check]:
+        """Try a language model out with one small request: what works and, where it does not, what to do.
+
+        Parameters
+        ----------
+        name : str, optional
+            One of the endpoint's models; the one in use, unless given.
+
+        Raises
+        ------
+        SettingsError
+            There is none.
+        """
+        model = name or self.model
+        if not model:
+            raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
+        return self._generators.named(model).probe()
+
     def warmth(self) -> Warmth:
         """How far the models are."""
         return self._models.warmth
@@ -172,6 +215,7 @@ class Engine:
             generation.embedder.embed_question("warm up")
             if self.settings.reranker:
                 self._models.cross_encoder()
+            self._generators.warm_up()
         except RagError as error:
             # Shown by `warmth` and `status`; each question that needs the model says it again.
             log.warning("warm-up: %s", error)
@@ -723,7 +767,9 @@ class Engine:
 
     def status(self) -> Status:
         """The state of the whole installation; waits for the model if it is being loaded."""
-        return condition(self.settings, self._stores, self._generations, lambda: self.threshold)
+        return condition(
+            self.settings, self._stores, self._generations, lambda: self.threshold, lambda: self.generator_name
+        )
 
     def usage(self, since: datetime | None = None) -> list[UsageTotal]:
         """What language models took since a moment, or ever: by generator, and by currency of its cost."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -90,6 +90,14 @@ class Settings(BaseSettings):
     threshold: float = Field(0.75, ge=0.0, le=1.0, description='Gate: below this score the answer is "I don\'t know"')
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 
+    gguf: Path | None = Field(
+        None,
+        description="Language model to run in this process, a GGUF file, in place of an endpoint; "
+        "needs requirements-gguf.txt",
+    )
+    gguf_threads: int | None = Field(
+        None, ge=1, le=1024, description="Processor cores for that model; unset: all but one"
+    )
     openai_base_url: str | None = Field(
         None,
         validation_alias=AliasChoices("openai_base_url", "RAG_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
@@ -106,7 +114,12 @@ class Settings(BaseSettings):
     openai_model: str | None = Field(
         None, description="Model that writes answers; unset: answers are quoted from the documents"
     )
-    openai_timeout_s: float = Field(60.0, gt=0, le=3600, description="Seconds to wait for the endpoint")
+    openai_timeout_s: float = Field(
+        60.0, gt=0, le=3600, description="Longest silence of the endpoint, in seconds, before it is given up"
+    )
+    openai_connect_timeout_s: float = Field(
+        10.0, gt=0, le=3600, description="Seconds to wait for a connection to the endpoint"
+    )
     openai_retries: int = Field(2, ge=0, le=10, description="Further tries before the endpoint is given up")
     openai_backoff_s: float = Field(
         0.5, gt=0, le=60, description="Seconds before the second try; they double with each try, and vary by chance"
@@ -152,10 +165,17 @@ class Settings(BaseSettings):
         "auto", description="Read pages as pictures: when they hold too little text, always, or never"
     )
 
-    @field_validator("data_dir")
+    @field_validator("data_dir", "gguf")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value.expanduser().absolute() if value else None
+
+    @field_validator("openai_model")
+    @classmethod
+    def _one_model(cls, value: str | None, others: ValidationInfo) -> str | None:
+        if value and others.data.get("gguf"):
+            raise ValueError("RAG_GGUF names a model already; unset one of the two")
+        return value
 
     @classmethod
     def settings_customise_sources(
@@ -170,7 +190,16 @@ class Settings(BaseSettings):
         return init_settings, env_settings, _OwnKeys(settings_cls, env_file=file)
 
     @field_validator(
-        *("openai_base_url", "openai_api_key", "openai_model", "chroma_host", "files_url", "database_url", "reranker"),
+        *(
+            "gguf",
+            "openai_base_url",
+            "openai_api_key",
+            "openai_model",
+            "chroma_host",
+            "files_url",
+            "database_url",
+            "reranker",
+        ),
         mode="before",
     )
     @classmethod
@@ -178,9 +207,14 @@ class Settings(BaseSettings):
         return None if isinstance(value, str) and not value.strip() else value
 
     @property
+    def model(self) -> str:
+        """The name of the language model that writes answers; empty where none is set."""
+        return self.gguf.stem if self.gguf else self.openai_model or ""
+
+    @property
     def generator_name(self) -> str:
-        """``openai:MODEL`` when an endpoint's model is named, else ``extractive``."""
-        return f"openai:{self.openai_model}" if self.openai_model else "extractive"
+        """``openai:MODEL`` or ``gguf:FILE`` where a language model is named, else ``extractive``."""
+        return f"{'gguf' if self.gguf else 'openai'}:{self.model}" if self.model else "extractive"
 
     @property
     def rank_by(self) -> RankBy:

@@ -554,6 +554,19 @@ class EvidenceMass:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that a test of the model looked at.
+
+    ``passed`` is ``None`` where it could not be told; ``words`` says what was found and, where it did
+    not pass, what to do.
+    """
+
+    name: str
+    passed: bool | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer as shown and stored, self-contained: it outlives the documents it cites.
 

@@ -33,8 +33,8 @@ def start(
             key="with_answers",
             help="Else only the order of the passages is judged, which takes a fraction of the time.",
         )
-    if engine.settings.openai_model and st.session_state["with_answers"]:
-        st.caption(f"Every question is answered by {plain(engine.settings.openai_model)}, also those refused later.")
+    if engine.model and st.session_state["with_answers"]:
+        st.caption(f"Every question is answered by {plain(engine.model)}, also those refused later.")
 
 
 def running(engine: Engine) -> None:

@@ -197,7 +197,7 @@ class Answers:
             citations=(),
             passages=found.passages,
             gate=found.gate,
-            generator=self._engine.settings.generator_name,
+            generator=self._engine.generator_name,
             timings_ms=found.timings_ms,
             notices=(*found.notices, *((run.problem,) if run.problem else ())),
             stopped=True,

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from rag_core.answering.apis import api_of
 from rag_core.answering.endpoint_errors import DEFAULT_BASE_URL, Explainer, is_quota
+from rag_core.answering.gguf import GgufServer
 from rag_core.errors import GeneratorError
 from rag_core.settings import Settings
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 # Servers on the own machine want no key, but the client is not made without one.
 _NO_KEY = "no-key-needed"
-_LONGEST_CONNECT_S = 10.0
 # Fields that an answer can do without, whose refusal may name them in its words alone.
 _DISPENSABLE = ("stream_options", "store")
 # Codes of errors that come as events, and the HTTP status that says the same.
@@ -40,15 +40,18 @@ class RequestError(Exception):
     error : GeneratorError
         What to tell the reader. It is raised where no other exception is being handled, so that
         nothing of the client's request, which holds the key, hangs on to it.
+    status : int
+        HTTP status of the endpoint's reply; 0 where there was none.
     passing : bool
         Whether another try may succeed.
     after_s : float
         Seconds that the endpoint asks to wait before it; 0 when it asks for nothing.
     """
 
-    def __init__(self, error: GeneratorError, *, passing: bool = False, after_s: float = 0.0) -> None:
+    def __init__(self, error: GeneratorError, *, status: int = 0, passing: bool = False, after_s: float = 0.0) -> None:
         super().__init__(str(error))
         self.error = error
+        self.status = status
         self.passing = passing
         self.after_s = after_s
 
@@ -68,13 +71,14 @@ class Report:
 
 
 class Endpoint:
-    """The endpoint that the ``openai_*`` settings name. Safe to use from many threads."""
+    """The endpoint that the settings name, or the model in this process. Safe to use from many threads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._explain = Explainer(settings)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
+        self._local = GgufServer(settings) if settings.gguf else None
         self._api = api_of(settings)
         self._options = self._api.options(settings)
 
@@ -129,12 +133,19 @@ class Endpoint:
             failure = self._failure(error, connected=False, started=False)
         raise failure
 
+    def warm_up(self) -> None:
+        """Load the model, where it runs in this process; raises `RequestError`."""
+        if self._local:
+            self._connect()
+
     def close(self) -> None:
-        """Close idle connections; the next request opens new ones."""
+        """Close idle connections, and free a model in this process; the next request begins anew."""
         with self._lock:
             client, self._client = self._client, None
         if client:
             client.close()
+        if self._local:
+            self._local.stop()
 
     def _connect(self) -> OpenAI:
         with self._lock:
@@ -146,19 +157,29 @@ class Endpoint:
         from openai import DefaultHttpxClient, OpenAI, Timeout
 
         settings = self._settings
-        url = settings.openai_base_url or DEFAULT_BASE_URL
+        url, key = self._address()
         host = _host(url)
         if not host:
             raise RequestError(self._explain.unreachable("it does not begin with http:// or https:// and a host"))
-        key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
         if not all(33 <= ord(char) <= 126 for char in key):
             raise RequestError(self._explain.unusable_key())
-        seconds = settings.openai_timeout_s
-        timeout = Timeout(seconds, connect=min(seconds, _LONGEST_CONNECT_S))
+        timeout = Timeout(settings.openai_timeout_s, connect=settings.openai_connect_timeout_s)
         # Documents go to the address that was set: not to where it redirects, nor, when that address
         # is this machine, through a proxy that the environment names.
         http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not _is_loopback(host))
         return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
+
+    def _address(self) -> tuple[str, str]:
+        """Base URL and key."""
+        if self._local:
+            failure = None
+            try:
+                return self._local.start()
+            except GeneratorError as error:
+                failure = error
+            raise RequestError(failure)
+        key = self._settings.openai_api_key
+        return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
     def _open(self, messages: Sequence[dict[str, str]]) -> Any:
         from openai import BadRequestError, UnprocessableEntityError
@@ -167,7 +188,7 @@ class Endpoint:
         while True:
             options = dict(self._options)
             try:
-                return self._api.create(client, str(self._settings.openai_model), messages, options)
+                return self._api.create(client, self._settings.model, messages, options)
             except (BadRequestError, UnprocessableEntityError) as error:
                 simpler = _without(options, _refused_option(error))
                 if simpler is None:
@@ -178,7 +199,8 @@ class Endpoint:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return RequestError(self._explain.timeout())
+            unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
+            return RequestError(self._explain.no_connection() if unconnected else self._explain.timeout())
         if isinstance(error, openai.APIStatusError):
             return self._refused(error)
         if isinstance(error, openai.APIConnectionError) and not connected:
@@ -209,7 +231,7 @@ class Endpoint:
         after_s = _pause_asked(error.response.headers)
         # Nobody waits longer for a second try than they would for an answer.
         passing = passing and after_s <= self._settings.openai_timeout_s
-        return RequestError(explained, passing=passing, after_s=after_s)
+        return RequestError(explained, status=error.status_code, passing=passing, after_s=after_s)
 
 
 def _pause_asked(headers: Any) -> float:

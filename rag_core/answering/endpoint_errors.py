@@ -32,28 +32,33 @@ class Explainer:
         self._settings = settings
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
         self._api = api_of(settings).name
-        self._where = f"RAG_OPENAI_BASE_URL={shown_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
+        if settings.gguf:
+            self._model = f"RAG_GGUF={settings.gguf}"
+            self._where = f"model in {self._model}"
+        else:
+            self._model = f"RAG_OPENAI_MODEL={settings.openai_model}"
+            self._where = f"endpoint at RAG_OPENAI_BASE_URL={shown_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
 
     def status(self, status: int, code: str, said: str) -> GeneratorError:
         """An answer with an HTTP status of an error, or the same as an event in a stream.
 
         ``code`` is the ``code`` or ``type`` of the endpoint's error object, ``said`` its message.
         """
-        model = f"RAG_OPENAI_MODEL={self._settings.openai_model}"
+        model = self._model
         quoted = self._quoted(said)
         if status in (401, 403):
             has_key = "refused OPENAI_API_KEY" if self._key else "wants a key and OPENAI_API_KEY is not set"
             return GeneratorAuthError(
-                f"The endpoint at {self._where} {has_key} (HTTP {status}). Set a valid key that may use {model}."
+                f"The {self._where} {has_key} (HTTP {status}). Set a valid key that may use {model}."
             )
         if status == 429 and is_quota(code, said):
             return GeneratorRateLimited(
-                f"The account behind OPENAI_API_KEY has used up its quota at {self._where} (HTTP 429). "
+                f"The account behind OPENAI_API_KEY has used up its quota at the {self._where} (HTTP 429). "
                 "Raise its limit or use another key."
             )
         if status == 429:
             return GeneratorRateLimited(
-                f"The endpoint at {self._where} takes no more requests for now (HTTP 429){quoted}. "
+                f"The {self._where} takes no more requests for now (HTTP 429){quoted}. "
                 "Wait a little and ask again, or raise RAG_OPENAI_RETRIES."
             )
         if status in (408, 504):
@@ -61,12 +66,12 @@ class Explainer:
         if status == 404:
             other = ", or set RAG_OPENAI_API=chat" if self._settings.openai_api == "responses" else ""
             return GeneratorUnavailable(
-                f"The endpoint at {self._where} has no {model}, or no {self._api} at this address "
+                f"The {self._where} has no {model}, or no {self._api} at this address "
                 f"(HTTP 404){quoted}. Correct one of them{other}; base URLs mostly end in /v1."
             )
         if 300 <= status < 400:
             return GeneratorUnavailable(
-                f"The endpoint at {self._where} redirects elsewhere (HTTP {status}), and documents are "
+                f"The {self._where} redirects elsewhere (HTTP {status}), and documents are "
                 "sent to no other address than the one you set. Set RAG_OPENAI_BASE_URL to the final address."
             )
         if status < 500 and _CONTEXT.search(f"{code} {said}".replace("_", " ")):
@@ -75,21 +80,27 @@ class Explainer:
                 f"RAG_OPENAI_CONTEXT_TOKENS (now {self._settings.openai_context_tokens}) to its length."
             )
         return GeneratorUnavailable(
-            f"The endpoint at {self._where} could not answer (HTTP {status}){quoted}. "
-            f"Look at its log, and check {model}."
+            f"The {self._where} could not answer (HTTP {status}){quoted}. Look at its log, and check {model}."
         )
 
     def timeout(self) -> GeneratorTimeout:
         """Nothing came for as long as the settings allow."""
         return GeneratorTimeout(
-            f"The endpoint at {self._where} sent nothing for {self._settings.openai_timeout_s:g} s. "
+            f"The {self._where} sent nothing for {self._settings.openai_timeout_s:g} s. "
             "Check that it is not overloaded, or raise RAG_OPENAI_TIMEOUT_S."
         )
 
     def unreachable(self, cause: str) -> GeneratorUnavailable:
         """No connection came about."""
         return GeneratorUnavailable(
-            f"No connection to the endpoint at {self._where}{self._quoted(cause)}. Start it, or correct the address."
+            f"No connection to the {self._where}{self._quoted(cause)}. Start it, or correct the address."
+        )
+
+    def no_connection(self) -> GeneratorTimeout:
+        """Nobody took up the connection."""
+        return GeneratorTimeout(
+            f"No connection to the {self._where} came about in {self._settings.openai_connect_timeout_s:g} s. Check "
+            "the address and the network, or raise RAG_OPENAI_CONNECT_TIMEOUT_S."
         )
 
     def unusable_key(self) -> GeneratorAuthError:
@@ -102,28 +113,28 @@ class Explainer:
     def interrupted(self, why: str) -> GeneratorInterrupted:
         """The stream ended or broke after some text had come."""
         return GeneratorInterrupted(
-            f"The answer broke off half-way: {self._clean(why)} at {self._where}. Ask again; if it happens "
-            "often, look at the endpoint's log."
+            f"The answer from the {self._where} broke off half-way: {self._clean(why)}. Ask again; if it happens "
+            "often, look at its log."
         )
 
     def empty(self, why: str) -> GeneratorUnavailable:
         """The stream ended or broke before any text."""
         return GeneratorUnavailable(
-            f"The endpoint at {self._where} gave no answer: {self._clean(why)}. Check that it serves "
-            f"{self._api} and that RAG_OPENAI_MODEL={self._settings.openai_model} is a chat model."
+            f"The {self._where} gave no answer: {self._clean(why)}. Check that it serves "
+            f"{self._api} and that {self._model} is a chat model."
         )
 
     def declined(self, said: str) -> GeneratorUnavailable:
         """The model said that it will not answer, as providers let it say apart from answers."""
         return GeneratorUnavailable(
-            f"RAG_OPENAI_MODEL={self._settings.openai_model} declined to answer{self._quoted(said)}. "
+            f"{self._model} declined to answer{self._quoted(said)}. "
             "Put the question in other words, or set another model."
         )
 
     def all_thought(self) -> GeneratorUnavailable:
         """The model spent its tokens before the first word of the answer."""
         return GeneratorUnavailable(
-            f"RAG_OPENAI_MODEL={self._settings.openai_model} used up "
+            f"{self._model} used up "
             f"RAG_OPENAI_ANSWER_TOKENS={self._settings.openai_answer_tokens} before the answer began, as "
             "models that think first do. Raise it."
         )

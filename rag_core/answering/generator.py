@@ -8,19 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as PyGenerator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from rag_core.answering.budget import Fitted, fit
 from rag_core.answering.endpoint import Endpoint, Report, RequestError
 from rag_core.answering.endpoint_errors import Explainer
 from rag_core.answering.injection import reads_like_instructions
 from rag_core.answering.pricing import usage_of
+from rag_core.answering.probing import probe
 from rag_core.answering.prompt import NO_ANSWER, build_messages
 from rag_core.errors import SettingsError
 from rag_core.settings import Settings
-from rag_core.types import Message, Passage, Usage
+from rag_core.types import Check, Message, Passage, Usage
 
 _THINK, _THOUGHT = "<think>", "</think>"
+T = TypeVar("T")
 _Pieces = PyGenerator[str, None, None]
 
 
@@ -77,12 +79,12 @@ class Completion:
 
 
 class OpenAIGenerator:
-    """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses.
+    """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses, or in this process.
 
     Parameters
     ----------
     settings : Settings
-        The ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
+        ``gguf`` and the ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
         is sent, as servers on the own machine expect.
     on_usage : Callable[[Usage], None]
         Hears what each request took, as soon as it has ended.
@@ -122,7 +124,7 @@ class OpenAIGenerator:
         SettingsError
             No model is set.
         """
-        if not self._settings.openai_model:
+        if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
         return Generation(lambda outcome: self._pieces(outcome, question, passages, history))
 
@@ -143,15 +145,26 @@ class OpenAIGenerator:
         GeneratorError
             The endpoint does not answer, or not with a list of models.
         """
-        try:
-            return self._endpoint.models()
-        except RequestError as failed:
-            error = failed.error
-        raise error
+        return self._asked(self._endpoint.models)
+
+    def warm_up(self) -> None:
+        """Load the model, where it runs in this process; raises a `GeneratorError`."""
+        self._asked(self._endpoint.warm_up)
+
+    def probe(self) -> Iterator[Check]:
+        """Try the endpoint out with one small request; see `rag_core.answering.probing.probe`."""
+        return probe(self._endpoint, self._settings, self._on_usage)
 
     def close(self) -> None:
         """Close idle connections; the generator may be used again."""
         self._endpoint.close()
+
+    def _asked(self, what: Callable[[], T]) -> T:
+        try:
+            return what()
+        except RequestError as failed:
+            error = failed.error
+        raise error
 
     def _pieces(
         self, outcome: Generation, question: str, passages: Sequence[Passage], history: Sequence[Message]

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
+from rag_core.answering.gguf import problem_of
 from rag_core.errors import RagError
 from rag_core.services.generations import Generations
 from rag_core.services.stores import Stores
@@ -17,7 +18,13 @@ T = TypeVar("T")
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
 
 
-def condition(settings: Settings, stores: Stores, generations: Generations, threshold: Callable[[], float]) -> Status:
+def condition(
+    settings: Settings,
+    stores: Stores,
+    generations: Generations,
+    threshold: Callable[[], float],
+    generator: Callable[[], str],
+) -> Status:
     """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
     problems: list[str] = []
     reachable: dict[str, bool] = {}
@@ -49,6 +56,8 @@ def condition(settings: Settings, stores: Stores, generations: Generations, thre
         problems.append(
             f"The index was built with other settings ({', '.join(differing)}). Re-index to bring it up to date."
         )
+    if settings.gguf and (problem := problem_of(settings.gguf)):
+        problems.append(problem)
     # Nothing is compared where something is being written, or where not all could be counted.
     settled = all(reachable.values()) and not asked(lambda: bool(stores.jobs.listed(active=True, limit=1)), False)
     if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
@@ -69,7 +78,7 @@ def condition(settings: Settings, stores: Stores, generations: Generations, thre
         disk_bytes=_disk(settings.data_dir),
         data_dir=str(settings.data_dir),
         threshold=asked(threshold, settings.threshold),
-        generator=settings.generator_name,
+        generator=asked(generator, settings.generator_name),
         usage=asked(stores.usage.totals, []),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )

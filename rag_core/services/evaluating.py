@@ -50,8 +50,8 @@ class Evaluating:
     Parameters
     ----------
     settings : Settings
-    threshold : callable
-        The present value; it can be changed while the app runs.
+    threshold, generator : callable
+        The present value, and who writes answers; they can be changed while the app runs.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Evaluating:
         strategies: Strategies,
         asking: Asking,
         threshold: Callable[[], float],
+        generator: Callable[[], str],
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -69,6 +70,7 @@ class Evaluating:
         self._strategies = strategies
         self._asking = asking
         self._threshold = threshold
+        self._generator = generator
 
     def run(
         self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
@@ -114,7 +116,7 @@ class Evaluating:
             evaluation_id=new_id(),
             name=name,
             configuration=configuration.label,
-            generator=self._settings.generator_name,
+            generator=self._generator(),
             threshold=threshold,
             created_at=now(),
             seconds=time.perf_counter() - started,

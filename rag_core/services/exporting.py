@@ -87,7 +87,7 @@ def _dated(conversation: Conversation) -> str:
 
 def _notes(answer: Answer) -> list[str]:
     """Who wrote an answer, and whether it is whole. Notices are left out: they tell of this installation."""
-    notes = [] if answer.generator == "extractive" else [f"Written by {answer.generator.removeprefix('openai:')}."]
+    notes = [] if answer.generator == "extractive" else [f"Written by {answer.generator.partition(':')[2]}."]
     return [*notes, *(["Stopped before the end."] if answer.stopped else [])]
 
 

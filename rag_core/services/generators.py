@@ -26,27 +26,56 @@ class Generators:
         self._settings = settings
         self._stores = stores
         self._making = threading.Lock()
-        self._made: OpenAIGenerator | None = None
+        self._made: dict[str, OpenAIGenerator] = {}
+
+    @property
+    def model(self) -> str:
+        """The model in use: what was set in Admin, else the setting; empty where there is none."""
+        if self._settings.gguf:
+            return self._settings.model
+        return str(self._stores.conversations.preference("model") or self._settings.model)
+
+    def set_model(self, name: str | None) -> None:
+        """Override the model of the endpoint; ``None`` goes back to the setting."""
+        self._stores.conversations.set_preference("model", name)
+
+    @property
+    def name(self) -> str:
+        """``openai:MODEL`` or ``gguf:FILE``; ``extractive`` where answers are quoted."""
+        return self._with(self.model).generator_name
 
     def current(self) -> OpenAIGenerator | None:
         """The generator; ``None`` where no model is set, and answers are quoted."""
-        if not self._settings.openai_model:
-            return None
+        model = self.model
+        return self.named(model) if model else None
+
+    def named(self, model: str) -> OpenAIGenerator:
+        """The generator of one of the endpoint's models; it need not be there."""
         with self._making:
-            if self._made is None:
-                self._made = OpenAIGenerator(self._settings, on_usage=partial(self._note, self._settings))
-            return self._made
+            if model not in self._made:
+                settings = self._with(model)
+                self._made[model] = OpenAIGenerator(settings, on_usage=partial(self._note, settings.generator_name))
+            return self._made[model]
+
+    def warm_up(self) -> None:
+        """Load a model that runs in this process; raises a `GeneratorError`."""
+        generator = self.current()
+        if generator is not None:
+            generator.warm_up()
 
     def close(self) -> None:
-        """Give its connection back."""
+        """Give connections back."""
         with self._making:
-            made, self._made = self._made, None
-        if made is not None:
-            made.close()
+            made, self._made = list(self._made.values()), {}
+        for one in made:
+            one.close()
 
-    def _note(self, settings: Settings, usage: Usage) -> None:
+    def _with(self, model: str) -> Settings:
+        return self._settings if self._settings.gguf else self._settings.model_copy(update={"openai_model": model})
+
+    def _note(self, name: str, usage: Usage) -> None:
         try:
-            self._stores.usage.add(settings.generator_name, usage)
+            self._stores.usage.add(name, usage)
         except StoreError as error:
             # The answer is there and shows its own usage; that the store fails is told by all that needs it.
             log.warning("usage was not noted: %s", error)

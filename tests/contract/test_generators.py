@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import traceback
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,7 @@ from rag_core.errors import (
 )
 from rag_core.settings import Settings
 from rag_core.types import Message, Passage, Usage
-from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete, declining, model_server
+from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, declining, model_server
 
 KEY = "sk-do-not-show-4f1c"
 QUESTION = "What was capital expenditure in 2022?"
@@ -47,6 +48,17 @@ def settings(url: str, **changes: object) -> Settings:
     return Settings(_env_file=None, **(given | changes))
 
 
+def gguf_settings() -> Settings:
+    return Settings(
+        _env_file=None,
+        gguf=MODEL_FILE,
+        gguf_threads=1,
+        openai_answer_tokens=24,
+        openai_context_tokens=1024,
+        openai_timeout_s=200.0,
+    )
+
+
 @pytest.fixture(autouse=True)
 def no_ambient_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_LOG"):
@@ -65,9 +77,20 @@ def api(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["model", "script"])
-def generator(request: pytest.FixtureRequest, api: str) -> Iterator[Generator]:
-    if request.param == "model":
+@pytest.fixture(scope="session")
+def local() -> Iterator[OpenAIGenerator]:
+    """A model in this process, loaded once."""
+    made = OpenAIGenerator(gguf_settings())
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["model chat", "model responses", "script chat", "script responses", "gguf"])
+def generator(request: pytest.FixtureRequest) -> Iterator[Generator]:
+    kind, _, api = str(request.param).partition(" ")
+    if kind == "gguf":
+        yield request.getfixturevalue("local")
+    elif kind == "model":
         url = request.getfixturevalue("model_url")
         made = OpenAIGenerator(settings(url, openai_timeout_s=120, openai_api=api))
         yield made
@@ -106,7 +129,7 @@ class TestEveryGenerator:
         assert "".join(pieces).strip()
 
     def test_has_a_name_with_its_provider(self, generator: Generator) -> None:
-        assert generator.name == "openai:smollm2"
+        assert generator.name in ("openai:smollm2", f"gguf:{MODEL_FILE.stem}")
 
     def test_can_be_closed_early_and_used_again(self, generator: Generator) -> None:
         stream = generator.generate(QUESTION, [passage()])
@@ -361,6 +384,23 @@ def test_a_response_that_ends_early_for_another_reason_says_so(play) -> None:
     stream = made.generate(QUESTION, [passage()])
     assert "".join(stream) == "It was"
     assert stream.notices == ("The endpoint ended the answer before it was complete.",)
+
+
+def test_a_connection_that_nobody_takes_up_names_its_own_time_out() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        # The queue of those who wait is full, so that the next one hears nothing.
+        waiting = [socket.socket() for _ in range(3)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(listener.getsockname())
+        made = OpenAIGenerator(
+            settings(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", openai_connect_timeout_s=0.3)
+        )
+        with pytest.raises(GeneratorTimeout, match="RAG_OPENAI_CONNECT_TIMEOUT_S"):
+            list(made.generate(QUESTION, [passage()]))
+        made.close()
+        for one in waiting:
+            one.close()
 
 
 @pytest.mark.parametrize("url", ["localhost:11434/v1", "ftp://127.0.0.1/v1", "http://[::1", "http:///v1"])

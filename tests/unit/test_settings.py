@@ -170,3 +170,15 @@ def test_a_misspelt_argument_is_refused() -> None:
 
 def test_every_setting_is_described() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_a_model_of_ones_own_file_and_one_of_an_endpoint_exclude_each_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RAG_GGUF", str(tmp_path / "small.gguf"))
+    assert load_settings().generator_name == "gguf:small"
+    monkeypatch.setenv("RAG_OPENAI_MODEL", "large")
+    with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL: .*RAG_GGUF names a model already"):
+        load_settings()
+    monkeypatch.setenv("RAG_GGUF", " ")
+    assert load_settings().generator_name == "openai:large"
