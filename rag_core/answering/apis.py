@@ -45,6 +45,9 @@ class Api(Protocol):
     def options(self, settings: Settings) -> dict[str, Any]:
         """The request's fields beyond model, messages and stream."""
 
+    def resource(self, client: Any) -> Any:
+        """The part of the client that sends the request; a second's imports, the first time."""
+
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
         """Send the request; returns the stream of its events."""
 
@@ -64,8 +67,11 @@ class ChatCompletions:
             "stream_options": {"include_usage": True},
         }
 
+    def resource(self, client: Any) -> Any:
+        return client.chat.completions
+
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        return client.chat.completions.create(model=model, messages=list(messages), stream=True, **options)
+        return self.resource(client).create(model=model, messages=list(messages), stream=True, **options)
 
     def read(self, event: Any) -> Event:
         tokens = _tokens(getattr(event, "usage", None), "prompt_tokens", "completion_tokens")
@@ -94,8 +100,11 @@ class Responses:
             "store": False,
         }
 
+    def resource(self, client: Any) -> Any:
+        return client.responses
+
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        return client.responses.create(model=model, input=[*map(_item, messages)], stream=True, **options)
+        return self.resource(client).create(model=model, input=[*map(_item, messages)], stream=True, **options)
 
     def read(self, event: Any) -> Event:
         kind = _text(event, "type")

@@ -134,9 +134,11 @@ class Endpoint:
         raise failure
 
     def warm_up(self) -> None:
-        """Load the model, where it runs in this process; raises `RequestError`."""
-        if self._local:
-            self._connect()
+        """Do ahead what the first request would wait for, short of asking anything; raises `RequestError`.
+
+        A model that runs in this process is loaded.
+        """
+        self._api.resource(self._connect())
 
     def close(self) -> None:
         """Close idle connections, and free a model in this process; the next request begins anew."""

@@ -148,7 +148,7 @@ class OpenAIGenerator:
         return self._asked(self._endpoint.models)
 
     def warm_up(self) -> None:
-        """Load the model, where it runs in this process; raises a `GeneratorError`."""
+        """Do ahead what the first question would wait for; raises a `GeneratorError`."""
         self._asked(self._endpoint.warm_up)
 
     def probe(self) -> Iterator[Check]:

@@ -19,7 +19,7 @@ _ASKED = [{"role": "user", "content": "Count from one to five in words, and say 
 _ENOUGH = 12
 _LISTED = 5
 # Where pieces come all at once at the end of a wait of this length, something holds them back.
-_LONG_S, _BURST = 2.0, 0.02
+_LONG_S, _BURST_S = 3.0, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ def probe(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], No
 def _reachable(endpoint: Endpoint) -> tuple[Check, list[str] | None]:
     """Whether anyone is there and lets us in, and the models that it lists; ``None`` where it lists none."""
     try:
+        endpoint.warm_up()
         models = endpoint.models()
     except RequestError as failed:
         if isinstance(failed.error, GeneratorAuthError):
@@ -107,7 +108,7 @@ def _streaming(reply: _Reply) -> Check:
             False,
             "The text came in one piece, so readers see nothing until it is complete. Let the server stream.",
         )
-    if moments[-1] > _LONG_S and moments[-1] - moments[0] < _BURST:
+    if moments[-1] > _LONG_S and moments[-1] - moments[0] < _BURST_S:
         return Check(
             STREAMING,
             False,

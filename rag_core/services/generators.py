@@ -58,7 +58,7 @@ class Generators:
             return self._made[model]
 
     def warm_up(self) -> None:
-        """Load a model that runs in this process; raises a `GeneratorError`."""
+        """Load a model that runs in this process, and get ready for others; raises a `GeneratorError`."""
         generator = self.current()
         if generator is not None:
             generator.warm_up()
