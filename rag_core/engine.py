@@ -133,7 +133,7 @@ class Engine:
         self._starting = threading.Lock()
         self._closed = False
         try:
-            sweep(self._stores, self._removal)
+            self._swept = sweep(self._stores, self._removal)
             self._indexer.start()
         except BaseException:
             self._stores.close()
@@ -150,7 +150,8 @@ class Engine:
         if self._warming:
             self._warming.join()
         self._generators.close()
-        mark_clean(self._stores)
+        if self._swept:
+            mark_clean(self._stores)
         self._stores.close()
 
     def __enter__(self) -> Engine:

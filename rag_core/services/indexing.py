@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -16,15 +17,21 @@ from rag_core.services.generations import Generation, Generations
 from rag_core.services.reindexing import Reindexing
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
-from rag_core.services.upkeep import take_up_again
+from rag_core.services.upkeep import KEPT_JOBS, take_up_again
 from rag_core.services.work import Work, outcome
 from rag_core.settings import Settings
 from rag_core.store.codec import text_hash
+from rag_core.store.database import now
 from rag_core.store.files import clean_name, sha256_of
 from rag_core.types import DocumentStatus, Job, JobState, Page
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
+# A store that failed once may do better; one that failed so often needs somebody to see to it.
+MOST_TRIES = 3
+TIDY_EVERY_S = 3600.0
+# Whoever waits for a job has seen by then that it ended.
+SEEN_AFTER = timedelta(days=1)
 SameName = Literal["replace", "keep"]
 
 
@@ -51,7 +58,10 @@ class Indexer:
         self._passwords: dict[str, str] = {}
         self._changed = threading.Condition()
         self._in_flight = 0
-        self._taken: set[str] = set()
+        # Jobs taken up since all were last seen to have ended: how often each, and what it failed of.
+        self._taken: dict[str, int] = {}
+        self._problems: dict[str, str] = {}
+        self._tidied = time.monotonic()
         self._stopping = False
         self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended)
         self._reindexing = Reindexing(stores, generations, removal, self)
@@ -163,7 +173,7 @@ class Indexer:
             if self._stopping:
                 return
             if self._stores.jobs.start(job.job_id):
-                self._taken.add(job.job_id)
+                self._taken[job.job_id] = self._taken.get(job.job_id, 0) + 1
                 self._index(job)
 
     def embed(self, work: Work) -> None:
@@ -239,11 +249,27 @@ class Indexer:
             self._reindexing.run(waiting[0])
             self._notify()
         elif not self._stores.jobs.queued("index"):
-            if self._taken and not self._in_flight:
-                take_up_again(self._stores, self._removal, self._taken)
-                self._taken.clear()
-                self._notify()
+            if not self._in_flight:
+                self._tidy()
             self.wait_for_change(1.0)
+
+    def _tidy(self) -> None:
+        """See to jobs that a failing store kept from ending, and to the list of those that have ended."""
+        jobs = self._stores.jobs
+        if self._taken:
+            given_up = {
+                job_id: f"Given up after {times} tries. {self._problems.get(job_id, 'A store failed each time.')}"
+                for job_id, times in self._taken.items()
+                if times >= MOST_TRIES
+            }
+            take_up_again(self._stores, self._removal, self._taken, given_up)
+            again = jobs.states(list(self._taken))
+            self._taken = {one: times for one, times in self._taken.items() if again.get(one) is JobState.QUEUED}
+            self._problems = {one: problem for one, problem in self._problems.items() if one in self._taken}
+            self._notify()
+        if time.monotonic() - self._tidied > TIDY_EVERY_S:
+            self._tidied = time.monotonic()
+            jobs.forget_ended(KEPT_JOBS, ended_before=now() - SEEN_AFTER)
 
     def _index(self, job: Job) -> None:
         version_id = job.details["version_id"]
@@ -265,6 +291,7 @@ class Indexer:
             cancelled = self.is_cancelled(job.job_id)
             self._end(job, DocumentStatus.CANCELLED if cancelled else DocumentStatus.REJECTED, str(error))
         except RagError as error:
+            self._problems[job.job_id] = str(error)
             self._end(job, DocumentStatus.FAILED, str(error))
         except Exception:  # a bug that one document brings out must not end the queue for all others
             log.exception("indexing %s failed", job.name)
@@ -308,6 +335,8 @@ class Indexer:
 
     def _work_ended(self, work: Work) -> None:
         self._passwords.pop(work.version_id, None)
+        if work.error:
+            self._problems[work.job_id] = work.error
         self._reindexing.work_ended(work)
         with self._changed:
             self._in_flight -= 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from rag_core.errors import StoreError
+from rag_core.errors import StoreError, StoreUnavailable
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.store.schema import versions
@@ -17,23 +17,37 @@ CLEAN = "clean_shutdown"
 KEPT_JOBS = 2000
 
 
-def sweep(stores: Stores, removal: Removal) -> None:
+def sweep(stores: Stores, removal: Removal) -> bool:
     """Finish deletions, reset what was half indexed, and remove what no document owns.
 
     Cheap after an orderly end: stores are compared entry by entry only where the last process did
-    not say goodbye.
+    not say goodbye. False where Chroma is away, so that some of it is left to a later start: what it
+    would remove is seen by no search.
     """
     clean = stores.conversations.preference(CLEAN) is True
     stores.conversations.set_preference(CLEAN, None)
     stores.jobs.requeue_interrupted()
     stores.jobs.forget_ended(KEPT_JOBS)
     _end_published(stores)
-    _finish_deletions(stores, removal)
-    _reset_unfinished(stores, removal)
-    _remove_former(stores, removal)
-    _empty_ended(stores, removal)
-    if not clean:
-        _remove_orphans(stores)
+    steps = [
+        lambda: _finish_deletions(stores, removal),
+        lambda: _reset_unfinished(stores, removal),
+        lambda: _remove_former(stores, removal),
+        lambda: _empty_ended(stores, removal),
+        *([] if clean else [lambda: _remove_orphans(stores)]),
+    ]
+    done = [_done(step) for step in steps]
+    return all(done)
+
+
+def _done(step: Callable[[], None]) -> bool:
+    """Whether a step of the sweep came to its end; the database itself must answer."""
+    try:
+        step()
+    except StoreUnavailable as error:
+        log.warning("what an abrupt end left could not all be put right yet: %s", error)
+        return False
+    return True
 
 
 def mark_clean(stores: Stores) -> None:
@@ -41,10 +55,13 @@ def mark_clean(stores: Stores) -> None:
     stores.conversations.set_preference(CLEAN, True)
 
 
-def take_up_again(stores: Stores, removal: Removal, job_ids: Iterable[str]) -> None:
+def take_up_again(
+    stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
+) -> None:
     """Bring jobs to an end that run but that nobody works on, since a store failed as they were to end.
 
-    What was decided is noted; what was half indexed begins again from its file.
+    What was decided is noted; what was half indexed begins again from its file, save the jobs
+    ``given_up``, which fail for the reason given there.
     """
     for job_id, state in stores.jobs.states(list(job_ids)).items():
         if state is not JobState.RUNNING:
@@ -54,6 +71,10 @@ def take_up_again(stores: Stores, removal: Removal, job_ids: Iterable[str]) -> N
         if row is not None and row.state == "ended":
             how = {"failed": JobState.FAILED, "cancelled": JobState.CANCELLED}.get(row.status, JobState.DONE)
             stores.jobs.finish(job_id, how, DocumentStatus(row.status), row.reason)
+            continue
+        if reason := (given_up or {}).get(job_id):
+            removal.abandon(version_id, DocumentStatus.FAILED, reason)
+            stores.jobs.finish(job_id, JobState.FAILED, DocumentStatus.FAILED, reason)
             continue
         if row is not None and row.state in ("building", "words"):
             with removal.lock:

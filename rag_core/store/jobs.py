@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
@@ -107,11 +108,14 @@ class JobStore:
         with self._db.begin() as connection:
             return int(connection.execute(query.values(**values)).rowcount)
 
-    def forget_ended(self, keep: int) -> None:
-        """Drop the oldest ended jobs beyond the newest ``keep``."""
+    def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
+        """Drop the oldest ended jobs beyond the newest ``keep``, or those of them that ended before a moment."""
         kept = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
+        query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept))
+        if ended_before is not None:
+            query = query.where(jobs.c.finished_at < ended_before)
         with self._db.begin() as connection:
-            connection.execute(delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept)))
+            connection.execute(query)
 
 
 def _job(row: Any) -> Job:

@@ -19,18 +19,21 @@ from sqlalchemy import event
 
 from rag_core.engine import Engine
 from rag_core.errors import DataFolderUnwritable, StoreUnavailable
-from rag_core.services import upkeep
+from rag_core.services import indexing, upkeep
 from rag_core.store import database
 from rag_core.store.files import sha256_of
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
 from tests.unit.engines import (
     ASK_BUDGET,
+    ASK_COPPER,
     BUDGET,
     COPPER,
     PENGUINS,
     Hold,
     assert_in_agreement,
+    copied,
+    idle,
     indexed,
     names_found,
     opened,
@@ -175,6 +178,33 @@ def test_a_full_database_fails_in_words_and_goes_on_when_there_is_space(tmp_path
         assert all(document.status is DocumentStatus.INDEXED for document in engine.documents())
 
 
+def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be_tried_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        pool = engine._stores.database._engine
+        tries, endings = [], []
+
+        def full(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+            if statement.startswith("INSERT INTO pages"):
+                tries.append(statement)
+                raise sqlite3.OperationalError("database or disk is full")
+            if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < indexing.MOST_TRIES:
+                endings.append(statement)
+                raise sqlite3.OperationalError("database or disk is full")
+
+        event.listen(pool, "before_cursor_execute", full)
+        job = engine.add("a.pdf", make_pdf(BUDGET))
+        event.remove(pool, "before_cursor_execute", full)
+        assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
+        assert job.reason.startswith("Given up after 3 tries. The disk that holds")
+        assert "free some space" in job.reason
+        assert len(tries) == indexing.MOST_TRIES
+        (document,) = engine.documents()
+        assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
+        assert engine.wait([engine.retry(document.document_id).job_id])[0].result is DocumentStatus.INDEXED
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(engine)
+
+
 # read-only
 
 READER = """
@@ -240,6 +270,33 @@ def test_a_chroma_that_cannot_be_reached_is_told_by_its_setting(tmp_path: Path) 
     with opened(tmp_path / "data") as engine:
         assert engine.wait([engine.retry(document_id).job_id])[0].result is DocumentStatus.INDEXED
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(engine)
+
+
+def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_right_later(
+    tmp_path: Path, hold: Hold
+) -> None:
+    crashed = tmp_path / "crashed"
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        gone = indexed(engine, "gone.pdf", COPPER)
+        hold.on()
+        engine.submit("b.pdf", make_pdf(PENGUINS))
+        hold.until_reached()
+        engine._stores.library.hide(gone)  # where a delete was cut off
+        copied(tmp_path / "data", crashed)()
+        hold.release()
+    with opened(crashed, chroma_host="127.0.0.1", chroma_port=closed_port()) as engine:
+        job = next(job for job in idle(engine) if job.name == "b.pdf")
+        assert job.result is DocumentStatus.FAILED
+        assert "CHROMA_HOST" in job.reason
+        assert {one.name for one in engine.documents()} == {"a.pdf", "b.pdf"}
+        assert any("CHROMA_HOST" in problem for problem in engine.status().problems)
+    with opened(crashed) as engine:
+        failed = next(one.document_id for one in engine.documents() if one.name == "b.pdf")
+        assert engine.wait([engine.retry(failed).job_id])[0].result is DocumentStatus.INDEXED
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert names_found(engine, ASK_COPPER) == []
         assert_in_agreement(engine)
 
 

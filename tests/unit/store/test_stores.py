@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from rag_core.errors import StoreUnavailable, UnknownDocument
-from rag_core.store.database import Database, batches
+from rag_core.store.database import Database, batches, now
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.vectors import VectorStore
@@ -92,6 +93,15 @@ def test_lists_longer_than_a_statement_may_hold_are_asked_in_runs(database: Data
     _, version_id, chunk_ids = version(library, "a", *(f"body {number}" for number in range(2500)))
     assert library.chunk_ids([version_id]) == chunk_ids
     assert len(library.visible_chunks(chunk_ids)) == 2500
+
+
+def test_ended_jobs_are_dropped_once_nobody_waits_for_them(jobs: JobStore) -> None:
+    ended, waiting = (jobs.add("index", name).job_id for name in ("a", "b"))
+    jobs.finish(ended, JobState.DONE, DocumentStatus.INDEXED)
+    jobs.forget_ended(0, ended_before=now() - timedelta(days=1))
+    assert {job.job_id for job in jobs.listed()} == {ended, waiting}
+    jobs.forget_ended(0, ended_before=now() + timedelta(seconds=1))
+    assert [job.job_id for job in jobs.listed()] == [waiting]
 
 
 def test_queued_jobs_come_oldest_first_and_are_taken_once(jobs: JobStore) -> None:
