@@ -179,6 +179,11 @@ class Engine:
         """The language model in use: what was set in Admin, else the setting; empty where there is none."""
         return self._generators.model
 
+    @property
+    def endpoint(self) -> str:
+        """Where language models are asked: a URL without secrets, or a file; empty where nothing says."""
+        return self._generators.endpoint
+
     def set_model(self, name: str | None) -> None:
         """Override the model of the endpoint; ``None`` goes back to the setting."""
         self._generators.set_model(name)

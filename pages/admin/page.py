@@ -7,6 +7,8 @@ import streamlit as st
 from pages.admin.gate import gate
 from pages.admin.health import health, installation, stores
 from pages.admin.index import index
+from pages.admin.model import model
+from pages.admin.usage import usage
 from pages.admin.watches import watches
 from pages.shared.backend import arrive, backend
 from pages.shared.jobs import job_panel
@@ -23,5 +25,7 @@ job_panel(back.engine)
 index(back.engine, status)
 stores(status)
 watches(back.engine)
+model(back.engine)
+usage(back.engine)
 gate(back.engine)
 installation(status)

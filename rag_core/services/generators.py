@@ -6,6 +6,7 @@ import logging
 import threading
 from functools import partial
 
+from rag_core.answering.endpoint_errors import DEFAULT_BASE_URL, shown_url
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.errors import StoreError
 from rag_core.services.stores import Stores
@@ -34,6 +35,16 @@ class Generators:
         if self._settings.gguf:
             return self._settings.model
         return str(self._stores.conversations.preference("model") or self._settings.model)
+
+    @property
+    def endpoint(self) -> str:
+        """Where models are asked: a URL without secrets, or a file; empty where neither it nor a model is set."""
+        settings = self._settings
+        if settings.gguf:
+            return str(settings.gguf)
+        if not (settings.openai_base_url or settings.openai_api_key or self.model):
+            return ""
+        return shown_url(settings.openai_base_url or DEFAULT_BASE_URL)
 
     def set_model(self, name: str | None) -> None:
         """Override the model of the endpoint; ``None`` goes back to the setting."""

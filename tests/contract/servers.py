@@ -23,6 +23,7 @@ class Exchange:
 
     def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event) -> None:
         self._handler = handler
+        self.path = handler.path
         self._responses = handler.path.endswith("/responses")
         self._over = over
         self.closed_by_client = threading.Event()
@@ -132,6 +133,17 @@ def declining(*pieces: str) -> Play:
         exchange.end()
 
     return play
+
+
+def listing(*names: str) -> Play:
+    """The list of models."""
+    models = {"object": "list", "data": [{"id": name} for name in names]}
+    return lambda exchange: exchange.error(200, models, content_type="application/json")
+
+
+def serving(*names: str, answer: Play) -> Play:
+    """A server of these models, all of which answer alike."""
+    return lambda exchange: (listing(*names) if exchange.path.endswith("/models") else answer)(exchange)
 
 
 class ScriptedEndpoint:

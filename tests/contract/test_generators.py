@@ -25,7 +25,16 @@ from rag_core.errors import (
 )
 from rag_core.settings import Settings
 from rag_core.types import Message, Passage, Usage
-from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, declining, model_server
+from tests.contract.servers import (
+    MODEL_FILE,
+    Exchange,
+    Play,
+    ScriptedEndpoint,
+    complete,
+    declining,
+    listing,
+    model_server,
+)
 
 KEY = "sk-do-not-show-4f1c"
 QUESTION = "What was capital expenditure in 2022?"
@@ -637,10 +646,7 @@ def test_without_a_model_nothing_is_asked() -> None:
 
 class TestModels:
     def test_sorted(self, play) -> None:
-        def listing(exchange: Exchange) -> None:
-            exchange.error(200, {"object": "list", "data": [{"id": "b"}, {"id": "a"}]}, content_type="application/json")
-
-        made, _ = play(listing)
+        made, _ = play(listing("b", "a"))
         assert made.models() == ["a", "b"]
 
     @pytest.mark.parametrize(

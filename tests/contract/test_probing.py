@@ -7,15 +7,9 @@ import pytest
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.settings import Settings
 from rag_core.types import Check, Usage
-from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete
+from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
 
 KEY = "sk-do-not-show-81aa"
-
-
-def listing(*names: str) -> Play:
-    return lambda exchange: exchange.error(
-        200, {"object": "list", "data": [{"id": name} for name in names]}, content_type="application/json"
-    )
 
 
 def status(code: int, said: str = "") -> Play:

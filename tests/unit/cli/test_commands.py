@@ -16,6 +16,7 @@ import pytest
 from rag_core.cli import app as cli
 from rag_core.cli.sources import sources
 from tests.conftest import make_pdf
+from tests.contract.servers import ScriptedEndpoint, complete
 
 ROOT = Path(__file__).parents[3]
 HARBOUR = make_pdf("The harbour of Brennick was dredged in 1931 by forty men.", "Its lighthouse is painted red.")
@@ -225,3 +226,23 @@ def test_standard_output_holds_nothing_but_json(tmp_path: Path) -> None:
     (line,) = ended.stdout.splitlines()
     assert json.loads(line)["status"] == "indexed"
     assert ended.stderr == ""
+
+
+def test_what_the_model_took_is_told_with_an_answer_and_summed_up_in_status(
+    run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = complete("It was dredged in 1931 [1].", tokens=(900, 12))
+    with ScriptedEndpoint(answer) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
+        monkeypatch.setenv("RAG_PRICE_OUTPUT", "100")
+        _, [row], _ = run("ask", QUESTION)
+        usage = {"calls": 1, "input_tokens": 900, "output_tokens": 12, "estimated": False, "cost": 0.0012}
+        assert row["usage"] == usage | {"currency": "USD"}
+        _, [shown], _ = run("ask", QUESTION, as_json=False)
+        assert "The model took 900 tokens in, 12 out, 0.0012 USD" in shown["shown"]
+    _, [status], _ = run("status")
+    assert status["usage"][0]["generator"] == "openai:small"
+    assert status["usage"][0]["usage"]["calls"] == 2
+    _, [table], _ = run("status", as_json=False)
+    assert "2 calls, 1,800 tokens in, 24 out" in table["shown"]

@@ -1,0 +1,93 @@
+"""The language model: which one, and whether it works."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.problems import told
+from pages.shared.text import count, plain
+from rag_core.engine import Engine
+from rag_core.types import Check
+
+_CHOSEN, _LISTED, _FOUND = "model_chosen", "models_listed", "model_found"
+_ICONS = {
+    True: ":green[:material/check_circle:]",
+    False: ":red[:material/error:]",
+    None: ":orange[:material/help:]",
+}
+_APIS = {"chat": "Chat Completions", "responses": "Responses"}
+
+
+def model(engine: Engine) -> None:
+    """Who writes the answers; choose another of the endpoint's models, and try it out."""
+    st.subheader("Language model", anchor=False)
+    with told():
+        _in_use(engine)
+        if engine.endpoint:
+            _controls(engine)
+
+
+def _in_use(engine: Engine) -> None:
+    settings = engine.settings
+    if not engine.model:
+        st.caption(
+            "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` and, for a server other than "
+            "OpenAI's, `RAG_OPENAI_BASE_URL` to have them written, or `RAG_GGUF` to run a model in this program."
+        )
+    if engine.endpoint:
+        where = "" if settings.gguf else f", over {_APIS[settings.openai_api]}"
+        st.text(f"{engine.model or 'No model chosen'}, at {engine.endpoint}{where}")
+        st.caption(
+            f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
+            f"{settings.openai_answer_tokens:,} of them for the answer · given up after "
+            f"{settings.openai_timeout_s:g} s of silence · {settings.openai_retries} further tries. "
+            "The settings `RAG_OPENAI_…` change that."
+        )
+
+
+def _controls(engine: Engine) -> None:
+    chosen = engine.model
+    if not engine.settings.gguf:
+        listed = st.session_state.get(_LISTED, [])
+        st.session_state.setdefault(_CHOSEN, engine.model or None)
+        options = list(dict.fromkeys(one for one in (engine.model, *listed, st.session_state.get(_CHOSEN)) if one))
+        chosen = st.selectbox(
+            "Model",
+            options,
+            key=_CHOSEN,
+            accept_new_options=True,
+            placeholder="Choose or type a name",
+            help="List models to choose from what the endpoint offers.",
+        )
+    with st.container(horizontal=True, gap="small"):
+        tested = st.button("Test", icon=":material/network_check:", key="test_model", disabled=not chosen)
+        if not engine.settings.gguf:
+            st.button("List models", icon=":material/list:", key="list_models", on_click=_list, args=[engine])
+            if chosen and chosen != engine.model:
+                st.button("Use this model", key="use_model", type="primary", on_click=_use, args=[engine, chosen])
+            if engine.model != engine.settings.model:
+                st.button("Back to the setting", key="reset_model", on_click=_use, args=[engine, None])
+    if tested and chosen:
+        with st.spinner("Asking the model"):
+            st.session_state[_FOUND] = (chosen, list(engine.test_model(chosen)))
+    name, checks = st.session_state.get(_FOUND, ("", []))
+    if checks and name == chosen:
+        _results(checks)
+
+
+def _list(engine: Engine) -> None:
+    with told():
+        st.session_state[_LISTED] = engine.models()
+        st.toast(f"{count(len(st.session_state[_LISTED]), 'model')} listed", icon=":material/check:")
+
+
+def _use(engine: Engine, name: str | None) -> None:
+    with told():
+        engine.set_model(name)
+        st.session_state[_CHOSEN] = engine.model or None
+
+
+def _results(checks: list[Check]) -> None:
+    with st.container(border=True, gap="xsmall"):
+        for check in checks:
+            st.markdown(f"{_ICONS[check.passed]} **{check.name}.** {plain(check.words)}")

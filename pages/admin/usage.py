@@ -1,0 +1,52 @@
+"""What language models took so far, and what it cost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared.problems import told
+from rag_core.engine import Engine
+
+_PERIODS = {"Last 30 days": timedelta(days=30), "Ever": None}
+_COUNTS = ("Requests", "Tokens in", "Tokens out")
+
+
+def usage(engine: Engine) -> None:
+    """Totals by model, also of answers that were deleted since; nothing where no model was asked."""
+    with told():
+        if not engine.usage():
+            return
+        period = st.segmented_control(
+            "Tokens and cost", list(_PERIODS), default="Ever", required=True, key="usage_period"
+        )
+        span = _PERIODS[period]
+        totals = engine.usage(datetime.now(UTC) - span if span else None)
+        rows = [
+            {
+                "Model": one.generator,
+                "Requests": one.usage.calls,
+                "Tokens in": one.usage.input_tokens,
+                "Tokens out": one.usage.output_tokens,
+                "Cost": one.usage.cost,
+                "Currency": one.usage.currency,
+            }
+            for one in totals
+        ]
+        st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            key="usage",
+            column_config={name: st.column_config.NumberColumn(format="localized") for name in _COUNTS}
+            | {"Cost": st.column_config.NumberColumn(format="%.4f")},
+            alt="Tokens and cost by model",
+        )
+        notes = []
+        if any(one.usage.estimated for one in totals):
+            notes.append("Some of the tokens are estimated, where the endpoint did not tell them.")
+        if any(one.usage.cost is None for one in totals):
+            notes.append("Requests made while no price was set have no cost: `RAG_PRICE_INPUT`, `RAG_PRICE_OUTPUT`.")
+        if notes:
+            st.caption(" ".join(notes))

@@ -1,0 +1,101 @@
+"""Admin's part about the language model: chosen, tested, and what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import backend
+from tests.app.conftest import OpenPage, texts
+from tests.contract.servers import ScriptedEndpoint, complete, serving
+from tests.unit.engines import ASK_BUDGET, BUDGET, indexed
+
+KEY = "sk-5ecret-5ecret"
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
+    """A server of two models; the settings name the small one."""
+    answer = complete("It is ", "42 million euros ", "[1].", tokens=(1200, 30))
+    with ScriptedEndpoint(serving("large", "small", answer=answer)) as started:
+        for name, value in (("BASE_URL", started.url), ("MODEL", "small"), ("API_KEY", KEY), ("RETRIES", "0")):
+            monkeypatch.setenv(f"RAG_OPENAI_{name}", value)
+        yield started
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_without_a_model_it_is_said_how_to_set_one(open_page: OpenPage) -> None:
+    app = open_page("admin")
+    assert "answers are quoted from the documents. Set `RAG_OPENAI_MODEL`" in texts(app)
+    assert not [one for one in app.button if one.key == "test_model"]
+    assert not [one for one in app.dataframe if "Requests" in one.value]
+
+
+def test_the_model_in_use_is_tested_in_words(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
+    app = open_page("admin")
+    assert f"small, at {endpoint.url}, over Chat Completions" in texts(app)
+    shown = texts(press(app, "test_model"))
+    for words in ("lists 2 models", "It was accepted", "small answers", "comes in pieces", "It came after"):
+        assert words in shown
+    assert KEY not in shown
+
+
+def test_a_test_that_fails_says_what_to_do(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
+    endpoint.script[:] = [lambda exchange: exchange.error(401, {"error": {"message": f"wrong key {KEY}"}})]
+    app = press(open_page("admin"), "test_model")
+    assert "Set a valid key" in texts(app)
+    assert KEY not in texts(app)
+    press(app, "list_models")
+    assert "Set a valid key" in app.error[0].value
+    assert KEY not in app.error[0].value
+
+
+def test_an_address_is_shown_without_what_is_secret_in_it(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_OPENAI_BASE_URL", "http://me:hunter2@127.0.0.1:9/v1?token=hunter3")
+    monkeypatch.setenv("RAG_OPENAI_API", "responses")
+    app = open_page("admin")
+    assert "No model chosen, at http://127.0.0.1:9/v1, over Responses" in texts(app)
+    press(app, "list_models")
+    assert "or correct the address" in app.error[0].value
+    assert "hunter" not in texts(app)
+
+
+def test_another_model_of_the_endpoint_is_chosen_and_the_setting_taken_again(
+    open_page: OpenPage, endpoint: ScriptedEndpoint
+) -> None:
+    app = press(open_page("admin"), "list_models")
+    choice = app.selectbox(key="model_chosen")
+    assert choice.options == ["small", "large"]
+    choice.set_value("large").run()
+    press(app, "use_model")
+    assert "large, at " in texts(app)
+    press(app, "test_model")
+    assert endpoint.requests[-1]["model"] == "large"
+    press(app, "reset_model")
+    assert "small, at " in texts(app)
+    assert app.selectbox(key="model_chosen").value == "small"
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_what_models_took_is_summed_up(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_PRICE_INPUT", "1")
+    monkeypatch.setenv("RAG_PRICE_OUTPUT", "10")
+    app = open_page("admin")
+    engine = backend._open().engine
+    indexed(engine, "bridge.pdf", BUDGET)
+    engine.answer(ASK_BUDGET)
+    engine.answer(ASK_BUDGET)
+    app.run()
+    table = next(one.value for one in app.dataframe if "Requests" in one.value)
+    row = table.iloc[0]
+    assert (row["Model"], row["Requests"], row["Tokens in"], row["Tokens out"]) == ("openai:small", 2, 2400, 60)
+    assert row["Cost"] == pytest.approx(0.003)
+    assert row["Currency"] == "USD"
+    assert "no cost" not in texts(app)
