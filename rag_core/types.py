@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int32]
+BoolArray = npt.NDArray[np.bool_]
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 

@@ -141,3 +141,20 @@ def test_missing_recogniser_is_said(scan: Path, monkeypatch: pytest.MonkeyPatch)
     page = read(scan, 0, "auto").page
     assert page.state is PageState.EMPTY
     assert "rapidocr" in page.reason
+
+
+def test_a_rule_alone_could_be_no_letters(tmp_path: Path) -> None:
+    def rule(canvas: Canvas) -> None:
+        canvas.rect(18, 800, 560, 1, stroke=0, fill=1)
+
+    def shapes(canvas: Canvas) -> None:
+        rule(canvas)
+        canvas.line(72, 700, 72, 712)
+
+    document = PdfiumDocument(make(tmp_path / "a.pdf", lambda canvas: None, rule, shapes))
+    drawn = []
+    for index in range(3):
+        with document.open_page(index) as reader:
+            drawn.append(reader.draws())
+    document.close()
+    assert drawn == [False, False, True]
