@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,12 @@ from rag_core.extraction.runs import Run
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _BIN = 3.0
+_NARROWEST = 60.0
 _FEWEST_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
+# Left and right end, and what it says.
+_Word: TypeAlias = tuple[float, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,20 @@ class Columns:
 
 @dataclass(slots=True)
 class _Row:
-    words: list[tuple[float, float, str]]
+    """Runs on one baseline, wherever the content stream has them."""
+
+    runs: list[Run]
     top: float
     bottom: float
+
+    def words(self) -> list[_Word]:
+        """Those whose place is known, from left to right."""
+        placed = (
+            (float(spot[0]), float(spot[2]), word)
+            for run in self.runs
+            for spot, word in zip(run.spots, run.words, strict=True)
+        )
+        return sorted(word for word in placed if word[0] == word[0])
 
 
 def find_columns(runs: list[Run]) -> Columns | None:
@@ -45,70 +60,65 @@ def find_columns(runs: list[Run]) -> Columns | None:
     rows = _rows(runs)
     if len(rows) < _FEWEST_ROWS:
         return None
-    low = min(row.words[0][0] for row in rows)
-    high = max(word[1] for row in rows for word in row.words)
-    if high - low < 60.0:
-        return None
-    found = _widest_strip(rows, low, high)
+    found = _widest_strip(rows)
     if found is None:
         return None
     gutter, first, last = found
     band = rows[first : last + 1]
-    if not _prose_on_both_sides(band, gutter):
+    words = [row.words() for row in band]
+    both = [number for number, row in enumerate(words) if row[0][0] < gutter < row[-1][1]]
+    band, words = band[both[0] : both[-1] + 1], words[both[0] : both[-1] + 1]
+    if not _prose_on_both_sides(words, gutter):
         return None
     top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
     return Columns(gutter, top, bottom, _interleaved(runs, gutter, top, bottom))
 
 
 def _rows(runs: list[Run]) -> list[_Row]:
-    """Words by baseline, wherever the content stream has them."""
     rows: list[_Row] = []
     for run in sorted(runs, key=lambda item: item.box[3]):
-        words = [
-            (float(spot[0]), float(spot[2]), word)
-            for spot, word in zip(run.spots, run.words, strict=True)
-            if spot[0] == spot[0]
-        ]
-        if not words:
+        if np.isnan(run.spots[:, 0]).all():
             continue
         if rows and run.box[3] - rows[-1].bottom < 0.4 * max(run.size, 1.0):
-            rows[-1].words += words
+            rows[-1].runs.append(run)
             rows[-1].top = min(rows[-1].top, run.box[1])
         else:
-            rows.append(_Row(words, run.box[1], run.box[3]))
-    for row in rows:
-        row.words.sort()
+            rows.append(_Row([run], run.box[1], run.box[3]))
     return rows
 
 
-def _widest_strip(rows: list[_Row], low: float, high: float) -> tuple[float, int, int] | None:
+def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     """Place across, first and last row of the strip that has the most rows with words on both sides."""
+    spots = np.concatenate([run.spots for row in rows for run in row.runs]).astype(np.float64)
+    numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
+    known = ~np.isnan(spots[:, 0])
+    spots, numbers = spots[known], numbers[known]
+    low, high = float(spots[:, 0].min()), float(spots[:, 2].max())
+    if high - low < _NARROWEST:
+        return None
+    # All words and all places at once: nearly every page has none that could do, and that must cost next to
+    # nothing. A word counts up where it begins and down behind its end; the running sum says what it covers.
     bins = int((high - low) / _BIN) + 1
-    covered: npt.NDArray[np.bool_] = np.zeros((len(rows), bins), np.bool_)
-    starts, ends = np.full(len(rows), bins), np.zeros(len(rows), np.int64)
-    for number, row in enumerate(rows):
-        for x0, x1, _ in row.words:
-            begin, end = int((x0 - low) / _BIN), int((x1 - low) / _BIN)
-            covered[number, begin : end + 1] = True
-            starts[number], ends[number] = min(starts[number], begin), max(ends[number], end)
-    # All places at once: nearly every page has none that could do, and that must cost next to nothing.
+    begins, ends = (((spots[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
+    steps = np.zeros((len(rows), bins + 1), np.int64)
+    np.add.at(steps, (numbers, begins), 1)
+    np.add.at(steps, (numbers, ends + 1), -1)
+    covered = steps.cumsum(axis=1)[:, :-1] > 0
+    starts, stops = covered.argmax(axis=1), bins - 1 - covered[:, ::-1].argmax(axis=1)
     free = ~covered[:, :-1] & ~covered[:, 1:]
     places = np.arange(bins - 1)
-    sides = (starts[:, None] < places) & (ends[:, None] > places)
+    sides = (starts[:, None] < places) & (stops[:, None] > places)
     most = (free & sides).sum(axis=0)
     best: tuple[int, float, int, int] | None = None
-    for place in range(int(0.2 * bins), int(0.8 * bins)):
-        if most[place] < _FEWEST_ROWS or (best is not None and most[place] <= best[0]):
+    for place in np.flatnonzero(most >= _FEWEST_ROWS).tolist():
+        within = int(0.2 * bins) <= place < int(0.8 * bins)
+        if not within or (best is not None and most[place] <= best[0]):
             continue
         for first, last in _stretches(free[:, place]):
             count = int(sides[first : last + 1, place].sum())
             if count >= _FEWEST_ROWS and (best is None or count > best[0]):
                 best = (count, low + (place + 1) * _BIN, first, last)
-    if best is None:
-        return None
-    _, gutter, first, last = best
-    both = [n for n in range(first, last + 1) if rows[n].words[0][0] < gutter < rows[n].words[-1][1]]
-    return gutter, both[0], both[-1]
+    return best[1:] if best is not None else None
 
 
 def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -116,14 +126,14 @@ def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _prose_on_both_sides(band: list[_Row], gutter: float) -> bool:
-    left = [[word for word in row.words if word[0] < gutter] for row in band]
-    right = [[word for word in row.words if word[0] >= gutter] for row in band]
+def _prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
+    left = [[word for word in row if word[0] < gutter] for row in band]
+    right = [[word for word in row if word[0] >= gutter] for row in band]
     pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
     return _is_prose([one for one, _ in pairs]) and _is_prose([two for _, two in pairs])
 
 
-def _is_prose(side: list[list[tuple[float, float, str]]]) -> bool:
+def _is_prose(side: list[list[_Word]]) -> bool:
     """Several words a row, mostly letters, that fill the column: neither figures nor labels."""
     width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
