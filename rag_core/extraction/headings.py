@@ -17,7 +17,7 @@ _NUMBERED = re.compile(
     r"[\divxlca]+[a-z]?\b|\d+(?:\.\d+){1,3}\.?\s+[A-Z])",
     re.IGNORECASE,
 )
-_LETTERS = re.compile(r"[^\W\d_]")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|\s\d{1,4}$")
 _TOP_LINES = 6
 _SEPARATOR = " › "
@@ -27,7 +27,7 @@ def heading_lines(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
     """Spans of the headings among the lines of a page, ascending; a heading over two lines is one span."""
     if not lines:
         return ()
-    sizes = [line.size for line in lines for _ in range(max(len(line.text) // 8, 1))]
+    sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
     body = median(sizes)
     bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
     found: list[tuple[int, int]] = []
@@ -47,12 +47,13 @@ def heading_lines(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
 
 def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
     text = line.text
+    # What costs least first: nearly every line is none.
+    if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
+        return False
+    letters = len(_NO_LETTERS.sub("", text))
+    if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or line.tabular or _LEADERS.search(text):
+        return False
     words = text.split()
-    letters = _LETTERS.findall(text)
-    if not 3 <= len(text) <= 120 or len(letters) < 3 or len(letters) < 0.5 * len(text.replace(" ", "")):
-        return False
-    if line.tabular or text.endswith((",", ";")) or _LEADERS.search(text) or text[0].islower():
-        return False
     larger = body > 0 and line.size >= _LARGER * body
     if following is not None and following.tabular and not larger and not _apart(line, following):
         return False

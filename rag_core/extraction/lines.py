@@ -23,6 +23,7 @@ class Line:
     box: tuple[float, float, float, float] = field(init=False)
     size: float = field(init=False)
     text: str = field(init=False)
+    _tabular: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         boxes = [run.box for run in self.runs]
@@ -55,6 +56,11 @@ class Line:
     @property
     def tabular(self) -> bool:
         """Whether it reads like a row of a table: many cells, or figures and few words after the first."""
+        if self._tabular is None:
+            self._tabular = self._is_tabular()
+        return self._tabular
+
+    def _is_tabular(self) -> bool:
         if sum(run.cells for run in self.runs) >= 3:
             return True
         words = self.text.split()

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,7 +148,7 @@ class PageReader:
         """Whether the font of a character is bold by its weight or by its name."""
         name, flags = ctypes.create_string_buffer(96), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._text.raw, index, name, 96, ctypes.byref(flags))
-        return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
+        return _is_bold_name(name.value)
 
     def inks(self, numbers: range) -> Int64Array:
         """How characters are painted, shape (n, 6).
@@ -264,6 +265,11 @@ def _holds_image(item: int, depth: int = 3) -> bool:
         inner = range(min(_count_within(item), 2000))
         return any(_holds_image(_object_within(item, index), depth - 1) for index in inner)
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)
+
+
+@lru_cache(maxsize=1024)
+def _is_bold_name(name: bytes) -> bool:
+    return bool(_BOLD.search(name.decode("utf-8", "replace")))
 
 
 def _join_surrogates(codes: IntArray, boxes: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -48,6 +48,8 @@ class Run:
 
     @property
     def text(self) -> str:
+        if all(self.spaced[1:]):
+            return " ".join(self.words)
         parts = [(" " if spaced and number else "") + word for number, (word, spaced) in self.pairs()]
         return "".join(parts)
 
