@@ -20,14 +20,18 @@ _PAGE_NUMBER = re.compile(
 class EdgeLine:
     """A line near the top or bottom of a page: where it stands, what it says, and the shape of that.
 
-    ``shape`` is the text with every number replaced; ``numbers`` are the numbers.
+    ``shape`` is the text with every number replaced; ``numbers`` are the numbers. ``counts`` says that it is
+    a page number and nothing else, ``roman`` that it is one in Roman figures. Only a ``telling`` line can be
+    furniture.
     """
 
     start: int
     end: int
-    literal: str
     shape: str
     numbers: tuple[int, ...]
+    counts: bool
+    roman: bool
+    telling: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,14 @@ def edges_of(page_index: int, text: str) -> Edges:
 
 def _edge_line(match: re.Match[str]) -> EdgeLine:
     literal = " ".join(match[0].casefold().split())
+    shape = _DIGITS.sub("#", literal)
     numbers = tuple(int(number) for number in _DIGITS.findall(literal)[:6] if len(number) < 10)
-    return EdgeLine(match.start(), match.end(), literal, _DIGITS.sub("#", literal), numbers)
+    counts = _PAGE_NUMBER.match(literal) is not None
+    roman = counts and _ROMAN.search(literal) is not None
+    short = len(literal) <= _LONGEST and len(literal.split()) <= _MOST_WORDS
+    # A row of years or figures heads many tables.
+    telling = short and (counts or sum(char.isalpha() for char in shape) >= 3)
+    return EdgeLine(match.start(), match.end(), shape, numbers, counts, roman, telling)
 
 
 def running_spans(page: Edges, neighbours: list[Edges]) -> tuple[tuple[int, int], ...]:
@@ -92,17 +102,15 @@ def _needed(line: EdgeLine, others: int) -> int:
     # hardly ever is anything else.
     if others <= 2:
         return max(others, 1)
-    return 2 if _PAGE_NUMBER.match(line.literal) else min(4, others - 1)
+    return 2 if line.counts else min(4, others - 1)
 
 
 def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
     """Whether a page ``distance`` pages away has the line, with nothing but its page number changed."""
-    if len(line.literal) > _LONGEST or len(line.literal.split()) > _MOST_WORDS:
+    if not line.telling:
         return False
-    if not line.numbers and _PAGE_NUMBER.match(line.literal) and _ROMAN.search(line.literal):
-        return any(_PAGE_NUMBER.match(other.literal) and _ROMAN.search(other.literal) for other in others)
-    if sum(char.isalpha() for char in line.shape) < 3 and not _PAGE_NUMBER.match(line.literal):
-        return False  # a row of years or figures heads many tables
+    if line.roman and not line.numbers:
+        return any(other.roman for other in others)
     return any(
         other.shape == line.shape
         and len(other.numbers) == len(line.numbers)

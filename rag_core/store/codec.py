@@ -72,7 +72,7 @@ def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[Int8Array, FloatArray]:
 def span_to_row(span: ChunkSpan) -> dict[str, Any]:
     """Columns of a chunk; sentence starts as little-endian uint16."""
     return {
-        **asdict(span),
+        **{name: getattr(span, name) for name in ChunkSpan.__slots__},
         "sentences": np.asarray(span.sentences, "<u2").tobytes(),
         "text_hash": text_hash(span.prefix, span.text),
     }
