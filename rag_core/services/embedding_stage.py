@@ -1,4 +1,4 @@
-"""The second stage of indexing: vectors for stored chunks, then publication.
+"""The second stage of indexing: vectors for stored chunks.
 
 It runs in a thread of its own, so that the next document is read while this one's vectors are made.
 Whatever waits is embedded together, shortest texts first: a batch of equally long texts has no
@@ -11,28 +11,28 @@ import logging
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
-import numpy as np
-
-from rag_core.errors import RagError
+from rag_core.services.discarding import Discarding
+from rag_core.services.publication import Publication
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
 from rag_core.services.work import Work
-from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, Embedding, JobState, embedded_text
+from rag_core.types import Embedding, embedded_text
 
 log = logging.getLogger(__name__)
 TOGETHER = 512
-# Texts given to the embedder at once: it waits for the last of them before it takes more (with 32, an
-# eighth of its time beside reading), and work is cancelled and stopped between them (2 s at most).
-AT_ONCE = 128
-SAVE_EVERY = 64
+# Texts given to the embedder at once. It has two such lots at a time, and so need not wait while vectors are
+# stored; work is cancelled and stopped between them (2 s at most).
+AT_ONCE = 64
+LOTS = 2
 REPORT_EVERY_S = 0.25
 
 
 class EmbeddingStage:
-    """Takes `Work`, ends it.
+    """Takes `Work`, and hands it on to its publication.
 
     Parameters
     ----------
@@ -52,15 +52,18 @@ class EmbeddingStage:
         ended: Callable[[Work], None],
     ) -> None:
         self._stores = stores
-        self._removal = removal
         self._cancelled = cancelled
-        self._ended = ended
+        self._discarding = Discarding(stores, removal, ended)
+        self._publication = Publication(stores, removal, self._discarding, cancelled, ended, self._remake)
         # Bounded: documents must not be read much faster than their vectors are made.
         self._waiting: queue.Queue[Work | None] = queue.Queue(maxsize=64)
+        self._calls = ThreadPoolExecutor(LOTS, thread_name_prefix="embedding")
+        self._saving = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
 
     def start(self) -> None:
+        self._publication.start()
         self._thread.start()
 
     def put(self, work: Work) -> None:
@@ -68,10 +71,12 @@ class EmbeddingStage:
         self._waiting.put(work)
 
     def stop(self) -> None:
-        """End after the current batch; what is unfinished goes on at the next start."""
+        """End after the current lots; what is unfinished goes on at the next start."""
         self._stopping = True
         self._waiting.put(None)
         self._thread.join()
+        self._publication.stop()
+        self._calls.shutdown()
 
     def _run(self) -> None:
         while True:
@@ -110,20 +115,45 @@ class EmbeddingStage:
                     work.embedded = work.computed = 0
                     self._guarded([work])
                 return
-            self._fail(group[0], error)
+            self._discarding.failed(group[0], error)
             return
         for work in group:
             if self._stopping:
                 return
-            try:
-                with self._removal.lock:
-                    self._publish(work)
-            except Exception as error:  # noqa: BLE001 - as above
-                self._fail(work, error)
+            self._publication.put(work)
+
+    def _remake(self, work: Work) -> bool:
+        """Make what vectors of a work have gone since; false where it was cancelled or it is time to stop."""
+        work.embedded, again = 0, [work]
+        self._embed(again)
+        return bool(again) and not self._stopping
 
     def _embed(self, group: list[Work]) -> None:
         """Make and store the vectors that are missing; works that are cancelled leave the group."""
-        space = group[0].generation.space
+        embedder, space = group[0].generation.embedder, group[0].generation.space
+        texts, owners = self._missing(group, space)
+        order = sorted(texts, key=lambda digest: texts[digest][1])
+        running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
+        reported = 0.0
+        for first in range(0, len(order), AT_ONCE):
+            self._drop_cancelled(group)
+            if self._stopping or not group:
+                break
+            lot = [one for one in order[first : first + AT_ONCE] if any(work in group for work in owners[one])]
+            running.append((lot, self._calls.submit(embedder.embed, [texts[one][0] for one in lot])))
+            if len(running) == LOTS:
+                self._keep(space, group, owners, *running.popleft())
+            if time.monotonic() - reported > REPORT_EVERY_S:
+                reported = time.monotonic()
+                self._report(group)
+        while running:
+            self._keep(space, group, owners, *running.popleft())
+        self._drop_cancelled(group)
+
+    def _missing(
+        self, group: Sequence[Work], space: str
+    ) -> tuple[dict[bytes, tuple[str, int]], dict[bytes, list[Work]]]:
+        """Texts without vectors, each with its length in tokens, and the works that want them."""
         known = self._stores.vectors.known(space, [one for work in group for one in work.hashes])
         texts: dict[bytes, tuple[str, int]] = {}
         owners: dict[bytes, list[Work]] = {}
@@ -134,86 +164,35 @@ class EmbeddingStage:
                     continue
                 texts[digest] = (embedded_text(span.prefix, span.text), span.tokens)
                 owners.setdefault(digest, []).append(work)
-        order = sorted(texts, key=lambda digest: texts[digest][1])
-        embedder, made, reported = group[0].generation.embedder, dict[bytes, Embedding](), 0.0
-        for first in range(0, len(order), AT_ONCE):
-            self._drop_cancelled(group)
-            wanted = [one for one in order[first : first + AT_ONCE] if any(w in group for w in owners[one])]
-            if self._stopping or not group:
-                break
-            made |= zip(wanted, embedder.embed([texts[one][0] for one in wanted]), strict=True)
-            for digest in wanted:
-                owners[digest][0].computed += 1
-                for work in owners[digest]:
-                    work.embedded += 1
-            if len(made) >= SAVE_EVERY:
-                self._stores.vectors.save(space, made)
-                made = {}
-            if time.monotonic() - reported > REPORT_EVERY_S:
-                reported = time.monotonic()
-                self._report(group)
-        # What only cancelled works asked for would be owned by nobody.
-        wanted = [one for one in made if any(work in group for work in owners[one])]
-        self._stores.vectors.save(space, {one: made[one] for one in wanted})
-        self._drop_cancelled(group)
+        return texts, owners
+
+    def _keep(
+        self,
+        space: str,
+        group: Sequence[Work],
+        owners: dict[bytes, list[Work]],
+        lot: Sequence[bytes],
+        made: Future[list[Embedding]],
+    ) -> None:
+        """Store the vectors of a lot, but for what only cancelled works asked for: nobody would own it."""
+        wanted = {
+            digest: embedding
+            for digest, embedding in zip(lot, made.result(), strict=True)
+            if any(work in group for work in owners[digest])
+        }
+        with self._saving:  # what one thread finds missing, the other must not store before it
+            self._stores.vectors.save(space, wanted)
+        for digest in wanted:
+            owners[digest][0].computed += 1
+            for work in owners[digest]:
+                work.embedded += 1
 
     def _report(self, group: Sequence[Work]) -> None:
         for work in group:
             if not work.of_reindex:
                 self._stores.jobs.progress(work.job_id, "embedding", work.embedded, len(work.spans))
 
-    def _publish(self, work: Work) -> None:
-        stores, generation = self._stores, work.generation
-        found = stores.vectors.known(generation.space, list(work.hashes))
-        if stores.library.version(work.version_id) is None:  # deleted while its vectors were made
-            stores.vectors.remove_unused(list(found.values()))
-            work.status, work.reason = DocumentStatus.CANCELLED, "Deleted before it was indexed."
-            self._ended(work)
-            return
-        if found.keys() != set(work.hashes):  # removed meanwhile with another document of the same text
-            work.embedded, again = 0, [work]
-            self._embed(again)
-            if self._stopping or not again:
-                return
-            found = stores.vectors.known(generation.space, list(work.hashes))
-        stores.vectors.link({chunk: found[digest] for chunk, digest in zip(work.chunk_ids, work.hashes, strict=True)})
-        dense = stores.vectors.dense(list(found.values()))
-        if work.chunk_ids:
-            vectors = np.stack([dense[found[digest]] for digest in work.hashes])
-            stores.dense(generation.generation_id).add(work.chunk_ids, vectors, [work.version_id] * len(work.chunk_ids))
-        stores.library.publish(work.version_id, work.status, work.reason, active=work.activate)
-        if work.activate:
-            self._remove_former(work)
-        if not work.of_reindex:
-            stores.jobs.finish(work.job_id, JobState.DONE, work.status, work.reason)
-        self._ended(work)
-
-    def _remove_former(self, work: Work) -> None:
-        former = self._stores.library.versions_where(
-            versions.c.document_id == work.document_id,
-            versions.c.id != work.version_id,
-            versions.c.state != "building",
-        )
-        for row in former:
-            self._removal.version(row)
-
-    def _fail(self, work: Work, error: Exception) -> None:
-        if not isinstance(error, RagError):
-            log.error("the vectors of %s could not be made", work.name, exc_info=error)
-            error = RagError("An internal error while its vectors were made; the log has the details. Retry it.")
-        work.error, work.status, work.reason = str(error), DocumentStatus.FAILED, str(error)
-        self._discard(work, JobState.FAILED)
-
     def _drop_cancelled(self, group: list[Work]) -> None:
         for work in [work for work in group if self._cancelled(work.job_id)]:
             group.remove(work)
-            work.status, work.reason = DocumentStatus.CANCELLED, "Cancelled before it was indexed."
-            self._discard(work, JobState.CANCELLED)
-
-    def _discard(self, work: Work, state: JobState) -> None:
-        try:
-            self._removal.abandon(work.version_id, work.status, work.reason, keep=not work.activate)
-            if not work.of_reindex:
-                self._stores.jobs.finish(work.job_id, state, work.status, work.reason)
-        finally:
-            self._ended(work)
+            self._discarding.cancelled(work)
