@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,36 @@ def test_a_job_can_be_cancelled_while_its_vectors_are_made(engine: Engine, hold:
     assert names_found(engine, ASK_BUDGET) == []
     assert_in_agreement(engine)
     assert indexed(engine, "a.pdf", BUDGET) == job.document_id
+
+
+def test_a_job_can_be_cancelled_while_another_is_published(
+    engine: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors are made and stored meanwhile, or this would wait in vain."""
+    add, reached, go = DenseIndex.add, threading.Event(), threading.Event()
+
+    def held(self: DenseIndex, *args: Any) -> None:
+        reached.set()
+        assert go.wait(60)
+        add(self, *args)
+
+    hold.on()
+    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold.until_reached()
+    second = engine.submit("b.pdf", make_pdf(PENGUINS))
+    while engine.jobs(active=True)[0].stage != "embedding":
+        time.sleep(0.01)
+    monkeypatch.setattr(DenseIndex, "add", held)
+    hold.release()
+    assert reached.wait(60)
+    while engine._stores.vectors.count() < 2:
+        time.sleep(0.01)
+    engine.cancel(second.job_id)
+    go.set()
+    ended = engine.wait([first.job_id, second.job_id])
+    assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
+    assert names_found(engine, ASK_PENGUINS) == []
+    assert_in_agreement(engine)
 
 
 def test_cancelling_a_replacement_leaves_what_was_there(engine: Engine, hold: Hold) -> None:
@@ -167,7 +198,7 @@ def test_the_queue_goes_on_when_its_own_store_failed_once(
     real, failed = getattr(JobStore, name), []
 
     def once(self: JobStore, *args: Any, **options: Any) -> Any:
-        if not failed and threading.current_thread().name in ("indexing", "embedding"):
+        if not failed and threading.current_thread().name in ("indexing", "publication"):
             failed.append(True)
             raise StoreUnavailable("The database does not answer.")
         return real(self, *args, **options)
