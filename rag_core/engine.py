@@ -163,7 +163,7 @@ class Engine:
     # models
 
     def warm_up(self) -> None:
-        """Load models and open Chroma in the background, once."""
+        """Load models, open Chroma and start a reader in the background, once."""
         with self._starting:
             if self._warming is None:
                 self._warming = threading.Thread(target=self._warm, name="warm-up", daemon=True)
@@ -216,6 +216,7 @@ class Engine:
 
     def _warm(self) -> None:
         try:
+            self._indexer.warm_up()
             generation = self._generations.active()
             self._stores.dense(generation.generation_id).count()
             generation.embedder.embed_question("warm up")

@@ -68,6 +68,10 @@ class Extractor:
         self._limits = Limits(page_timeout_s, memory_mb, max_pages, max_decompressed_mb, ocr)
         self._pool = WorkerPool(memory_mb, ocr)
 
+    def warm_up(self) -> None:
+        """Start a worker, so that the first file need not wait for it."""
+        self._pool.give(self._pool.take())
+
     def extract(
         self,
         path: Path,

@@ -6,6 +6,7 @@ given. Whatever a hostile file does, it does it here.
 
 from __future__ import annotations
 
+import base64
 import os
 import queue
 import sys
@@ -14,6 +15,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.extraction import protocol
+from rag_core.extraction.metadata import has_no_pages, read_metadata
+from rag_core.extraction.pagereader import read_page
+from rag_core.extraction.pdfium import PasswordNeededError, PdfiumDocument, UnreadableError
+from rag_core.extraction.picture import highlighted_png
+from rag_core.extraction.unpacking import unpacks_beyond
+from rag_core.extraction.vocabulary import Vocabulary
 
 
 def main() -> None:
@@ -78,8 +85,6 @@ class Service:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Carry out one request; an error is an answer, too."""
-        from rag_core.extraction.pdfium import PasswordNeededError, UnreadableError
-
         try:
             handler = getattr(self, f"do_{request['do']}")
             return {"result": handler(request)}
@@ -95,11 +100,6 @@ class Service:
             return {"error": "bug", "detail": f"{type(error).__name__}: {error}"[:500]}
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
-        from rag_core.extraction.metadata import has_no_pages
-        from rag_core.extraction.pdfium import PdfiumDocument, UnreadableError
-        from rag_core.extraction.unpacking import unpacks_beyond
-        from rag_core.extraction.vocabulary import Vocabulary
-
         self.do_close(request)
         self._path, self._password = Path(request["path"]), request.get("password")
         most = request.get("most_unpacked")
@@ -113,8 +113,6 @@ class Service:
         return {"page_count": self._document.page_count}
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
-        from rag_core.extraction.metadata import read_metadata
-
         found = read_metadata(self._path, self._password, self._document.page_count)
         return {
             "title": found.title,
@@ -124,16 +122,10 @@ class Service:
         }
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
-        from rag_core.extraction.pagereader import read_page
-
         with self._document.open_page(request["index"]) as reader:
             return protocol.pack_page(read_page(reader, request["index"], self._vocabulary, self._ocr))
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
-        import base64
-
-        from rag_core.extraction.picture import highlighted_png
-
         with self._document.open_page(request["index"]) as reader:
             image = reader.picture(request["scale"])
         png, count, first = highlighted_png(image, protocol.unpack_array(request["rects"]))

@@ -72,6 +72,10 @@ class Indexer:
         self._embedding.start()
         self._thread.start()
 
+    def warm_up(self) -> None:
+        """Prepare to read the first file."""
+        self._extractor.warm_up()
+
     def stop(self) -> None:
         """Stop soon; what is unfinished goes on at the next start."""
         self._stopping = True

@@ -63,6 +63,14 @@ def test_reuses_its_worker(extractor: Extractor, tmp_path: Path) -> None:
     assert [worker.pid for worker in extractor._pool._idle] == [first]
 
 
+def test_a_worker_can_be_started_before_the_first_file_comes(tmp_path: Path) -> None:
+    with Extractor() as extractor:
+        extractor.warm_up()
+        first = extractor._pool._idle[0].pid
+        list(extractor.extract(three(tmp_path / "a.pdf")))
+        assert [worker.pid for worker in extractor._pool._idle] == [first]
+
+
 def test_page_labels_outline_and_title(extractor: Extractor, tmp_path: Path) -> None:
     writer = pypdf.PdfWriter(clone_from=three(tmp_path / "plain.pdf"))
     writer.set_page_label(page_index_from=0, page_index_to=1, style="/r")
