@@ -34,23 +34,20 @@ KINDS = ("answerable", "off-corpus", "adversarial")
 
 
 def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
-    """Each question's kind, and closeness and unmet of its first passages, shape (n, 2)."""
+    """Each question's kind, and closeness, topic and unmet of its first passages, shape (n, 3)."""
     rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
     kinds, features = [], []
-    present = calibration()
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
         engine.wait([engine.submit(one.name, one.read_bytes()).job_id for one in sorted((data / "pdfs").glob("*.pdf"))])
         for row in rows:
             found = []
             for passage in engine.search(row["question"], top_k=5).passages:
-                probability = passage.scores["answerable"]
-                if probability is not None:
-                    unmet = min(len(passage.unmet), MOST_UNMET)
-                    # The score holds the closeness: undo the present calibration.
-                    log_odds = np.log(probability) - np.log1p(-min(probability, 1 - 1e-12))
-                    found.append(((log_odds - present.intercept - present.unmet * unmet) / present.closeness, unmet))
+                scores = passage.scores
+                if scores["answerable"] is not None:
+                    closeness = ((scores["rerank"] or 0.0) + (scores["sentence"] or 0.0)) / 2
+                    found.append((closeness, scores["topic"], min(len(passage.unmet), MOST_UNMET)))
             kinds.append(row["kind"])
-            features.append(np.array(found, np.float32).reshape(-1, 2))
+            features.append(np.array(found, np.float32).reshape(-1, 3))
     return kinds, features
 
 
@@ -59,19 +56,20 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
     present = calibration()
     best = []
     for rows in features:
-        odds = rows @ np.array([present.closeness, present.unmet]) if len(rows) else np.zeros(1)
-        best.append(rows[int(odds.argmax())] if len(rows) else np.zeros(2))
+        odds = rows @ np.array([present.closeness, present.topic, present.unmet]) if len(rows) else np.zeros(1)
+        best.append(rows[int(odds.argmax())] if len(rows) else np.zeros(3))
     answered = [kind == "answerable" for kind in kinds]
     weights = [ADVERSARIAL_WEIGHT if kind == "adversarial" else 1.0 for kind in kinds]
     model = LogisticRegression(C=1e4, max_iter=5000).fit(np.array(best), answered, sample_weight=weights)
-    closeness, unmet = (round(float(value), 2) for value in model.coef_[0])
-    return replace(present, intercept=round(float(model.intercept_[0]), 2), closeness=closeness, unmet=unmet)
+    closeness, topic, unmet = (round(float(value), 2) for value in model.coef_[0])
+    intercept = round(float(model.intercept_[0]), 2)
+    return replace(present, intercept=intercept, closeness=closeness, topic=topic, unmet=unmet)
 
 
 def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
     """The gate's probability for each question: that of its best passage."""
     values = [
-        max((fitted.probability(float(row[0]), float(row[0]), int(row[1])) for row in rows), default=0.0)
+        max((fitted.probability(float(row[0]), float(row[0]), float(row[1]), int(row[2])) for row in rows), default=0.0)
         for rows in features
     ]
     return np.array(values, np.float32)
@@ -82,7 +80,7 @@ def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
     found = [f"{kind} AUROC {auroc(by_kind['answerable'], by_kind[kind]):.4f}" for kind in KINDS[1:]]
     print(f"{name}: {', '.join(found)}")
-    for threshold in (0.5, 0.6, 0.7, 0.75, 0.8):
+    for threshold in (0.5, 0.6, 0.7, 0.75, 0.8, 0.85):
         answered = [f"{kind} {np.mean(by_kind[kind] >= threshold):.3f}" for kind in KINDS]
         print(f"  at {threshold:.2f} answered: {', '.join(answered)}")
 

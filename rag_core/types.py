@@ -239,8 +239,8 @@ class Place:
 class Passage:
     """A chunk returned for a question.
 
-    ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank``, ``answerable`` and, where one is set,
-    ``cross_encoder`` to a value, or ``None`` where that score was not computed. ``start`` and ``end`` are
+    ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank``, ``sentence``, ``topic``, ``answerable`` and, where one
+    is set, ``cross_encoder`` to a value, or ``None`` where that score was not computed. ``start`` and ``end`` are
     offsets into the text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text, or
     what its page hides, reads like instructions to a model; ``unmet`` says in words what the question takes
     for granted and the passage does not bear out. ``hidden`` is text that its page holds and does not show;

@@ -5,7 +5,13 @@ from rag_core.retrieval.folding import fold
 from rag_core.retrieval.freshness import fresher_first
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.gate import GATED, calibration, decide
-from rag_core.retrieval.late_interaction import LateInteractionReranker, best_sentence, max_sim, token_weights
+from rag_core.retrieval.late_interaction import (
+    LateInteractionReranker,
+    best_sentence,
+    max_sim,
+    token_weights,
+    topic_similarity,
+)
 from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.retrieval.weights import evidence_mass, weigh
@@ -28,5 +34,6 @@ __all__ = [
     "max_sim",
     "reciprocal_rank_fusion",
     "token_weights",
+    "topic_similarity",
     "weigh",
 ]

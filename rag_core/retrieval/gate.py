@@ -27,6 +27,8 @@ class Calibration:
     intercept : float
     closeness : float
         Weight of the mean of the passage's late-interaction score and its best sentence's.
+    topic : float
+        Weight of the passage's `topic_similarity`.
     unmet : float
         Weight of the number, at most two, of things the question takes for granted and the passage
         does not bear out.
@@ -37,13 +39,19 @@ class Calibration:
 
     intercept: float
     closeness: float
+    topic: float
     unmet: float
     embedder: str
     projection: str
 
-    def probability(self, rerank: float, sentence: float, unmet: int) -> float:
+    def probability(self, rerank: float, sentence: float, topic: float, unmet: int) -> float:
         """That a passage answers the question, 0..1."""
-        log_odds = self.intercept + self.closeness * (rerank + sentence) / 2 + self.unmet * min(unmet, MOST_UNMET)
+        log_odds = (
+            self.intercept
+            + self.closeness * (rerank + sentence) / 2
+            + self.topic * topic
+            + self.unmet * min(unmet, MOST_UNMET)
+        )
         return 1.0 / (1.0 + math.exp(-log_odds))
 
     def fits(self, embedder: str, projection: str) -> bool:

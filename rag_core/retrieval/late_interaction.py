@@ -134,6 +134,24 @@ def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray
     return float(by_run[best]), int(run[best])
 
 
+def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
+    """Cosine of the means of all token vectors, in -1..1: whether both are about the same.
+
+    MaxSim finds "in what year was it founded" in any text that founds something; what the text is about
+    lies in all of its tokens.
+
+    Parameters
+    ----------
+    question : FloatArray, shape (m, dimension)
+        Unit vectors; at least one.
+    chunk : ChunkVectors
+        With at least one token.
+    """
+    asked = question.mean(axis=0)
+    said = chunk.scales @ chunk.tokens.astype(np.float32)
+    return float(asked @ said / (np.linalg.norm(asked) * np.linalg.norm(said)))
+
+
 def _words(text: str, offsets: IntArray) -> list[str | None]:
     spans = [(match.start(), match.end(), match.group().lower()) for match in _WORD.finditer(text)]
     found: list[str | None] = []

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from rag_core.answering.presuppositions import unmet
-from rag_core.retrieval import GATED, best_sentence, calibration
+from rag_core.retrieval import GATED, best_sentence, calibration, topic_similarity
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.types import FloatArray, IntArray, Passage, Question, embedded_text
 
 SCORE = "answerable"
+# What the probability is made of beside the reranker's score.
+SENTENCE, TOPIC = "sentence", "topic"
 
 
 def judged(
@@ -24,7 +26,8 @@ def judged(
     """The passages with a score ``answerable``: the calibrated probability that one answers.
 
     It is made for the first passages alone, and ``None`` for the others and for those without token
-    vectors.
+    vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, and ``topic``,
+    its `topic_similarity`.
 
     Parameters
     ----------
@@ -46,9 +49,12 @@ def judged(
         score, sentence = best_sentence(question.tokens, chunk, weights)
         around = _around(passage.text, spans, chunk.sentences, sentence)
         lacking = unmet(question.text, around, embedded_text(row.prefix, ""))
-        probability = calibration().probability(passage.scores["rerank"] or 0.0, score, len(lacking))
-        found[passage.chunk_id] = replace(passage, scores={**passage.scores, SCORE: probability}, unmet=lacking)
-    return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, SCORE: None}) for one in passages)
+        topic = topic_similarity(question.tokens, chunk)
+        probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
+        made = {SENTENCE: score, TOPIC: topic, SCORE: probability}
+        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=lacking)
+    unmade = dict.fromkeys((SENTENCE, TOPIC, SCORE))
+    return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unmade}) for one in passages)
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:

@@ -151,7 +151,8 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
     reranked = [passage.scores["rerank"] for passage in found.passages]
     assert reranked == sorted(reranked, reverse=True)
-    assert all(set(passage.scores) == {"dense", "bm25", "rrf", "rerank", "answerable"} for passage in found.passages)
+    names = {"dense", "bm25", "rrf", "rerank", "sentence", "topic", "answerable"}
+    assert all(set(passage.scores) == names for passage in found.passages)
     assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)
     for passage in found.passages:
         page = library.page_text(passage.document_id, passage.page_index)

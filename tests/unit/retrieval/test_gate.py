@@ -34,12 +34,13 @@ def test_a_score_of_zero_is_a_score() -> None:
     assert decide([passage(rerank=-0.2)], 0.0, "rerank") == Gate("rerank", -0.2, 0.0, False)
 
 
-def test_the_probability_rises_with_closeness_and_falls_with_what_is_unmet() -> None:
+def test_the_probability_rises_with_closeness_and_topic_and_falls_with_what_is_unmet() -> None:
     fitted = calibration()
-    close = [fitted.probability(value, value, 0) for value in (0.2, 0.5, 0.8)]
+    close = [fitted.probability(value, value, 0.4, 0) for value in (0.2, 0.5, 0.8)]
     assert close == sorted(close)
     assert close[0] < 0.05 < 0.95 < close[-1]
-    unmet = [fitted.probability(0.6, 0.6, number) for number in (0, 1, 2, 3)]
+    assert fitted.probability(0.6, 0.6, 0.2, 0) < fitted.probability(0.6, 0.6, 0.6, 0)
+    unmet = [fitted.probability(0.6, 0.6, 0.4, number) for number in (0, 1, 2, 3)]
     assert unmet[0] > unmet[1] > unmet[2] == unmet[3]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.embedding import BundledEmbedder
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import max_sim, token_weights
+from rag_core.retrieval import max_sim, token_weights, topic_similarity
 from rag_core.retrieval.late_interaction import SENTENCE_WEIGHT, STOPWORD_FACTOR, late_interaction
 from rag_core.types import ChunkVectors, Question
 
@@ -36,6 +36,14 @@ def test_max_sim_by_hand() -> None:
 def test_max_sim_of_nothing_is_zero() -> None:
     assert max_sim(floats(X), np.zeros((0, 2), np.float32), np.ones(1, np.float32)) == 0
     assert max_sim(np.zeros((0, 2), np.float32), floats(X), np.zeros(0, np.float32)) == 0
+
+
+def test_the_topic_is_compared_by_the_means_of_all_tokens() -> None:
+    values, scales = quantize(floats(X, X, Y))
+    chunk = ChunkVectors(values, scales, np.zeros(0, np.int32))
+    # The chunk's mean is (2, 1) / 3, whose cosine with X is 2 / sqrt(5).
+    assert topic_similarity(floats(X), chunk) == pytest.approx(2 / math.sqrt(5), abs=1e-3)
+    assert topic_similarity(floats(X, Y), chunk) == pytest.approx(3 / math.sqrt(10), abs=1e-3)
 
 
 def by_the_definition(asked: np.ndarray, chunk: ChunkVectors, weights: np.ndarray) -> float:
