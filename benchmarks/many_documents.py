@@ -1,9 +1,10 @@
-"""A library of many small documents: how long the list and a search take.
+"""A library of many small documents: how long the list, a search and the Documents page take.
 
     python -m benchmarks.many_documents [--documents 10000]
 
 The documents are made here, one page of four sentences each. Prints the seconds of indexing, the
-milliseconds of listing all documents, and percentiles of a search over all and over one.
+milliseconds of listing all documents, percentiles of a search over all and over one, and of opening the
+Documents page in Chromium: from the address to the table, each time in a fresh browser profile.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from playwright.sync_api import sync_playwright
 
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
+from tests.browser.conftest import ARGUMENTS, PATIENCE_MS, chromium, serve
 from tests.conftest import make_pdf
 
 THINGS = "pump valve turbine ledger contract tariff reactor cable lease audit bridge survey permit vessel grant".split()
@@ -47,16 +50,40 @@ def timed(call: Callable[[int], object], times: int) -> str:
     return f"p50 {np.percentile(taken, 50):.1f} ms  p95 {np.percentile(taken, 95):.1f} ms"
 
 
+def opened(folder: Path, count: int, times: int) -> str:
+    """Percentiles of opening the Documents page, once the app is warm."""
+    with serve(folder) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+
+        def page_opens(_: int) -> None:
+            context = browser.new_context(viewport={"width": 1360, "height": 860})
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            page.goto(f"{address}/documents")
+            page.get_by_text(f"{count:,} documents").wait_for()
+            page.get_by_test_id("stDataFrame").locator("canvas").first.wait_for()
+            context.close()
+
+        page_opens(0)
+        taken = timed(page_opens, times)
+        browser.close()
+    return taken
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--data-dir", type=Path, default=None, help="keep the library here, and use it when it is")
     arguments = parser.parse_args()
-    count = arguments.documents
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Engine(load_settings(data_dir=arguments.data_dir or Path(folder))) as engine,
-    ):
+    with tempfile.TemporaryDirectory() as folder:
+        library = arguments.data_dir or Path(folder) / "data"
+        measure(library, arguments.documents)
+        print("Documents page:   ", opened(library, arguments.documents, 10))
+
+
+def measure(library: Path, count: int) -> None:
+    """Fill the library, and time what the engine does with it."""
+    with Engine(load_settings(data_dir=library)) as engine:
         started = time.perf_counter()
         if len(engine.documents()) < count:
             jobs = [engine.submit(f"{number:05}.pdf", document(number)) for number in range(count)]

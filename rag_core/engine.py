@@ -337,9 +337,13 @@ class Engine:
         """Its pages in order, without word boxes; raises `UnknownDocument`."""
         return self._stores.library.pages(self.document(document_id).version_id)
 
+    def page(self, document_id: str, page_index: int) -> Page:
+        """One page, with its word boxes; raises `UnknownDocument`."""
+        return self._page(self.document(document_id).version_id, page_index)
+
     def page_text(self, document_id: str, page_index: int) -> str:
         """A page's text; raises `UnknownDocument`."""
-        return self._page(self.document(document_id).version_id, page_index).text
+        return self.page(document_id, page_index).text
 
     def chunks(self, document_id: str, page_index: int | None = None) -> list[ChunkSpan]:
         """Its chunks in order, of one page if given; raises `UnknownDocument`."""

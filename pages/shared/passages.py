@@ -25,37 +25,44 @@ def passage_list(
     ``on_open`` is called with the rank of the one to open, ``on_confirm`` with that of one which, the
     reader says, answers the question.
     """
-    for passage in answer.passages:
-        with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
-            instructions_note(passage)
-            hidden_note(passage)
-            duplicates_note(passage)
-            unmet_note(passage)
-            richtext(
-                [
-                    score_bars(passage, answer.passages, answer.gate),
-                    *marked(passage.text, quotes_within(answer, passage)),
-                ],
-                key=f"{key}_{passage.rank}_text",
-                small=True,
-            )
-            with st.container(horizontal=True, gap="small"):
-                st.button(
-                    "Open source",
-                    icon=":material/description:",
-                    key=f"{key}_{passage.rank}_open",
-                    on_click=on_open,
-                    args=[passage.rank],
-                )
-                st.button(
-                    "Right passage",
-                    icon=":material/check:",
-                    type="tertiary",
-                    key=f"{key}_{passage.rank}_right",
-                    help="Its page answers the question. Kept as a labelled question for Evaluate.",
-                    on_click=on_confirm,
-                    args=[passage.rank],
-                )
+    with st.container(gap="xsmall"):
+        for passage in answer.passages:
+            with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
+                _passage(answer, passage, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm)
+
+
+def _passage(
+    answer: Answer, passage: Passage, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
+) -> None:
+    instructions_note(passage)
+    hidden_note(passage)
+    duplicates_note(passage)
+    unmet_note(passage)
+    richtext(
+        [
+            score_bars(passage, answer.passages, answer.gate),
+            *marked(passage.text, quotes_within(answer, passage)),
+        ],
+        key=f"{key}_text",
+        small=True,
+    )
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Open source",
+            icon=":material/description:",
+            key=f"{key}_open",
+            on_click=on_open,
+            args=[passage.rank],
+        )
+        st.button(
+            "Right passage",
+            icon=":material/check:",
+            type="tertiary",
+            key=f"{key}_right",
+            help="Its page answers the question. Kept as a labelled question for Evaluate.",
+            on_click=on_confirm,
+            args=[passage.rank],
+        )
 
 
 def instructions_note(passage: Passage) -> None:

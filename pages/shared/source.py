@@ -16,7 +16,7 @@ from pages.shared.richtext import richtext
 from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
-from rag_core.types import Answer, ChunkSpan, DocumentInfo, Passage
+from rag_core.types import Answer, ChunkSpan, DocumentInfo, Page, PageState, Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
 # Pixels a point at zoom 1: sharp in a drawer of 720 pixels, and small enough to send at once.
@@ -103,11 +103,20 @@ def _page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passa
             scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
         )
     _controls(page, max(document.pages, page + 1), zoom)
+    _ocr_note(engine.page(document.document_id, page))
     pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
         st.caption("The document was replaced since; this is the page as it is now, without marks.")
     elif not image.highlighted and page in cited:
         st.caption("The words of this page could not be located, so none are marked.")
+
+
+def _ocr_note(page: Page) -> None:
+    """Say so where a page was read as a picture, and how sure the reading is."""
+    if page.state in (PageState.OCR, PageState.MIXED):
+        which = "This page" if page.state is PageState.OCR else "A part of this page"
+        sure = "" if page.confidence is None else f", with a confidence of {page.confidence:.2f}"
+        st.caption(f":material/document_scanner: {which} was read as a picture (OCR){sure}.")
 
 
 def _controls(page: int, pages: int, zoom: int) -> None:

@@ -51,7 +51,8 @@ def score(name: str, value: float | None) -> str:
     """A score to two decimals; three for ``rrf``, which never exceeds a few hundredths."""
     if value is None:
         return "–"
-    return f"{value:.3f}" if name == "rrf" else f"{value:.2f}"
+    # Rounded first: a score just below zero is no "-0.00".
+    return f"{round(value, 3) + 0.0:.3f}" if name == "rrf" else f"{round(value, 2) + 0.0:.2f}"
 
 
 def ordered(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _COLOUR = (255, 222, 60)
 _MARGIN = 1
+# Left, top, right and bottom, in pixels.
+Box = tuple[int, int, int, int]
 
 
 def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int, float | None]:
@@ -22,19 +24,23 @@ def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int, float 
     image : PIL.Image.Image
         RGB.
     rects : FloatArray, shape (n, 4)
-        ``x0, y0, x1, y1`` as fractions of the picture. Where they overlap, the tint is no deeper.
+        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. Where they overlap, the tint is
+        no deeper; the blank between two neighbours is tinted with them.
     """
     from PIL import Image, ImageChops, ImageDraw
 
     mask = Image.new("L", image.size, 0)
     draw = ImageDraw.Draw(mask)
-    count, first = 0, None
+    count, first, before = 0, None, None
     for x0, y0, x1, y1 in rects.tolist():
         left, right = round(x0 * image.width) - _MARGIN, round(x1 * image.width) + _MARGIN
         top, bottom = round(y0 * image.height), round(y1 * image.height)
         inside = right >= 0 and bottom >= 0 and left <= image.width and top <= image.height
         if inside and left < right and top <= bottom:
             draw.rectangle((left, top, right, bottom), fill=255)
+            if before is not None and (gap := _gap(before, (left, top, right, bottom))):
+                draw.rectangle(gap, fill=255)
+            before = left, top, right, bottom
             count += 1
             first = min(max(y0, 0.0), 1.0) if first is None else first
     # Multiplied rather than laid over, so that black letters stay black.
@@ -42,3 +48,12 @@ def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int, float 
     buffer = io.BytesIO()
     Image.composite(tinted, image, mask).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue(), count, first
+
+
+def _gap(one: Box, other: Box) -> Box | None:
+    """What lies between two words that follow each other on a line, if they do."""
+    top, bottom = max(one[1], other[1]), min(one[3], other[3])
+    height = min(one[3] - one[1], other[3] - other[1])
+    if bottom - top < height / 2 or not one[2] < other[0] < one[2] + height:
+        return None
+    return one[2], top, other[0], bottom

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +15,20 @@ from rag_core.store.schema import chunks, documents, generations, hidden_texts, 
 from rag_core.types import ChunkSpan, DocumentInfo, DocumentStatus, Fingerprint, Page, PageState
 
 SEARCHABLE = ("words", "full")
+# What a document's row gives as it is stored, by field of `DocumentInfo`.
+_LISTED = {
+    "document_id": documents.c.id,
+    "version_id": versions.c.id,
+    "name": documents.c.name,
+    "collection": documents.c.collection,
+    **{
+        name: versions.c[name]
+        for name in (
+            *("reason", "pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed"),
+            *("chunks", "size", "needs_password"),
+        )
+    },
+}
 _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
     hidden_texts,
     and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
@@ -280,17 +294,19 @@ class Library:
             .scalar_subquery()
         )
         query = (
-            select(documents, versions, generations.c.fingerprint)
+            select(*_LISTED.values(), versions.c.status, documents.c.added_at, versions.c.generation_id)
             .select_from(documents)
             .join(versions, versions.c.id == func.coalesce(documents.c.active_version, latest))
-            .outerjoin(generations, generations.c.id == versions.c.generation_id)
             .where(versions.c.state != "removing")
             .order_by(documents.c.added_at.desc(), documents.c.name)
         )
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
         with self._db.read() as connection:
-            return [_document(row) for row in connection.execute(query).mappings()]
+            # Not joined: a fingerprint would be parsed again for each of many documents.
+            built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
+            embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
+            return [_document(row, embedders) for row in connection.execute(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
         """One document; raises `UnknownDocument`."""
@@ -443,22 +459,11 @@ class Library:
         return {"documents": listed, "searchable": searchable, "pages": page_count, "chunks": chunk_count}
 
 
-def _document(row: Any) -> DocumentInfo:
+def _document(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
+    *values, status, added_at, generation_id = row
     return DocumentInfo(
-        document_id=row[documents.c.id],
-        version_id=row[versions.c.id],
-        name=row[documents.c.name],
-        collection=row[documents.c.collection],
-        status=DocumentStatus(row[versions.c.status]),
-        reason=row[versions.c.reason],
-        pages=row[versions.c.pages],
-        pages_text=row[versions.c.pages_text],
-        pages_ocr=row[versions.c.pages_ocr],
-        pages_empty=row[versions.c.pages_empty],
-        pages_failed=row[versions.c.pages_failed],
-        chunks=row[versions.c.chunks],
-        size=row[versions.c.size],
-        added_at=as_utc(row[documents.c.added_at]),
-        needs_password=row[versions.c.needs_password],
-        embedder=(row[generations.c.fingerprint] or {}).get("embedder", ""),
+        **dict(zip(_LISTED, values, strict=True)),
+        status=DocumentStatus(status),
+        added_at=as_utc(added_at),
+        embedder=embedders.get(generation_id, ""),
     )
