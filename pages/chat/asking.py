@@ -101,7 +101,10 @@ def _still_connected() -> bool:
 
 
 def _follow(back: Backend, run: Run) -> None:
-    status = st.status(_doing(back, run.progress), type="compact")
+    # What is drawn over a block in the same run keeps what that had more of: the stages are one deeper than
+    # anything of the finished answer, which so takes them away.
+    with st.container():
+        status = st.status(_doing(back, run.progress), type="compact")
     note, body = st.empty(), st.empty()
     steps: dict[str, tuple[st.delta_generator.DeltaGenerator, str]] = {}
     seen = Progress()

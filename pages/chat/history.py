@@ -18,12 +18,15 @@ from pages.shared.library import searchable
 from pages.shared.passages import passage_list
 from pages.shared.richtext import richtext
 from pages.shared.source import open_source
+from pages.shared.strategies import STRATEGIES
 from pages.shared.text import count, duration, plain, score
 from rag_core.types import Answer, AnswerState, Message
 
 SHOWN = 20
 _STEPS = {
     "rewrite": "Read the conversation",
+    "plan": "Asked the model",
+    "notes": "Read and noted",
     "embed": "Read the question",
     "dense": "Searched by meaning",
     "lexical": "Searched by words",
@@ -94,10 +97,11 @@ def _work_done(answer: Answer) -> None:
     total = timings.get("total", sum(timings.values())) / 1000
     documents = len({passage.document_id for passage in answer.passages})
     label = f"Read {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
-    with st.expander(f"{label}, {duration(total)}", type="compact"):
+    how = "" if answer.strategy == "plain" else f" · {STRATEGIES[answer.strategy]}"
+    with st.expander(f"{label}, {duration(total)}{how}", type="compact"):
         lines = [f"{_STEPS[name]}: {duration(spent / 1000)}" for name, spent in timings.items() if name in _STEPS]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
-        st.text("\n".join([*lines, f"Answer: {written_by}"]))
+        st.text("\n".join([*answer.steps, *lines, f"Answer: {written_by}"]))
 
 
 def _text(message: Message, answer: Answer) -> None:

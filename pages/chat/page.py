@@ -9,6 +9,7 @@ from pages.chat.current import current, open_conversation
 from pages.chat.history import history
 from pages.chat.scope import scope
 from pages.chat.sidebar import sidebar
+from pages.chat.strategy import strategy_select
 from pages.chat.welcome import welcome
 from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
@@ -30,6 +31,7 @@ with notice:
 documents = searchable(back.engine.documents())
 with chooser:
     chosen = scope(back.engine, conversation, documents)
+strategy_select(back.engine)
 prompt(back, chosen)
 if not messages:
     with start.container():

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.current import choose, current
+from pages.chat.strategy import strategy
 from pages.shared import keys
 from pages.shared.backend import Backend
 from rag_core.types import Message
@@ -21,7 +22,7 @@ def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequenc
         st.session_state.pop(f"{keys.SCOPE}_new", None)
     _, history = back.engine.conversation(identity)
     back.engine.append(identity, "user", question)
-    back.answers.start(identity, question, documents, history, job_ids)
+    back.answers.start(identity, question, documents, history, job_ids, strategy=strategy(back.engine))
 
 
 def answer_again(back: Backend, message: Message) -> None:
@@ -50,7 +51,8 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     identity = str(current())
     _, messages = back.engine.conversation(identity)
     scope = scope_of(back, identity)
-    back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for)
+    how = strategy(back.engine)
+    back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how)
 
 
 def scope_of(back: Backend, identity: str) -> list[str]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.evaluate.writing import write_label
 from pages.shared.problems import told
+from pages.shared.strategies import STRATEGIES
 from pages.shared.text import count, plain
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Configuration, Label, LabelKind
@@ -23,6 +24,12 @@ _CHOICES: dict[str, Configuration | Baseline] = {
     "Meaning alone (dense)": Configuration("dense"),
     "Textbook tf-idf (rankings alone)": Baseline("tf-idf"),
     "Textbook BM25 (rankings alone)": Baseline("bm25"),
+}
+# Those that ask a language model, which each question then takes calls to.
+_WITH_MODEL: dict[str, Configuration | Baseline] = {
+    f"{STRATEGIES[one]} (asks the model)": Configuration(strategy=one)
+    for one in STRATEGIES
+    if one not in ("plain", "summary")
 }
 _EXAMPLE = """\
 {"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
@@ -61,17 +68,18 @@ def labelled(engine: Engine) -> tuple[str, list[Label]]:
     return file.name, []
 
 
-def configurations() -> list[Configuration | Baseline]:
+def configurations(engine: Engine) -> list[Configuration | Baseline]:
     """Let the reader pick what is measured; two are compared."""
+    choices = _CHOICES | (_WITH_MODEL if engine.model else {})
     names = st.multiselect(
         "What to measure",
-        list(_CHOICES),
-        default=next(iter(_CHOICES)),
+        list(choices),
+        default=next(iter(choices)),
         max_selections=2,
         placeholder="Choose one, or two to compare",
         key="configurations",
     )
-    return [_CHOICES[name] for name in names]
+    return [choices[name] for name in names]
 
 
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:

@@ -106,7 +106,8 @@ def _label(answer: Answer, passage: Passage) -> str:
     parts = [
         f"{plain(f'[{passage.rank}]')} {plain(passage.document)}",
         f"p. {plain(passage.page_label)}",
-        f"{name} {score(name, passage.scores.get(name))}",
+        # A summary's passages were not found by a search, so they have no score.
+        *([f"{name} {score(name, passage.scores[name])}"] if name in passage.scores else []),
     ]
     if answer.state is AnswerState.ANSWERED and not answer.stopped:
         parts.append("cited" if citations_of(answer, passage) else "not cited")

@@ -20,7 +20,7 @@ from rag_core.cli.opening import Json, open_engine, options
 from rag_core.cli.sources import Source, sources
 from rag_core.engine import Engine
 from rag_core.errors import LabelError, QuestionError, RagError, SettingsError, UnknownDocument
-from rag_core.types import DocumentStatus, Job, JobState
+from rag_core.types import Configuration, DocumentStatus, Job, JobState, Strategy
 
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
 # How Typer says that a command was interrupted from the keyboard.
@@ -41,6 +41,10 @@ TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How 
 Questions = Annotated[
     Path | None,
     typer.Option("--questions", help='JSON lines {"id", "question", "documents"?} in place of QUESTION.'),
+]
+HowToSearch = Annotated[
+    Strategy,
+    typer.Option("--strategy", help="How passages are looked for; all but plain need a language model."),
 ]
 Question = Annotated[str | None, typer.Argument(show_default=False)]
 
@@ -121,13 +125,16 @@ def search(
     question: Question = None,
     document: Documents = None,
     top_k: TopK = None,
+    strategy: HowToSearch = "plain",
     questions: Questions = None,
     as_json: Json = False,
 ) -> None:
     """Find passages for a question, without an answer."""
 
     def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
-        return rows.searched(engine.search(text, documents=names, top_k=top_k), question_id)
+        how = Configuration(strategy=strategy)
+        found = engine.search(text, documents=names, top_k=top_k, configuration=how)
+        return rows.searched(found, question_id)
 
     _each_question(run, console.passages, question, questions, document, as_json)
 
@@ -137,13 +144,16 @@ def ask(
     question: Question = None,
     document: Documents = None,
     top_k: TopK = None,
+    strategy: HowToSearch = "plain",
     questions: Questions = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question from the documents, with citations, or say that they do not tell."""
 
     def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
-        return rows.answered(engine.answer(text, documents=names, top_k=top_k), question_id)
+        how = Configuration(strategy=strategy)
+        answer = engine.answer(text, documents=names, top_k=top_k, configuration=how)
+        return rows.answered(answer, question_id)
 
     _each_question(run, console.answer, question, questions, document, as_json)
 

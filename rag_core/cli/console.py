@@ -46,7 +46,21 @@ def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Se
 
 
 def passages(row: dict[str, Any]) -> None:
-    """The passages of one question, best first."""
+    """The passages of one question, best first, and what it took to find them."""
+    steps(row)
+    listed(row)
+
+
+def steps(row: dict[str, Any]) -> None:
+    """What a strategy did, and what the model took for it."""
+    for step in row["steps"]:
+        out.print(Text(step, "dim"))
+    if row["usage"]["calls"]:
+        out.print(Text(f"The model took {Usage(**row['usage']).label}", "dim"))
+
+
+def listed(row: dict[str, Any]) -> None:
+    """The passages of one question and the gate's verdict on them."""
     gate = row["gate"]
     verdict = "answerable" if gate["answerable"] else "below the threshold"
     out.print(Text(f"{gate['score_name']} {gate['score']:.2f}, needs {gate['threshold']:.2f}: {verdict}", "dim"))
@@ -70,10 +84,9 @@ def answer(row: dict[str, Any]) -> None:
     for citation in row["citations"]:
         quote = " ".join(citation["quote"].split())
         out.print(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
-    if row["usage"]["calls"]:
-        out.print(Text(f"The model took {Usage(**row['usage']).label}", "dim"))
+    steps(row)
     if row["state"] == "abstained":
-        passages(row)
+        listed(row)
 
 
 class JobBars:

@@ -26,6 +26,10 @@ class Choice(str, Enum):
     RRF = "rrf"
     BM25 = "bm25"
     DENSE = "dense"
+    QUERIES = "queries"
+    HYDE = "hyde"
+    ITERATIVE = "iterative"
+    COMPARE = "compare"
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
@@ -35,6 +39,8 @@ class Choice(str, Enum):
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
             return Baseline("bm25")
+        if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
+            return Configuration(strategy=self.value)
         return Configuration() if self is Choice.AS_SET else Configuration(self.value)
 
 
@@ -42,7 +48,8 @@ Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or 
 Configurations = Annotated[
     list[Choice] | None,
     typer.Option(
-        "--configuration", help="What orders passages; by default as in the chat. Given twice, both are compared."
+        "--configuration",
+        help="What orders passages, or the strategy; by default as in the chat. Given twice, both are compared.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for tables (CSV) and charts (SVG).")]

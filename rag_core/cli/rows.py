@@ -91,6 +91,8 @@ def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str
         "gate": asdict(result.gate),
         "timings_ms": {name: round(value, 3) for name, value in result.timings_ms.items()},
         "notices": list(result.notices),
+        "steps": list(result.steps),
+        "usage": asdict(result.usage),
     }
 
 
@@ -106,7 +108,7 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
             for one in answer.statements
         ],
         "generator": answer.generator,
-        "usage": asdict(answer.usage),
+        "strategy": answer.strategy,
     }
 
 

@@ -19,13 +19,15 @@ AS_SET = Configuration()
 class Query:
     """What is searched for, where, and how.
 
-    ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted.
+    ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted. With ``strict``
+    an endpoint that fails is raised, where else a plain search would take the strategy's place.
     """
 
     text: str
     documents: tuple[str, ...] | None
     top_k: int
     configuration: Configuration
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

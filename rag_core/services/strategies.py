@@ -35,6 +35,8 @@ LABELS = {
 }
 # More documents than this are not listed to the model; those of a plain search stand in for them.
 MOST_LISTED = 20
+# Passages that the model reads between searches, however many are wanted.
+MOST_READ = 5
 
 
 class Strategies:
@@ -58,7 +60,7 @@ class Strategies:
         """Passages found by the query's strategy, its steps and what it took in their result.
 
         Where the endpoint fails, or the limit of calls is reached, the plain search takes its place, and
-        a notice says so.
+        a notice says so; a strict query raises the error instead.
 
         Raises
         ------
@@ -83,6 +85,8 @@ class Strategies:
         try:
             found = yield from how(query, timer, spending, gathered)
         except (GeneratorError, CallLimit) as error:
+            if query.strict:
+                raise
             gathered.notices.append(f"{error} Searched plainly instead.")
             found = yield from self._plain(query, timer)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
@@ -137,7 +141,7 @@ class Strategies:
         found = yield from self._one(query, query.text, timer, gathered)
         searches = [found]
         while len(searches) < self._settings.strategy_rounds:
-            read = self._fitting(query.text, found.result.passages)
+            read = self._fitting(query.text, found.result.passages[:MOST_READ])
             try:
                 wanted = yield from _planned(
                     f"Reading what search {len(searches)} found",
@@ -146,6 +150,8 @@ class Strategies:
                     len(searches),
                 )
             except (GeneratorError, CallLimit) as error:
+                if query.strict and isinstance(error, GeneratorError):
+                    raise
                 gathered.notices.append(f"{error} What was found until then is used.")
                 break
             if not wanted:
@@ -212,7 +218,7 @@ def model_for(strategy: Strategy, generators: Generators) -> OpenAIGenerator:
     if generator is None:
         raise SettingsError(
             f"The strategy “{strategy}” needs a language model, and none is set. Set RAG_OPENAI_MODEL, and "
-            "OPENAI_BASE_URL to the address of its endpoint; or use the plain search."
+            "OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the plain search."
         )
     return generator
 

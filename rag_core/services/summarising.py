@@ -104,7 +104,7 @@ class Summarising:
             )
         checking = Checking(passages, token_vectors(self._generations.active()))
         spending = Spending(self._settings, model, gathered)
-        with timer.measure("plan"):
+        with timer.measure("notes"):
             notes = yield from self._noted(query.text, passages, capacity, checking, spending, gathered)
             gate = Gate(SCORE, checking.share, LEAST, bool(notes) and checking.share >= LEAST)
             if gate.answerable:
@@ -171,7 +171,7 @@ class Summarising:
             what = f"part {number} of {len(parts)}, {place_of(read)}"
             yield Stage(f"part_{number}", f"Reading {what}")
             made = checking.notes(spending.complete(map_messages(request, read)))
-            gathered.steps.append(f"Read {what}: {len(made)} statements noted")
+            gathered.steps.append(f"Read {what}: {len(made)} statement{'s' * (len(made) != 1)} noted")
             yield Stage(f"part_{number}", f"Reading {what}", done=True)
             if made:
                 notes.append("\n".join(made))

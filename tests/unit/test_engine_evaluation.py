@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import LabelError, SettingsError, UnknownConversation, UnknownEvaluation
+from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation, UnknownEvaluation
 from rag_core.types import (
     Baseline,
     Configuration,
@@ -21,7 +21,9 @@ from rag_core.types import (
     Feedback,
     Label,
     LabelKind,
+    Strategy,
 )
+from tests.contract.servers import ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed, opened
 
 OTHER = "The town hall of Mirefield was painted green by volunteers."
@@ -47,6 +49,17 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 @pytest.fixture
 def labels(library: Engine) -> list[Label]:
     return library.read_labels("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode())
+
+
+@contextmanager
+def measuring(folder: Path, endpoint: ScriptedEndpoint) -> Iterator[Engine]:
+    """The same documents, with a model."""
+    with opened(
+        folder / "data", openai_base_url=endpoint.url, openai_model="m", openai_api_key="k", openai_retries=0
+    ) as made:
+        for name, pages in (("bridge.pdf", (OTHER, BUDGET)), ("birds.pdf", (PENGUINS,)), ("mine.pdf", (COPPER,))):
+            indexed(made, name, *pages)
+        yield made
 
 
 def run(engine: Engine, labels: list[Label], *args: Configuration | Baseline, **options: object) -> Evaluation:
@@ -308,3 +321,30 @@ def test_feedback_goes_with_its_conversation(engine: Engine) -> None:
     question = engine.append(other, "user", CHESS)
     with pytest.raises(LabelError, match="Only an answer"):
         engine.feedback(question.message_id, True)
+
+
+def test_a_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: list[Label]) -> None:
+    answered = [one for one in labels if one.label_id == "budget"]
+    script = [complete("money for the bridge"), complete("money for the bridge"), complete("42 million euros [1].")]
+    with ScriptedEndpoint(*script) as endpoint, measuring(tmp_path, endpoint) as engine:
+        found = run(engine, answered, Configuration(strategy="queries"))
+        assert found.configuration == "rerank, strategy queries"
+        assert (value(found, "recall@1"), value(found, "contains_answer")) == (1.0, 1.0)
+        assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize("strategy", ["queries", "iterative"])
+def test_no_plain_search_is_measured_in_the_place_of_a_strategy(
+    tmp_path: Path, labels: list[Label], strategy: Strategy
+) -> None:
+    with (
+        ScriptedEndpoint(lambda exchange: exchange.error(500)) as endpoint,
+        measuring(tmp_path, endpoint) as engine,
+        pytest.raises(GeneratorUnavailable, match="HTTP 500"),
+    ):
+        run(engine, labels, Configuration(strategy=strategy))
+
+
+def test_a_strategy_without_a_model_cannot_be_measured(library: Engine, labels: list[Label]) -> None:
+    with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL"):
+        run(library, labels, Configuration(strategy="hyde"))

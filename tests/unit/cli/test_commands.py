@@ -246,3 +246,26 @@ def test_what_the_model_took_is_told_with_an_answer_and_summed_up_in_status(
     assert status["usage"][0]["usage"]["calls"] == 2
     _, [table], _ = run("status", as_json=False)
     assert "2 calls, 1,800 tokens in, 24 out" in table["shown"]
+
+
+def test_a_strategy_tells_its_steps_and_what_it_took(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, rows, errors = run("ask", QUESTION, "--strategy", "queries")
+    assert (code, rows) == (cli.WRONG_USE, [])
+    assert "RAG_OPENAI_MODEL" in errors
+    script = complete("works in Brennick harbour"), complete("It was dredged in 1931 [1].")
+    with ScriptedEndpoint(*script) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "scripted")
+        code, [row], _ = run("ask", QUESTION, "--strategy", "queries")
+        assert (code, row["strategy"], row["usage"]["calls"]) == (0, "queries", 2)
+        assert row["steps"] == [f"Searched for “{QUESTION}”", "Searched for “works in Brennick harbour”"]
+        assert row["citations"][0]["document"] == "harbour.pdf"
+        endpoint.script = [complete("works in Brennick harbour")]
+        code, [row], _ = run("search", QUESTION, "--strategy", "queries")
+        assert (code, row["usage"]["calls"], len(row["steps"])) == (0, 1, 2)
+        code, [shown], _ = run("search", QUESTION, "--strategy", "queries", as_json=False)
+        assert "Searched for “works in Brennick harbour”" in shown["shown"]
+        code, rows, errors = run("search", QUESTION, "--strategy", "summary")
+        assert (code, rows) == (cli.WRONG_USE, [])
+        assert "Ask for it instead" in errors
+        assert run("search", QUESTION, "--strategy", "magic")[0] == cli.WRONG_USE
