@@ -274,5 +274,5 @@ def _explain(error: ValidationError) -> str:
     for problem in error.errors(include_input=False, include_url=False):
         key = str(problem["loc"][0]) if problem["loc"] else "settings"
         name = key.upper() if key.upper() in _known_names() else (PREFIX + key).upper()
-        lines.append(f"{name}: {problem['msg']}")
+        lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
     return "Wrong setting. " + "; ".join(lines) + ". Correct it in the environment or in .env."

@@ -5,19 +5,16 @@ The only module that imports ``openai``, when the first request is made.
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from rag_core.answering.addresses import DEFAULT_BASE_URL, host_of, is_loopback
 from rag_core.answering.apis import api_of
-from rag_core.answering.endpoint_errors import DEFAULT_BASE_URL, Explainer, is_quota
+from rag_core.answering.endpoint_errors import Explainer, is_passing
 from rag_core.answering.gguf import GgufServer
+from rag_core.answering.request import STATUS_OF, Report, RequestError, pause_asked, said_by, without_refused
 from rag_core.errors import GeneratorError
 from rag_core.settings import Settings
 
@@ -26,48 +23,6 @@ if TYPE_CHECKING:
 
 # Servers on the own machine want no key, but the client is not made without one.
 _NO_KEY = "no-key-needed"
-# Fields that an answer can do without, whose refusal may name them in its words alone.
-_DISPENSABLE = ("stream_options", "store")
-# Codes of errors that come as events, and the HTTP status that says the same.
-_STATUS = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
-
-
-class RequestError(Exception):
-    """A request that came to nothing.
-
-    Attributes
-    ----------
-    error : GeneratorError
-        What to tell the reader. It is raised where no other exception is being handled, so that
-        nothing of the client's request, which holds the key, hangs on to it.
-    status : int
-        HTTP status of the endpoint's reply; 0 where there was none.
-    passing : bool
-        Whether another try may succeed.
-    after_s : float
-        Seconds that the endpoint asks to wait before it; 0 when it asks for nothing.
-    """
-
-    def __init__(self, error: GeneratorError, *, status: int = 0, passing: bool = False, after_s: float = 0.0) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.status = status
-        self.passing = passing
-        self.after_s = after_s
-
-
-@dataclass(slots=True)
-class Report:
-    """What a request brought beside its pieces: complete once its stream has ended, however that was.
-
-    ``finish`` is as in `rag_core.answering.apis.Event`; ``written`` is all that the model wrote, also
-    what it declined with in ``refusal``; ``tokens`` are those of input and output, where told.
-    """
-
-    finish: str = ""
-    written: str = ""
-    refusal: str = ""
-    tokens: tuple[int, int] | None = None
 
 
 class Endpoint:
@@ -108,8 +63,8 @@ class Endpoint:
                         break
                     if found.text:
                         yield found.text
-                    # Tokens are told with the end or, by Chat Completions, after it.
-                    if report.finish and report.tokens:
+                    # Tokens are told with the end or, by Chat Completions, after it; some count along on the way.
+                    if report.finish and found.tokens:
                         return
         except (OpenAIError, ValueError) as error:
             # The client lets JSON and UTF-8 errors of a stream through: both are ValueErrors.
@@ -160,7 +115,7 @@ class Endpoint:
 
         settings = self._settings
         url, key = self._address()
-        host = _host(url)
+        host = host_of(url)
         if not host:
             raise RequestError(self._explain.unreachable("it does not begin with http:// or https:// and a host"))
         if not all(33 <= ord(char) <= 126 for char in key):
@@ -168,7 +123,7 @@ class Endpoint:
         timeout = Timeout(settings.openai_timeout_s, connect=settings.openai_connect_timeout_s)
         # Documents go to the address that was set: not to where it redirects, nor, when that address
         # is this machine, through a proxy that the environment names.
-        http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not _is_loopback(host))
+        http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
         return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
 
     def _address(self) -> tuple[str, str]:
@@ -192,7 +147,7 @@ class Endpoint:
             try:
                 return self._api.create(client, self._settings.model, messages, options)
             except (BadRequestError, UnprocessableEntityError) as error:
-                simpler = _without(options, _refused_option(error))
+                simpler = without_refused(options, error)
                 if simpler is None:
                     raise
             self._options = simpler
@@ -210,16 +165,15 @@ class Endpoint:
         if isinstance(error, openai.APIConnectionError):
             return self._broken("the connection was lost", started)
         if isinstance(error, openai.APIError):
-            return self._told(*_said(error), started=started)
+            return self._told(*said_by(error), started=started)
         return self._broken("the endpoint sent something that is not part of an answer", started)
 
     def _told(self, code: str, said: str, *, started: bool) -> RequestError:
         """An error that came as an event of the stream."""
-        status = int(code) if code.isdecimal() else _STATUS.get(code)
+        status = int(code) if code.isdecimal() else STATUS_OF.get(code)
         if status is None or started:
             return self._broken(f"the endpoint reported “{said or code}”", started)
-        passing = status >= 500 or (status == 429 and not is_quota(code, said))
-        return RequestError(self._explain.status(status, code, said), passing=passing)
+        return RequestError(self._explain.status(status, code, said), passing=is_passing(status, code, said))
 
     def _broken(self, why: str, started: bool) -> RequestError:
         if started:
@@ -227,64 +181,9 @@ class Endpoint:
         return RequestError(self._explain.empty(why), passing=True)
 
     def _refused(self, error: APIStatusError) -> RequestError:
-        code, said = _said(error)
+        code, said = said_by(error)
         explained = self._explain.status(error.status_code, code, said)
-        passing = error.status_code >= 500 or (error.status_code == 429 and not is_quota(code, said))
-        after_s = _pause_asked(error.response.headers)
+        after_s = pause_asked(error.response.headers)
         # Nobody waits longer for a second try than they would for an answer.
-        passing = passing and after_s <= self._settings.openai_timeout_s
+        passing = is_passing(error.status_code, code, said) and after_s <= self._settings.openai_timeout_s
         return RequestError(explained, status=error.status_code, passing=passing, after_s=after_s)
-
-
-def _pause_asked(headers: Any) -> float:
-    """Seconds that ``Retry-After`` asks to wait, given as such or as a date (RFC 9110, 10.2.3); else 0."""
-    asked = str(headers.get("retry-after", "")).strip()
-    if asked.isdecimal():
-        return float(asked)
-    try:
-        moment = parsedate_to_datetime(asked)
-    except ValueError:
-        return 0.0
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-
-
-def _said(error: Any) -> tuple[str, str]:
-    body = error.body if isinstance(error.body, dict) else {}
-    said = body.get("message")
-    return str(error.code or body.get("type") or ""), said if isinstance(said, str) else ""
-
-
-def _refused_option(error: APIStatusError) -> str:
-    """The request's field that the endpoint does not take, as far as it says so."""
-    optional = next((name for name in _DISPENSABLE if name in str(error)), "")
-    return str(getattr(error, "param", None) or optional)
-
-
-def _without(options: dict[str, Any], refused: str) -> dict[str, Any] | None:
-    """Request options without one that the model does not know, ``None`` if it was not ours.
-
-    Models that think first know ``max_completion_tokens`` and one temperature; most other servers
-    know only ``max_tokens``.
-    """
-    if refused not in options:
-        return None
-    simpler = {name: value for name, value in options.items() if name != refused}
-    if refused == "max_tokens":
-        simpler["max_completion_tokens"] = options["max_tokens"]
-    return simpler
-
-
-def _host(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and url.isprintable() and parts.port != 0
-    except ValueError:
-        return ""
-    return (parts.hostname or "") if usable else ""
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -7,8 +7,8 @@ header, and what a server says about itself is quoted only after the key is take
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit, urlunsplit
 
+from rag_core.answering.addresses import DEFAULT_BASE_URL, shown_url
 from rag_core.answering.apis import api_of
 from rag_core.errors import (
     GeneratorAuthError,
@@ -20,7 +20,6 @@ from rag_core.errors import (
 )
 from rag_core.settings import Settings
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _LONGEST_QUOTE = 200
 _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I)
 
@@ -51,7 +50,7 @@ class Explainer:
             return GeneratorAuthError(
                 f"The {self._where} {has_key} (HTTP {status}). Set a valid key that may use {model}."
             )
-        if status == 429 and is_quota(code, said):
+        if status == 429 and _is_quota(code, said):
             return GeneratorRateLimited(
                 f"The account behind OPENAI_API_KEY has used up its quota at the {self._where} (HTTP 429). "
                 "Raise its limit or use another key."
@@ -149,15 +148,11 @@ class Explainer:
         return " ".join(printable.split())[:_LONGEST_QUOTE].rstrip(". ")
 
 
-def is_quota(code: str, said: str) -> bool:
+def _is_quota(code: str, said: str) -> bool:
     """Whether a 429 means that the account is used up, which waiting does not change."""
     return "quota" in f"{code} {said}".casefold()
 
 
-def shown_url(url: str) -> str:
-    """A URL without user name, password, query and fragment, which may be secrets."""
-    try:
-        parts = urlsplit(url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    except ValueError:
-        return "(not a URL)"
+def is_passing(status: int, code: str, said: str) -> bool:
+    """Whether another try may succeed after such an answer."""
+    return status >= 500 or (status == 429 and not _is_quota(code, said))

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from rag_core.answering.budget import Fitted, fit
-from rag_core.answering.endpoint import Endpoint, Report, RequestError
+from rag_core.answering.endpoint import Endpoint
 from rag_core.answering.endpoint_errors import Explainer
 from rag_core.answering.injection import reads_like_instructions
 from rag_core.answering.pricing import usage_of
 from rag_core.answering.probing import probe
 from rag_core.answering.prompt import NO_ANSWER, build_messages
+from rag_core.answering.request import Report, RequestError
+from rag_core.answering.thinking import without_thinking
 from rag_core.errors import SettingsError
 from rag_core.settings import Settings
 from rag_core.types import Check, Message, Passage, Usage
 
-_THINK, _THOUGHT = "<think>", "</think>"
 T = TypeVar("T")
 _Pieces = PyGenerator[str, None, None]
 
@@ -203,8 +204,9 @@ class OpenAIGenerator:
             self._sleep(self._pause_s(tried, failed.after_s))
 
     def _pause_s(self, tried: int, asked_s: float) -> float:
+        longest = min(self._settings.openai_backoff_s * 2.0**tried, self._settings.openai_timeout_s)
         # Half of the pause is left to chance, so that those turned away together do not come back together.
-        return asked_s + self._settings.openai_backoff_s * 2.0**tried * random.uniform(0.5, 1.0)  # noqa: S311
+        return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311
 
     def _account(self, outcome: Generation, messages: Sequence[dict[str, str]], report: Report) -> None:
         if not report.written and report.tokens is None:
@@ -245,23 +247,3 @@ def _budget_notices(fitted: Fitted, given: int, context_tokens: int) -> Iterator
             f"Sentences that read like instructions to a model were kept from the model, in {', '.join(withheld)}. "
             "Open the passage to read them."
         )
-
-
-def without_thinking(pieces: _Pieces) -> _Pieces:
-    """Leave out a ``<think>`` block at the start, which some servers send as part of the text."""
-    held = ""
-    with closing(pieces):
-        for piece in pieces:
-            held += piece
-            start = held.lstrip()
-            if start.startswith(_THINK):
-                start = start.partition(_THOUGHT)[2].lstrip()
-            elif _THINK.startswith(start):
-                continue
-            if start:
-                yield start
-                yield from pieces
-                return
-    # The answer ended where it could still have become a block: a lone "<" is all the text there is.
-    if held.strip() and not held.lstrip().startswith(_THINK):
-        yield held.strip()

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from rag_core.answering.endpoint import Endpoint, Report, RequestError
+from rag_core.answering.endpoint import Endpoint
 from rag_core.answering.pricing import usage_of
+from rag_core.answering.request import Report, RequestError
 from rag_core.errors import GeneratorAuthError
 from rag_core.settings import Settings
 from rag_core.types import Check, Usage

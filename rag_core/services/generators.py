@@ -6,7 +6,7 @@ import logging
 import threading
 from functools import partial
 
-from rag_core.answering.endpoint_errors import DEFAULT_BASE_URL, shown_url
+from rag_core.answering.addresses import DEFAULT_BASE_URL, shown_url
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.errors import StoreError
 from rag_core.services.stores import Stores

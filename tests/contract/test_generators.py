@@ -12,8 +12,9 @@ from email.utils import format_datetime
 import pytest
 
 from rag_core.answering.endpoint_errors import Explainer
-from rag_core.answering.generator import Generator, OpenAIGenerator, without_thinking
+from rag_core.answering.generator import Generator, OpenAIGenerator
 from rag_core.answering.prompt import NO_ANSWER
+from rag_core.answering.thinking import without_thinking
 from rag_core.errors import (
     GeneratorAuthError,
     GeneratorError,
@@ -472,6 +473,11 @@ class TestRetries:
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
         assert play.pauses[0] <= 0.5
 
+    def test_no_pause_is_longer_than_the_time_out(self, play) -> None:
+        made, _ = play(status(503), complete("Yes."), openai_retries=1, openai_backoff_s=60, openai_timeout_s=4)
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert 2 <= play.pauses[0] <= 4
+
     def test_the_settings_say_how_long_the_first_pause_is(self, play) -> None:
         made, _ = play(status(503), complete("Yes."), openai_retries=1, openai_backoff_s=8)
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
@@ -523,6 +529,12 @@ class TestRequest:
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
         assert "stream_options" not in endpoint.requests[-1]
 
+    def test_an_endpoint_that_insists_on_keeping_them_gets_no_second_request(self, play) -> None:
+        made, endpoint = play(status(400, {"message": "store must be true", "param": "store"}), openai_api="responses")
+        with pytest.raises(GeneratorUnavailable, match="store must be true"):
+            list(made.generate(QUESTION, [passage()]))
+        assert len(endpoint.requests) == 1
+
     def test_options_that_the_model_does_not_know_are_left_out_from_then_on(self, play) -> None:
         made, endpoint = play(
             status(400, {"message": "use max_completion_tokens", "param": "max_tokens"}),
@@ -565,6 +577,32 @@ class TestUsage:
         stream = made.generate(QUESTION, [passage()])
         list(stream)
         assert stream.usage == Usage(1, 321, 7, False, pytest.approx(0.000391), "USD")
+
+    def test_counts_on_the_way_are_replaced_by_the_last(self, play) -> None:
+        def counting(exchange: Exchange) -> None:
+            exchange.start()
+            for number, text in enumerate(("It ", "was."), 1):
+                usage = {"prompt_tokens": 50, "completion_tokens": number}
+                exchange.event({"choices": [{"index": 0, "delta": {"content": text}}], "usage": usage})
+            exchange.ended("stop", (50, 4))
+            exchange.end()
+
+        made, _ = play(counting)
+        stream = made.generate(QUESTION, [passage()])
+        assert "".join(stream) == "It was."
+        assert stream.usage == Usage(1, 50, 4)
+
+    def test_nothing_that_follows_the_end_takes_from_the_answer(self, play) -> None:
+        def lingering(exchange: Exchange) -> None:
+            exchange.start()
+            exchange.delta("Yes.")
+            exchange.delta(finish="stop")
+            exchange.hang()
+
+        made, _ = play(lingering, openai_timeout_s=0.3)
+        stream = made.generate(QUESTION, [passage()])
+        assert "".join(stream) == "Yes."
+        assert stream.usage.estimated
 
     def test_is_estimated_where_it_does_not(self, play, api: str) -> None:
         made, _ = play(complete("It was $1,749 million."), openai_api=api)

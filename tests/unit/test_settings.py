@@ -178,7 +178,7 @@ def test_a_model_of_ones_own_file_and_one_of_an_endpoint_exclude_each_other(
     monkeypatch.setenv("RAG_GGUF", str(tmp_path / "small.gguf"))
     assert load_settings().generator_name == "gguf:small"
     monkeypatch.setenv("RAG_OPENAI_MODEL", "large")
-    with pytest.raises(SettingsError, match=r"RAG_OPENAI_MODEL: .*RAG_GGUF names a model already"):
+    with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL: RAG_GGUF names a model already"):
         load_settings()
     monkeypatch.setenv("RAG_GGUF", " ")
     assert load_settings().generator_name == "openai:large"
