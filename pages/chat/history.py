@@ -96,7 +96,9 @@ def _work_done(answer: Answer) -> None:
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
     documents = len({passage.document_id for passage in answer.passages})
-    label = f"Read {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
+    # All that a summary lists is cited; it read far more.
+    verb = "Read" if all(passage.scores for passage in answer.passages) else "Cites"
+    label = f"{verb} {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
     how = "" if answer.strategy == "plain" else f" · {STRATEGIES[answer.strategy]}"
     with st.expander(f"{label}, {duration(total)}{how}", type="compact"):
         lines = [f"{_STEPS[name]}: {duration(spent / 1000)}" for name, spent in timings.items() if name in _STEPS]

@@ -122,12 +122,16 @@ class Summarising:
         settings = self._settings
         capacity = room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
-        if fan(capacity) < 2 or not calls:
+        if fan(capacity) < 2:
             raise CallLimit(
-                "A summary's parts do not fit into the settings: RAG_STRATEGY_TOKENS="
-                f"{settings.strategy_tokens} must be no less than RAG_OPENAI_CONTEXT_TOKENS="
-                f"{settings.openai_context_tokens}, and that must leave more room beside RAG_OPENAI_ANSWER_TOKENS="
-                f"{settings.openai_answer_tokens}. Raise the first two, or lower the last."
+                f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} leaves too little room for a summary's "
+                f"notes beside RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or lower "
+                "the second."
+            )
+        if not calls:
+            raise CallLimit(
+                f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may take. Raise "
+                f"it to RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} or more."
             )
         parts = calls
         while parts > 1 and parts + condensing(parts, fan(capacity)) > calls:

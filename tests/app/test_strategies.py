@@ -29,7 +29,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
 
 def ask(app: AppTest, question: str = LENGTH) -> AppTest:
     app.chat_input[0].set_value(question).run()
-    return settle(app, lambda app: any("Read " in one.label for one in app.expander))
+    return settle(app, lambda app: any("passage" in one.label and " of " in one.label for one in app.expander))
 
 
 def test_without_a_model_there_is_only_the_plain_search_and_the_reason(open_page: OpenPage, engine: Engine) -> None:

@@ -195,10 +195,18 @@ def test_an_endpoint_that_fails_leaves_the_plain_search(folder: Path, well: int)
         assert answer.usage.calls == well
 
 
-def test_settings_that_leave_no_room_are_told(folder: Path) -> None:
-    with asking(folder, complete("It is 42 million euros [1]."), strategy_tokens=1000) as (engine, _):
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"strategy_tokens": 1000}, "RAG_STRATEGY_TOKENS=1000"),
+        ({"openai_context_tokens": 1000}, "RAG_OPENAI_CONTEXT_TOKENS=1000"),
+    ],
+)
+def test_settings_that_leave_no_room_are_told(folder: Path, values: dict[str, int], named: str) -> None:
+    with asking(folder, complete("It is 42 million euros [1]."), **values) as (engine, _):
         answer = engine.answer(ASK_BUDGET, configuration=SUMMARY)
-        assert all(f"RAG_{name}" in answer.notices[0] for name in ("STRATEGY_TOKENS", "OPENAI_CONTEXT_TOKENS"))
+        assert answer.notices[0].startswith(named)
+        assert answer.notices[0].endswith("Searched plainly instead.")
         assert answer.citations
 
 

@@ -1,0 +1,69 @@
+"""What every strategy keeps, whatever the model says: here a real one, so small that it rambles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Stage, Strategy
+from tests.contract.servers import model_server
+from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
+
+STRATEGIES: tuple[Strategy, ...] = ("plain", "queries", "hyde", "iterative", "compare", "summary")
+OFF_TOPIC = "Who won the chess tournament in Reykjavik?"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Three documents and a model that knows a little English."""
+    with (
+        model_server() as url,
+        opened(
+            tmp_path_factory.mktemp("strategies") / "data",
+            openai_base_url=url,
+            openai_model="smollm2",
+            # What the model takes is 1024; a summary needs to be told of more to begin at all.
+            openai_context_tokens=1500,
+            openai_answer_tokens=80,
+            strategy_calls=3,
+        ) as made,
+    ):
+        for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
+            indexed(made, name, text)
+        yield made
+
+
+def assert_honest(engine: Engine, answer: Answer) -> None:
+    """Every quote stands on its page, and every marker on a quote."""
+    for citation in answer.citations:
+        page = engine.page_text(citation.document_id, citation.page_index)
+        assert page[citation.start : citation.end] == citation.quote
+        assert f"[{citation.marker}]" in answer.text
+    assert (answer.state is AnswerState.ANSWERED) == bool(answer.citations)
+    assert answer.state is AnswerState.ANSWERED or answer.text == REFUSAL
+    assert [passage.rank for passage in answer.passages] == list(range(1, len(answer.passages) + 1))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_is_answered_stands_in_the_documents(library: Engine, strategy: Strategy) -> None:
+    events = list(library.ask(ASK_BUDGET, configuration=Configuration(strategy=strategy)))
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert_honest(library, answer)
+    assert answer.strategy == strategy
+    assert 1 <= answer.usage.calls <= library.settings.strategy_calls + 1
+    begun = {event.name for event in events if isinstance(event, Stage) and not event.done}
+    ended = {event.name for event in events if isinstance(event, Stage) and event.done}
+    assert begun <= ended
+    if strategy != "summary":
+        assert "42 million" in answer.text
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_the_documents_do_not_say_is_refused(library: Engine, strategy: Strategy) -> None:
+    answer = library.answer(OFF_TOPIC, configuration=Configuration(strategy=strategy))
+    assert_honest(library, answer)
+    if strategy != "summary":
+        assert answer.state is AnswerState.ABSTAINED
