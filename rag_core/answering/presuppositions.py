@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -31,13 +32,17 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     title : str
         What the passage is about: its document and heading.
     """
-    asked, said, about = Reading(question), Reading(passage), Reading(title)
+    asked, said, about = _reading(question), _reading(passage), _reading(title)
     return (
         *_names(asked, said, about),
         *_figures(asked, said),
         *negation_differences(asked, said),
         *opposites(asked, said),
     )
+
+
+# A question is held against several passages, which often have one title.
+_reading = lru_cache(maxsize=32)(Reading)
 
 
 def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:

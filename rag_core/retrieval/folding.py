@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import islice
 from typing import Protocol
 
@@ -15,7 +16,8 @@ RESEMBLANCE = 0.9
 LOOKED_AT = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_NEGATIONS = frozenset({"no", "not", "nor", "never", "none", "neither", "without", "cannot"})
+# Figures and negations, in which texts must agree whatever else they share.
+_TELLING = re.compile(r"\b(?:[^\W\d_]*\d[^\W_]*|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)\b)")
 
 Shingles = frozenset[tuple[str, ...]]
 
@@ -53,17 +55,20 @@ def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...
         At most ``wanted`` ids, best first, each with the ids folded into it, in order.
     """
     folded: dict[int, list[int]] = {}
-    kept: dict[tuple[str, ...], list[tuple[StoredChunk, Shingles]]] = {}
+    kept: dict[tuple[str, ...], list[StoredChunk]] = {}
+    # Most texts have figures that no other has, so that few need shingles.
+    shingles = cache(_shingles)
     for chunk in chunks[: LOOKED_AT * wanted]:
-        words = [match.group().lower() for match in _WORD.finditer(chunk.text)]
-        shingles = _shingles(words)
-        alike = kept.setdefault(_telling(words), [])
-        better = next((one for one, its in alike if _resemble(its, shingles) and not _overlap(one, chunk)), None)
+        alike = kept.setdefault(_telling(chunk.text), [])
+        better = next(
+            (one for one in alike if not _overlap(one, chunk) and _resemble(shingles(one.text), shingles(chunk.text))),
+            None,
+        )
         if better is not None:
             folded[better.id].append(chunk.id)
         else:
             folded[chunk.id] = []
-            alike.append((chunk, shingles))
+            alike.append(chunk)
     for chunk in chunks[LOOKED_AT * wanted :]:
         if len(folded) >= wanted:
             break
@@ -71,20 +76,14 @@ def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...
     return {one: tuple(repeats) for one, repeats in islice(folded.items(), wanted)}
 
 
-def _shingles(words: Sequence[str]) -> Shingles:
+def _shingles(text: str) -> Shingles:
+    words = [match.group().lower() for match in _WORD.finditer(text)]
     last = max(1, len(words) - SHINGLE_WORDS + 1)
     return frozenset(tuple(words[first : first + SHINGLE_WORDS]) for first in range(last))
 
 
-def _telling(words: Sequence[str]) -> tuple[str, ...]:
-    """Figures and negations, in which texts must agree whatever else they share."""
-    return tuple(
-        sorted(
-            word
-            for word in words
-            if word in _NEGATIONS or word.endswith(("n't", "n’t")) or any(letter.isdigit() for letter in word)
-        )
-    )
+def _telling(text: str) -> tuple[str, ...]:
+    return tuple(sorted(_TELLING.findall(text.lower())))
 
 
 def _resemble(one: Shingles, other: Shingles) -> bool:

@@ -104,12 +104,14 @@ def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weigh
     # spend its time in calls (200 chunks: 9 ms against 25 ms).
     values = np.concatenate([chunk.tokens for chunk in chunks]).astype(np.float32)
     similarities = (question @ values.T) * np.concatenate([chunk.scales for chunk in chunks])
-    lengths = [len(chunk.scales) for chunk in chunks]
-    starts = np.cumsum([0, *lengths[:-1]])
+    lengths = np.array([len(chunk.scales) for chunk in chunks])
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
     # Runs: the prefix, then each sentence; the first of a chunk begins where the chunk does.
-    runs = [np.unique(np.clip([0, *chunk.sentences], 0, n - 1)) for chunk, n in zip(chunks, lengths, strict=True)]
-    firsts = np.concatenate([run + start for run, start in zip(runs, starts, strict=True)])
-    first_runs = np.cumsum([0, *(len(run) for run in runs[:-1])])
+    counts = [len(chunk.sentences) for chunk in chunks]
+    sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)
+    firsts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))
+    first_runs = np.searchsorted(firsts, starts)
     by_run = np.maximum.reduceat(similarities, firsts, axis=1)
     whole = weights @ np.maximum.reduceat(by_run, first_runs, axis=1)
     best_sentence = np.maximum.reduceat(weights @ by_run, first_runs)
