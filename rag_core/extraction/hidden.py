@@ -67,11 +67,11 @@ def _unpainted(reader: PageReader, characters: Characters) -> Mask:
     """Characters whose drawing changes nothing."""
     count = len(characters.codes)
     none = np.zeros(count, bool)
-    areas = reader.areas()
-    if not _suspect(reader.inks(range(0, count, _SAMPLED)), characters.boxes[::_SAMPLED], *areas).any():
+    rects, fills = reader.areas()
+    if not any(_doubtful(look, fills) for look in reader.looks(_SAMPLED)):
         return none
     inks = reader.inks(range(count))
-    suspect = _suspect(inks, characters.boxes, *areas)
+    suspect = _suspect(inks, characters.boxes, rects, fills)
     suspect &= ~((inks[:, 1] == 3) & _over(characters.boxes, reader.images()))
     if not suspect.any():
         return none
@@ -89,6 +89,14 @@ def _most(steps: IntArray) -> IntArray:
     """The largest of the three colours' steps at each pixel."""
     most: IntArray = steps.max(axis=2)
     return most
+
+
+def _doubtful(look: tuple[int, ...], fills: Int64Array) -> bool:
+    """Whether characters that look so may not be seen on some part of the page."""
+    mode, *colour, opacity = look
+    if mode not in _PAINTED or opacity < _SHEER or min(colour) >= _LIGHT:
+        return True
+    return len(fills) > 0 and bool((np.abs(fills - colour).max(axis=1) < _ALIKE).any())
 
 
 def _suspect(inks: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:

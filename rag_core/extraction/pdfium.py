@@ -31,7 +31,7 @@ _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
 _MOST_CHARACTERS = 400_000
 # What lies under text is drawn first as a rule, and what was slipped in stands last.
-_ENDS = 24
+_ENDS = 16
 _LEAST_FILL_POINTS = 6.0
 _MOST_PIXELS = 40_000_000
 # Points: no one could read letters this small, nor does text recognition.
@@ -146,6 +146,12 @@ class PageReader:
         name, flags = ctypes.create_string_buffer(96), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._text.raw, index, name, 96, ctypes.byref(flags))
         return _is_bold_name(name.value)
+
+    def looks(self, step: int) -> set[tuple[int, ...]]:
+        """How every so many-th character is painted: its render mode, and red, green, blue and opacity of its fill."""
+        handle = _address(self._text.raw)
+        items = {_text_object(handle, number) for number in range(0, self._text.count_chars(), step)}
+        return {(_render_mode(item), *_colour(item)) for item in items if item}
 
     def inks(self, numbers: range) -> Int64Array:
         """How characters are painted, shape (n, 6).
