@@ -14,6 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
 from rag_core.extraction import PageRenderer
 from rag_core.extraction.pdfium import PdfiumDocument
+from rag_core.extraction.picture import highlighted_png
 from rag_core.types import PageState
 from tests.unit.extraction.pdfs import PROSE, lines, make, read
 from tests.unit.extraction.test_extractor import encrypted
@@ -41,6 +42,16 @@ def test_highlights_tint_the_page_and_leave_letters_black(renderer: PageRenderer
     assert rows.min() >= y0.min() * marked.height - 3
     assert rows.max() <= y1.max() * marked.height + 3
     assert after[changed].min() < 40
+
+
+def test_the_blank_between_neighbours_is_tinted_and_no_other() -> None:
+    words = np.array(
+        [[0.1, 0.1, 0.3, 0.2], [0.32, 0.1, 0.5, 0.2], [0.8, 0.1, 0.9, 0.2], [0.1, 0.3, 0.3, 0.4]], np.float32
+    )
+    png, count, _ = highlighted_png(Image.new("RGB", (200, 200), "white"), words)
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    tinted = [image.getpixel(spot) != (255, 255, 255) for spot in ((62, 30), (130, 30), (62, 50), (40, 70))]
+    assert (count, tinted) == (4, [True, False, False, True])
 
 
 def test_a_file_that_changes_is_opened_again(renderer: PageRenderer, tmp_path: Path) -> None:
