@@ -68,7 +68,7 @@ def test_each_retriever_is_asked_for_the_candidates_in_scope() -> None:
     reranker = Fixed("rerank")
     pipeline(reranker, candidates=1).run(QUESTION, ["v1"], Timer())
     assert DENSE.asked[-1] == WORDS.asked[-1] == (1, ["v1"])
-    assert reranker.asked == [(2, (1, 2))]
+    assert reranker.asked == [(1, (1,))]
 
 
 @pytest.mark.parametrize(
