@@ -484,6 +484,8 @@ class Engine:
         Raises
         ------
         QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        SettingsError
+            The configuration's strategy needs a language model, and none is set.
         """
         from rag_core.retrieval import Timer
 
@@ -504,14 +506,16 @@ class Engine:
         """Answer a question, as a stream of events that ends with one `Answer`.
 
         A `Stage` tells what is being done, `Rewritten` what is searched for in place of a follow-up, a
-        `Delta` brings the next piece of text, a `Restart` takes back what came so far. Closing the
-        iterator stops the work.
+        `SearchResult` what the answer is written from, a `Delta` brings the next piece of text, a `Restart`
+        takes back what came so far. Closing the iterator stops the work.
 
         Parameters
         ----------
         history : sequence of Message
             Earlier turns, oldest first. A question that leans on them is searched for in words that
             stand alone, which the answer's ``rewritten`` tells.
+        configuration : Configuration, optional
+            How to retrieve; as set, unless given. Its strategy's steps are stages, and kept with the answer.
         search_for : str, optional
             Search for this, whatever the history: a rewriting that the reader corrected.
         suggest : bool
@@ -520,6 +524,8 @@ class Engine:
         Raises
         ------
         QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        SettingsError
+            The configuration's strategy needs a language model, and none is set.
         """
         asked = self._conversing.ask(question, documents, top_k, history, configuration or AS_SET, search_for)
         return self._conversing.with_follow_ups(asked, documents) if suggest else asked

@@ -52,8 +52,8 @@ class Spending:
         prompt = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
         if self._calls >= settings.strategy_calls:
             raise CallLimit(
-                f"All {settings.strategy_calls} calls to the model that RAG_STRATEGY_CALLS allows were made. "
-                "Raise it to let the strategy go on."
+                f"RAG_STRATEGY_CALLS={settings.strategy_calls} allows no further call to the model. Raise it to let "
+                "the strategy go on."
             )
         if self._tokens + prompt + settings.openai_answer_tokens > settings.strategy_tokens:
             raise CallLimit(

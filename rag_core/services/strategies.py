@@ -235,9 +235,11 @@ def finished(steps: Generator[object, None, T]) -> T:
 
 def _step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, None, T]:
     yield Stage(name, label)
-    done = work()
-    yield Stage(name, label, done=True)
-    return done
+    try:
+        return work()
+    finally:
+        # Also where it failed: what comes instead is told as stages of its own.
+        yield Stage(name, label, done=True)
 
 
 def _planned(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -> Generator[Stage, None, T]:
