@@ -29,20 +29,24 @@ def model(engine: Engine) -> None:
 
 def _in_use(engine: Engine) -> None:
     settings = engine.settings
-    if not engine.model:
+    if not engine.endpoint:
         st.caption(
             "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` and, for a server other than "
             "OpenAI's, `RAG_OPENAI_BASE_URL` to have them written, or `RAG_GGUF` to run a model in this program."
         )
-    if engine.endpoint:
-        where = "" if settings.gguf else f", over {_APIS[settings.openai_api]}"
-        st.text(f"{engine.model or 'No model chosen'}, at {engine.endpoint}{where}")
-        st.caption(
-            f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
-            f"{settings.openai_answer_tokens:,} of them for the answer · given up after "
-            f"{settings.openai_timeout_s:g} s of silence · {settings.openai_retries} further tries. "
-            "The settings `RAG_OPENAI_…` change that."
-        )
+        return
+    if settings.gguf:
+        st.text(f"{engine.endpoint}, run in this program")
+    else:
+        st.text(f"{engine.model or 'No model chosen'}, at {engine.endpoint}, over {_APIS[settings.openai_api]}")
+    if not engine.model:
+        st.caption("Until one is chosen here, or set as `RAG_OPENAI_MODEL`, answers are quoted from the documents.")
+    st.caption(
+        f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
+        f"{settings.openai_answer_tokens:,} of them for the answer · given up after "
+        f"{settings.openai_timeout_s:g} s of silence · {settings.openai_retries} further tries. "
+        "The settings `RAG_OPENAI_…` change that."
+    )
 
 
 def _controls(engine: Engine) -> None:

@@ -23,7 +23,10 @@ def usage(engine: Engine) -> None:
             "Tokens and cost", list(_PERIODS), default="Ever", required=True, key="usage_period"
         )
         span = _PERIODS[period]
-        totals = engine.usage(datetime.now(UTC) - span if span else None)
+        totals = engine.usage(None if span is None else datetime.now(UTC) - span)
+        if not totals:
+            st.caption("No model was asked in that time.")
+            return
         rows = [
             {
                 "Model": one.generator,
@@ -35,8 +38,11 @@ def usage(engine: Engine) -> None:
             }
             for one in totals
         ]
+        table = pd.DataFrame(rows)
+        if all(one.usage.cost is None for one in totals):
+            table = table.drop(columns=["Cost", "Currency"])
         st.dataframe(
-            pd.DataFrame(rows),
+            table,
             hide_index=True,
             key="usage",
             column_config={name: st.column_config.NumberColumn(format="localized") for name in _COUNTS}

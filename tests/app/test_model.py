@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
 from tests.app.conftest import OpenPage, texts
-from tests.contract.servers import ScriptedEndpoint, complete, serving
+from tests.contract.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 from tests.unit.engines import ASK_BUDGET, BUDGET, indexed
 
 KEY = "sk-5ecret-5ecret"
@@ -57,11 +58,33 @@ def test_a_test_that_fails_says_what_to_do(open_page: OpenPage, endpoint: Script
     assert KEY not in app.error[0].value
 
 
+@pytest.mark.usefixtures("endpoint")
+def test_without_prices_no_cost_is_shown(open_page: OpenPage) -> None:
+    app = press(open_page("admin"), "test_model")
+    table = next(one.value for one in app.dataframe if "Requests" in one.value)
+    assert list(table.columns) == ["Model", "Requests", "Tokens in", "Tokens out"]
+    assert "have no cost: `RAG_PRICE_INPUT`" in texts(app)
+
+
+def test_a_model_in_this_program_is_tested_too(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_GGUF", str(MODEL_FILE))
+    monkeypatch.setenv("RAG_GGUF_THREADS", "1")
+    monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "512")
+    monkeypatch.setenv("RAG_OPENAI_TIMEOUT_S", "200")
+    app = open_page("admin")
+    assert f"{MODEL_FILE}, run in this program" in texts(app)
+    assert not app.selectbox
+    shown = texts(press(app, "test_model"))
+    assert "It came after" in shown
+    assert "**Key.**" not in shown
+
+
 def test_an_address_is_shown_without_what_is_secret_in_it(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_OPENAI_BASE_URL", "http://me:hunter2@127.0.0.1:9/v1?token=hunter3")
     monkeypatch.setenv("RAG_OPENAI_API", "responses")
     app = open_page("admin")
     assert "No model chosen, at http://127.0.0.1:9/v1, over Responses" in texts(app)
+    assert "Until one is chosen here" in texts(app)
     press(app, "list_models")
     assert "or correct the address" in app.error[0].value
     assert "hunter" not in texts(app)
@@ -99,3 +122,6 @@ def test_what_models_took_is_summed_up(open_page: OpenPage, monkeypatch: pytest.
     assert row["Cost"] == pytest.approx(0.003)
     assert row["Currency"] == "USD"
     assert "no cost" not in texts(app)
+    monkeypatch.setattr("pages.admin.usage._PERIODS", {"Last 30 days": timedelta(0), "Ever": None})
+    app.button_group(key="usage_period").set_value("Last 30 days").run()
+    assert "No model was asked in that time." in texts(app)
