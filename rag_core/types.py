@@ -579,6 +579,8 @@ class Answer:
     leans on earlier ones, empty where the question stands alone; ``follow_ups`` are questions that
     the documents answer as well. ``usage`` sums all calls to a language model that it took.
     ``strategy`` is how passages were looked for, and ``steps`` say in words what that came to.
+    ``short`` is the date, share or count that was asked for, as it stands in a quote; empty where that
+    is not clear, and where a language model wrote the answer.
     """
 
     question: str
@@ -597,6 +599,13 @@ class Answer:
     usage: Usage = Usage()
     strategy: Strategy = "plain"
     steps: tuple[str, ...] = ()
+    short: str = ""
+
+    @property
+    def short_marker(self) -> int | None:
+        """Number of the first source whose quote holds ``short``; ``None`` where there is none."""
+        quotes = ((one.marker, " ".join(one.quote.split())) for one in self.citations)
+        return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
 
     @property
     def told_text(self) -> str:

@@ -11,7 +11,7 @@ from pages.chat.current import current
 from pages.chat.questions import answer_last, scope_of
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.blocks import quoted, written
+from pages.shared.blocks import quoted, short_of, written
 from pages.shared.evidence import share_found, source_names
 from pages.shared.feedback import feedback, passage_is_right
 from pages.shared.library import searchable
@@ -112,7 +112,7 @@ def _text(message: Message, answer: Answer) -> None:
     to_blocks = quoted if answer.generator == "extractive" else written
     listed = "\n".join(f"[{one.rank}] {sources[one.rank]}" for one in answer.passages if one.rank in sources)
     richtext(
-        to_blocks(answer.text, sources, answer.statements),
+        [*short_of(answer), *to_blocks(answer.text, sources, answer.statements)],
         key=f"answer_{message.message_id}",
         sources={number: name for number, name in sources.items() if f"[{number}]" in answer.text},
         on_cite=lambda marker: open_source(message.message_id, marker),

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from rag_core.types import NOT_FOUND, Statement
+from rag_core.types import NOT_FOUND, Answer, Statement
 
 Node = dict[str, Any]
 
@@ -64,6 +64,15 @@ def quoted(text: str, markers: Collection[int], statements: Iterable[Statement] 
     for node in nodes:
         node["c"] = [{**one, "s": one["s"].replace(_BRACKET, "[")} if "s" in one else one for one in node["c"]]
     return nodes
+
+
+def short_of(answer: Answer) -> list[Node]:
+    """The short answer in bold with its source, as a paragraph of its own; nothing where there is none."""
+    if answer.short_marker is None:
+        return []
+    return [
+        {"t": "p", "c": [{"t": "b", "c": [_text(answer.short)]}, _text(" "), {"t": "cite", "n": answer.short_marker}]}
+    ]
 
 
 def written(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:

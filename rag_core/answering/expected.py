@@ -86,27 +86,29 @@ def holds(kind: Kind, text: str, question: str) -> bool:
     return _HOLDS[kind](text, question)
 
 
-def _new_numbers(text: str, question: str) -> list[Number]:
+def unasked(text: str, question: str) -> list[Number]:
+    """The numbers of a text that its question does not name itself."""
     known: set[Decimal] = {value for number in numbers(question) for value in number.values}
     return [number for number in numbers(text) if not known & number.values]
 
 
-def _is_dated(number: Number) -> bool:
+def dated(number: Number) -> bool:
+    """Whether a number is a year, a part of a date or a decade."""
     # A year is four digits without a thousands separator, a scale or a currency.
     is_year = number.bare and not number.currency and not number.kind and re.fullmatch(r"1\d{3}|20\d\d", number.text)
     return bool(is_year) or number.kind in ("month", "decade")
 
 
 def _holds_date(text: str, question: str) -> bool:
-    return any(_is_dated(number) for number in _new_numbers(text, question)) or bool(_CENTURY.search(text))
+    return any(dated(number) for number in unasked(text, question)) or bool(_CENTURY.search(text))
 
 
 def _holds_percent(text: str, question: str) -> bool:
-    return any(number.kind == "percent" for number in _new_numbers(text, question)) or bool(_PART.search(text))
+    return any(number.kind == "percent" for number in unasked(text, question)) or bool(_PART.search(text))
 
 
 def _holds_number(text: str, question: str) -> bool:
-    return any(not _is_dated(number) for number in _new_numbers(text, question))
+    return any(not dated(number) for number in unasked(text, question))
 
 
 def _holds_name(text: str, question: str) -> bool:

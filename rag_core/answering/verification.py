@@ -24,11 +24,15 @@ NOT_SAID = "No sentence of its source says this."
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """An answer's text with only the markers that hold, their quotes, and the verdict on each statement."""
+    """An answer's text with only the markers that hold, their quotes, and the verdict on each statement.
+
+    ``short`` is what of a quoted answer was asked for, where that is clear; see `short.short_answer`.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
     statements: tuple[Statement, ...] = ()
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,8 @@ def listed(row: dict[str, Any]) -> None:
 
 def answer(row: dict[str, Any]) -> None:
     """An answer and what it cites."""
+    if row["short"]:
+        out.print(Text(row["short"], style="bold"))
     out.print(Text(row["text"]))
     for statement in row["statements"]:
         if not statement["supported"]:

@@ -102,6 +102,7 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         **searched(answer, question_id),
         "state": answer.state.value,
         "text": answer.text,
+        "short": answer.short,
         "citations": [_citation(citation) for citation in answer.citations],
         "statements": [
             {"text": answer.text[one.start : one.end], "supported": one.supported, "reason": one.reason}

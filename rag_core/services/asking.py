@@ -12,6 +12,7 @@ import numpy as np
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
+from rag_core.answering.short import short_answer
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
@@ -92,7 +93,8 @@ class Asking:
         if answer is None:
             generator = "extractive"
             text, citations = self._quote(found)
-            answer = Verified(text, citations, quoted(text, citations))
+            short = short_answer(found.result.question, [citation.quote for citation in citations])
+            answer = Verified(text, citations, quoted(text, citations), short)
             for piece in re.findall(r"\S+\s*", text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
@@ -185,6 +187,7 @@ def _finished(
         timings_ms={name: round(value, 2) for name, value in timer.ms.items()},
         notices=(*result.notices, *gathered.notices),
         statements=answer.statements,
+        short=answer.short,
         usage=gathered.usage,
         strategy=query.configuration.strategy,
         steps=tuple(gathered.steps),

@@ -32,6 +32,8 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
         if answer and answer.rewritten:
             lines.append(f"*Searched for: {_escaped(answer.rewritten)}*")
         by_model = answer is not None and answer.generator != "extractive"
+        if answer and answer.short:
+            lines.append(f"**{_escaped(answer.short)}**")
         text = answer.told_text if answer else message.text
         lines.append(_LOADING.sub(r"\\\1", text) if by_model else _escaped(text))
         if answer:
@@ -75,6 +77,8 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
         answer = message.answer
         if answer and answer.rewritten:
             yield "note", f"Searched for: {answer.rewritten}"
+        if answer and answer.short:
+            yield "short", answer.short
         yield "answer", answer.told_text if answer else message.text
         if answer:
             yield from (("note", note) for note in _notes(answer))
@@ -131,6 +135,7 @@ def _styles() -> tuple[dict[str, Any], frozenset[int]]:
         body,
         ParagraphStyle("title", fontSize=16, leading=21, spaceAfter=6, **bold),
         ParagraphStyle("question", fontSize=11, leading=15, spaceBefore=12, spaceAfter=5, **bold),
+        ParagraphStyle("short", fontSize=9.5, leading=14, spaceAfter=4, **bold),
         ParagraphStyle("note", parent=body, fontSize=8, leading=11, textColor="#555555"),
         ParagraphStyle("source", parent=body, fontSize=8.5, leading=12, leftIndent=12, textColor="#333333"),
     ]

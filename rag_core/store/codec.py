@@ -146,6 +146,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         usage=Usage(**data.get("usage", {})),
         strategy=data.get("strategy", "plain"),
         steps=tuple(data.get("steps", ())),
+        short=data.get("short", ""),
     )
 
 

@@ -61,6 +61,13 @@ def test_document_names_are_chosen_from_as_they_are_written(open_page: OpenPage,
     assert open_page().multiselect[0].options == ["_a_ *b* [c].pdf"]
 
 
+def test_the_date_asked_for_leads_in_bold_with_its_source(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, tower="The Quivertree tower was opened to visitors by the queen on 3 May 1931.")
+    answer = shown(ask(open_page(), "When was the Quivertree tower opened to visitors?"))[0]
+    bold, _, source = answer["blocks"][0]["c"]
+    assert (bold["t"], plain_text([bold]), source) == ("b", "3 May 1931", {"t": "cite", "n": 1})
+
+
 def test_an_answer_is_cited_and_its_passages_are_listed(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE, canal=CANAL)
     app = ask(open_page(), LENGTH)

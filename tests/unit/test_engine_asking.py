@@ -90,6 +90,19 @@ def test_an_answer_quotes_the_page_that_holds_it(
     assert answer.gate.score == max(passage.scores["answerable"] or 0 for passage in answer.passages)
 
 
+def test_the_short_answer_leads_where_it_is_clear_and_is_kept_with_the_conversation(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", "The Zanzibar bridge was opened to traffic by the mayor on 3 May 1931.", FILLER)
+        answer = engine.answer("When was the Zanzibar bridge opened to traffic?")
+        assert (answer.short, answer.short_marker) == ("3 May 1931", answer.citations[0].marker)
+        refused = engine.answer("Who won the chess match in Reykjavik in 1972?")
+        assert (refused.short, refused.short_marker) == ("", None)
+        identity = engine.new_conversation().conversation_id
+        engine.append(identity, "assistant", answer.text, answer)
+        stored = engine.conversation(identity)[1][0].answer
+        assert stored is not None and stored.short == "3 May 1931"
+
+
 @pytest.mark.parametrize("question", ["Who won the chess match in Reykjavik in 1972?", "asdf qwer zxcv", "…", "\x00"])
 def test_what_the_documents_do_not_say_is_refused_with_the_nearest_passages(library: Engine, question: str) -> None:
     answer = library.answer(question)

@@ -58,6 +58,12 @@ def test_what_was_not_found_in_the_sources_is_said(tmp_path: Path) -> None:
     assert told in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
 
 
+def test_the_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
+    messages = talk("It was opened on *3 May* 1931. [1]", short="*3 May* 1931")
+    assert "**\\*3 May\\* 1931**\n\nIt was" in markdown(settings_in(tmp_path), CONVERSATION, messages)
+    assert "*3 May* 1931 It was opened" in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+
+
 def test_a_conversation_is_exported_with_its_sources(library: Engine) -> None:
     identity = library.new_conversation().conversation_id
     library.append(identity, "user", ASK_BUDGET)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.short import short_answer
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes", "short"),
+    [
+        ("When was the bridge opened?", ["It was opened on 3 May\n1931 by the mayor."], "3 May 1931"),
+        ("When was the bridge opened?", ["It was opened in 1931."], "1931"),
+        ("When was it sold?", ["On March 4, 1929, it was sold for 1,950 dollars."], "March 4, 1929"),
+        ("In what year was the bridge opened?", ["It was opened on 3 May 1931."], "1931"),
+        ("When was it rebuilt after 1906?", ["Rebuilt in 1911 after the fire of 1906."], "1911"),
+        ("What percentage of members voted?", ["About 71% of the 129 members voted."], "71%"),
+        ("How many arches does the bridge have?", ["Its 12 stone arches rest on 11 piers."], "12"),
+        ("How many stone arches are there?", ["There are twelve arches."], "twelve"),
+        ("How many ships sank?", ["Two ships sank.", "The Two ships were never raised."], "Two"),
+    ],
+)
+def test_what_is_asked_for_is_given_as_it_stands(question: str, quotes: list[str], short: str) -> None:
+    assert short_answer(question, quotes) == short
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes"),
+    [
+        ("When was the mill built?", ["Built in 1802, it burnt down in 1840."]),
+        ("When was the mill built?", ["It was built in the 1840s, before 1849."]),
+        ("When did the war last?", ["It was fought 1914-18."]),
+        ("In which century was it built?", ["It was built in 1802."]),
+        ("When was the law passed?", ["It was passed by 1,802 votes."]),
+        ("When was the law passed?", ["Agreed on 3 May 1931, it was signed on 9 June 1931."]),
+        ("In which year was it repaired, after 1802?", ["It was built in 1802."]),
+        ("How many arches does it have?", ["It rests on 11 piers."]),
+        ("How many arches does it have?", ["It has 12 arches, and the old one had 9 arches."]),
+        ("How many of the delegates were Mensheviks?", ["Of the 124 of the first list, six were Mensheviks."]),
+        ("How much did it cost?", ["It cost 12 million dollars."]),
+        ("What share voted?", ["71% voted, 3% more than before."]),
+        ("Who built it?", ["It was built by Ada Lovelace."]),
+        ("Wann wurde sie gebaut?", ["Sie wurde 1802 gebaut."]),
+        ("When was it built?", []),
+    ],
+)
+def test_nothing_is_given_where_it_is_not_clear(question: str, quotes: list[str]) -> None:
+    assert short_answer(question, quotes) == ""
