@@ -62,7 +62,7 @@ def test_document_names_are_chosen_from_as_they_are_written(open_page: OpenPage,
 
 
 def test_the_date_asked_for_leads_in_bold_with_its_source(open_page: OpenPage, engine: Engine) -> None:
-    add(engine, tower="The Quivertree tower was opened to visitors by the queen on 3 May 1931.")
+    add(engine, tower=make_pdf("The Quivertree tower was opened to visitors by the queen on 3 May 1931."))
     answer = shown(ask(open_page(), "When was the Quivertree tower opened to visitors?"))[0]
     bold, _, source = answer["blocks"][0]["c"]
     assert (bold["t"], plain_text([bold]), source) == ("b", "3 May 1931", {"t": "cite", "n": 1})

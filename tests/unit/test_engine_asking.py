@@ -100,7 +100,8 @@ def test_the_short_answer_leads_where_it_is_clear_and_is_kept_with_the_conversat
         identity = engine.new_conversation().conversation_id
         engine.append(identity, "assistant", answer.text, answer)
         stored = engine.conversation(identity)[1][0].answer
-        assert stored is not None and stored.short == "3 May 1931"
+        assert stored is not None
+        assert stored.short == "3 May 1931"
 
 
 @pytest.mark.parametrize("question", ["Who won the chess match in Reykjavik in 1972?", "asdf qwer zxcv", "…", "\x00"])
