@@ -25,6 +25,10 @@ arrived = arrive("chat")
 notice, chooser, start, before = st.container(), st.container(), st.empty(), st.container()
 with notice:
     conversation, messages = open_conversation(back.engine, arrived=arrived)
+run = back.answers.running(current() or "")
+if run is None and conversation and messages[-1:] and messages[-1].role == "user":
+    # The answer may have come between the two lines above.
+    conversation, messages = back.engine.conversation(conversation.conversation_id)
 sidebar(back.engine)
 with notice:
     warmth(back.engine)
@@ -36,7 +40,6 @@ prompt(back, chosen)
 if not messages:
     with start.container():
         welcome(back, documents)
-run = back.answers.running(current() or "")
 with before:
     shown = history(back, messages, answering=run is not None)
 # While a run follows an answer no fragment is drawn anew: the answer itself then tells of the files.

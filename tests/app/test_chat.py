@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.answers import Answers, Run
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, AnswerState
 from tests.app.conftest import OpenPage, conversation_of, plain_text, settle, shown, texts
@@ -54,6 +55,23 @@ def test_a_question_to_an_empty_library_is_told_what_is_missing(open_page: OpenP
     app = ask(open_page(), LENGTH)
     assert "There are no documents to ask yet" in texts(app)
     assert "Put the question in" not in texts(app)
+
+
+def test_an_answer_that_comes_while_the_page_is_drawn_is_shown(
+    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(engine, bridge=BRIDGE)
+    running = Answers.running
+
+    def when_done(answers: Answers, conversation_id: str) -> Run | None:
+        if thread := answers._threads.get(conversation_id):
+            thread.join()
+        return running(answers, conversation_id)
+
+    monkeypatch.setattr(Answers, "running", when_done)
+    app = ask(open_page(), LENGTH)
+    assert "412 metres" in answer_texts(app)[0]
+    assert "This question has no answer yet." not in texts(app)
 
 
 def test_document_names_are_chosen_from_as_they_are_written(open_page: OpenPage, engine: Engine) -> None:
