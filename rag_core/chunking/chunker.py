@@ -79,29 +79,38 @@ class Chunker:
         out; every other character that is not white space lies in some chunk.
         """
         spans: list[ChunkSpan] = []
+        # All at once: the tokenizer takes every core.
         token_offsets = self._offsets([page.text for page in pages])
-        for position, page in enumerate(pages):
-            following = pages[position + 1] if position + 1 < len(pages) else None
-            prefix, prefix_tokens = self._prefix(name, page.heading)
-            cuts = list(self._cuts(page, token_offsets[position]))
-            for number, (start, end, pieces) in enumerate(cuts):
-                tokens = sum(piece.tokens for piece in pieces)
-                firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
-                span = ChunkSpan(
-                    ordinal=len(spans),
-                    page_index=page.page_index,
-                    start=start,
-                    page_index_end=page.page_index,
-                    end=end,
-                    text=page.text[start:end],
-                    prefix=prefix,
-                    heading=page.heading,
-                    tokens=tokens + prefix_tokens + self._rule.special,
-                    sentences=tuple(firsts),
-                )
-                if number == len(cuts) - 1 and following is not None:
-                    span = self._continued(span, following)
-                spans.append(span)
+        for page, following, offsets in zip(pages, [*pages[1:], None], token_offsets, strict=True):
+            spans += self._of_page(name, page, following, offsets, len(spans))
+        return spans
+
+    def of_page(self, name: str, page: Page, following: Page) -> list[ChunkSpan]:
+        """Chunks that begin on a page which another follows, numbered from 0."""
+        return self._of_page(name, page, following, self._offsets([page.text])[0], 0)
+
+    def _of_page(self, name: str, page: Page, following: Page | None, offsets: IntArray, first: int) -> list[ChunkSpan]:
+        prefix, prefix_tokens = self._prefix(name, page.heading)
+        cuts = self._cuts(page, offsets)
+        spans = []
+        for ordinal, (start, end, pieces) in enumerate(cuts, first):
+            tokens = sum(piece.tokens for piece in pieces)
+            firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
+            span = ChunkSpan(
+                ordinal=ordinal,
+                page_index=page.page_index,
+                start=start,
+                page_index_end=page.page_index,
+                end=end,
+                text=page.text[start:end],
+                prefix=prefix,
+                heading=page.heading,
+                tokens=tokens + prefix_tokens + self._rule.special,
+                sentences=tuple(firsts),
+            )
+            spans.append(span)
+        if spans and following is not None:
+            spans[-1] = self._continued(spans[-1], following)
         return spans
 
     def _prefix(self, name: str, heading: str) -> tuple[str, int]:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from rag_core.services.discarding import Discarding
+from rag_core.services.generations import Generation
+from rag_core.services.head_start import HeadStart
 from rag_core.services.publication import Publication
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -42,6 +44,8 @@ class EmbeddingStage:
         Whether a job has been cancelled.
     ended : callable
         Called with each work once it is published, failed or cancelled.
+    batch : int
+        Texts a forward pass.
     """
 
     def __init__(
@@ -50,8 +54,11 @@ class EmbeddingStage:
         removal: Removal,
         cancelled: Callable[[str], bool],
         ended: Callable[[Work], None],
+        batch: int,
     ) -> None:
         self._stores = stores
+        self._batch = batch
+        self._busy = False
         self._cancelled = cancelled
         self._discarding = Discarding(stores, removal, ended)
         self._publication = Publication(stores, removal, self._discarding, cancelled, ended, self._remake)
@@ -70,6 +77,13 @@ class EmbeddingStage:
         """Hand over a version; waits while too many are waiting."""
         self._waiting.put(work)
 
+    def head_start(self, name: str, generation: Generation) -> HeadStart:
+        """Begin with a document that is still being read, as long as nothing else is to be done."""
+        return HeadStart(name, generation, self._stores, self._calls, self._batch, self._idle)
+
+    def _idle(self) -> bool:
+        return not self._busy and self._waiting.empty()
+
     def stop(self) -> None:
         """End after the current lots; what is unfinished goes on at the next start."""
         self._stopping = True
@@ -83,6 +97,7 @@ class EmbeddingStage:
             together = self._take()
             if not together or self._stopping:
                 return
+            self._busy = True
             groups: dict[str, list[Work]] = {}
             for work in together:
                 groups.setdefault(work.generation.space, []).append(work)
@@ -91,6 +106,7 @@ class EmbeddingStage:
                     self._guarded(group)
                 except Exception:  # the store that failures are noted in failed as well
                     log.exception("the vectors of %d documents could not be made", len(group))
+            self._busy = False
 
     def _take(self) -> list[Work]:
         """What is waiting, up to a number of chunks; empty when it is time to stop."""
@@ -132,7 +148,9 @@ class EmbeddingStage:
         """Make and store the vectors that are missing; works that are cancelled leave the group."""
         embedder, space = group[0].generation.embedder, group[0].generation.space
         texts, owners = self._missing(group, space)
-        order = sorted(texts, key=lambda digest: texts[digest][1])
+        ready = {one: made for work in group for one, made in work.made.items() if one in texts}
+        self._keep(space, group, owners, ready)
+        order = sorted((one for one in texts if one not in ready), key=lambda digest: texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
         for first in range(0, len(order), AT_ONCE):
@@ -142,12 +160,12 @@ class EmbeddingStage:
             lot = [one for one in order[first : first + AT_ONCE] if any(work in group for work in owners[one])]
             running.append((lot, self._calls.submit(embedder.embed, [texts[one][0] for one in lot])))
             if len(running) == LOTS:
-                self._keep(space, group, owners, *running.popleft())
+                self._keep(space, group, owners, _made(*running.popleft()))
             if time.monotonic() - reported > REPORT_EVERY_S:
                 reported = time.monotonic()
                 self._report(group)
         while running:
-            self._keep(space, group, owners, *running.popleft())
+            self._keep(space, group, owners, _made(*running.popleft()))
         self._drop_cancelled(group)
 
     def _missing(
@@ -171,14 +189,11 @@ class EmbeddingStage:
         space: str,
         group: Sequence[Work],
         owners: dict[bytes, list[Work]],
-        lot: Sequence[bytes],
-        made: Future[list[Embedding]],
+        made: dict[bytes, Embedding],
     ) -> None:
-        """Store the vectors of a lot, but for what only cancelled works asked for: nobody would own it."""
+        """Store vectors, but for what only cancelled works asked for: nobody would own it."""
         wanted = {
-            digest: embedding
-            for digest, embedding in zip(lot, made.result(), strict=True)
-            if any(work in group for work in owners[digest])
+            digest: embedding for digest, embedding in made.items() if any(work in group for work in owners[digest])
         }
         with self._saving:  # what one thread finds missing, the other must not store before it
             self._stores.vectors.save(space, wanted)
@@ -196,3 +211,7 @@ class EmbeddingStage:
         for work in [work for work in group if self._cancelled(work.job_id)]:
             group.remove(work)
             self._discarding.cancelled(work)
+
+
+def _made(lot: list[bytes], running: Future[list[Embedding]]) -> dict[bytes, Embedding]:
+    return dict(zip(lot, running.result(), strict=True))

@@ -14,6 +14,7 @@ from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagEr
 from rag_core.extraction import VERSION, DocumentHeader, Extractor
 from rag_core.services.embedding_stage import EmbeddingStage
 from rag_core.services.generations import Generation, Generations
+from rag_core.services.head_start import HeadStart
 from rag_core.services.reindexing import Reindexing
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -63,7 +64,7 @@ class Indexer:
         self._problems: dict[str, str] = {}
         self._tidied = time.monotonic()
         self._stopping = False
-        self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended)
+        self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended, settings.embedding_batch)
         self._reindexing = Reindexing(stores, generations, removal, self)
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
@@ -211,8 +212,9 @@ class Indexer:
             version_id, generation_id=generation.generation_id, status=DocumentStatus.INDEXING.value
         )
         extractor = generation.fingerprint.extractor
+        ahead = self._embedding.head_start(name, generation)
         if pages is None:
-            pages, extractor = self._extract(job_id, row), VERSION
+            pages, extractor = self._extract(job_id, row, ahead), VERSION
         stores.library.update_version(version_id, extractor=extractor)
         stores.library.save_pages(version_id, pages)
         spans = generation.chunker().chunk(name, pages)
@@ -234,6 +236,7 @@ class Indexer:
             status=status,
             reason=reason,
             activate=activate,
+            made=ahead.end(),
         )
 
     # the reading thread
@@ -302,7 +305,7 @@ class Indexer:
             reason = f"An internal error while {job.name} was read; the log has the details. Retry it."
             self._end(job, DocumentStatus.FAILED, reason)
 
-    def _extract(self, job_id: str, row: object) -> list[Page]:
+    def _extract(self, job_id: str, row: object, ahead: HeadStart) -> list[Page]:
         name, version_id = row.name, row.id  # type: ignore[attr-defined]
         pages: list[Page] = []
         total, reported = 0, 0.0
@@ -318,6 +321,7 @@ class Indexer:
                     total = item.page_count
                     continue
                 pages.append(item)
+                ahead.add(item)
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
                     self._stores.jobs.progress(job_id, "reading", len(pages), total)
