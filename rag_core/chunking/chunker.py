@@ -81,7 +81,7 @@ class Chunker:
         spans: list[ChunkSpan] = []
         # All at once: the tokenizer takes every core.
         token_offsets = self._offsets([page.text for page in pages])
-        for page, following, offsets in zip(pages, [*pages[1:], None], token_offsets, strict=True):
+        for page, following, offsets in zip(pages, [*pages, None][1:], token_offsets, strict=True):
             spans += self._of_page(name, page, following, offsets, len(spans))
         return spans
 

@@ -16,12 +16,12 @@ from rag_core.types import BoolArray, FloatArray
 _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
 _BACKWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_BETWEEN_LINES = str.maketrans("", "", f"\r\n{_HYPHEN}")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 # Lines drawn with letters, and dots that lead to a page number: many tokens that say nothing.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
+_PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 
@@ -49,7 +49,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     direction = _direction(characters, breaks, spans)
     turned = turn(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
-    if needs_cleaning(text.translate(_BETWEEN_LINES)) or _RULE.search(text):
+    if needs_cleaning("".join(words)) or _PERHAPS_RULE.search(text):
         words = [_RULE.sub("", clean_word(word)) for word in words]
     # Text that lies outside the page as shown cannot be checked by whoever reads the page.
     kept = _shown(rects) & np.array([bool(word) for word in words])

@@ -228,3 +228,8 @@ def test_scripts_without_spaces(tmp_path: Path) -> None:
     assert page.text == "公司的收入在二零二二年增加了百分之五"
     assert len(page.boxes.starts) == len(page.text)
     assert np.all(np.diff(page.boxes.starts) == 1)
+
+
+def test_lines_drawn_with_letters_are_left_out(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.pdf", lines("Signed by", "-----", "the chairman ===== today", "Contents .... 7"))
+    assert read(path).page.text.split() == ["Signed", "by", "the", "chairman", "today", "Contents", "7"]
