@@ -120,13 +120,17 @@ class Searching:
             try:
                 ranked = self._tried(query, timer, on_stage, hypothesis, generation)
             except StoreUnavailable:
-                if self._generations.active().generation_id == generation.generation_id:
+                if self._is_active(generation):
                     raise
             else:
-                if len(ranked.rows) == len(ranked.ranking.order):
+                # Of an index that is gone as a whole nothing is found, and so nothing is missing.
+                if len(ranked.rows) == len(ranked.ranking.order) and (ranked.rows or self._is_active(generation)):
                     return ranked
             on_stage = _unheard
         return self._tried(query, timer, on_stage, hypothesis, self._generations.active())
+
+    def _is_active(self, generation: Generation) -> bool:
+        return self._generations.active().generation_id == generation.generation_id
 
     def checked(self, text: str) -> str:
         """The question as it is asked, white space folded; raises `QuestionError`."""

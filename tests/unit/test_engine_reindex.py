@@ -141,6 +141,32 @@ def test_questions_are_answered_alike_before_during_and_after_swaps(engine_of_it
     assert wrong == []
 
 
+def test_a_question_is_asked_again_where_its_index_was_emptied_meanwhile(
+    engine_of_its_own: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    drop, emptied, go = DenseIndex.drop, threading.Event(), threading.Event()
+
+    def held(self: DenseIndex) -> None:
+        emptied.set()
+        assert go.wait(60)
+        drop(self)
+
+    def swap() -> None:
+        hold.release()
+        assert emptied.wait(60)
+
+    monkeypatch.setattr(DenseIndex, "drop", held)
+    hold.on()
+    job = engine.reindex(chunk_tokens=40)
+    hold.until_reached()
+    with before(DenseIndex, "retrieve", swap):
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    go.set()
+    assert engine.wait([job.job_id])[0].state is JobState.DONE
+
+
 def test_a_file_that_arrives_during_a_rebuild_is_in_both_indexes(engine_of_its_own: Engine, hold: Hold) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
