@@ -21,6 +21,9 @@ from pages.shared.text import plain
 from pages.shared.warmth import warming
 from rag_core.types import Answer
 
+# What is still to be done once an answer is stored: wait one turn, or draw the page.
+_LET_PASS, _DRAW = "let pass", "draw"
+
 
 def prompt(back: Backend, documents: Sequence[str]) -> None:
     """The input for questions and PDFs, always at hand, also while models warm up."""
@@ -55,16 +58,26 @@ def prompt(back: Backend, documents: Sequence[str]) -> None:
 
 
 def watch(back: Backend, run: Run) -> None:
-    """Draw the page anew once a stopped answer is stored: the stopped run can no longer do it."""
-    st.session_state[keys.FOLLOWING] = True
+    """Draw the page anew once an answer is stored: a stopped run can no longer do it.
 
-    @st.fragment(run_every=1.0)
-    def stopped() -> None:
-        if st.session_state.get(keys.FOLLOWING) and run.progress.done:
+    One that was not stopped needs it as well. Fragments that came due meanwhile run at once after it, and the
+    browser, which hears of both ends together, then leaves the input locked until a whole run ends by itself. So
+    the first turn after the answer, which may be one of those, is let pass: the next comes of a tick just now,
+    and no other falls due before the whole run that it asks for has begun.
+    """
+    st.session_state[keys.FOLLOWING] = _LET_PASS
+
+    @st.fragment(run_every=0.7)
+    def ended() -> None:
+        following = st.session_state.get(keys.FOLLOWING)
+        if not following or not run.progress.done:
+            return
+        if following == _DRAW:
             st.session_state.pop(keys.FOLLOWING)
             st.rerun()
+        st.session_state[keys.FOLLOWING] = _DRAW
 
-    stopped()
+    ended()
 
 
 def answer_under_way(back: Backend, run: Run, shown: dict[str, Answer]) -> None:
@@ -80,7 +93,6 @@ def answer_under_way(back: Backend, run: Run, shown: dict[str, Answer]) -> None:
             if _still_connected():
                 run.stop()
             raise
-        st.session_state.pop(keys.FOLLOWING, None)
         _, messages = back.engine.conversation(run.conversation_id)
         with place.container():
             if run.problem:

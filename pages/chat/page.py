@@ -11,6 +11,7 @@ from pages.chat.scope import scope
 from pages.chat.sidebar import sidebar
 from pages.chat.strategy import strategy_select
 from pages.chat.welcome import welcome
+from pages.shared import keys
 from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
@@ -46,6 +47,8 @@ with before:
 clashes(back.engine)
 job_panel(back.engine, shown=run is None)
 source_drawer(back.engine, shown)
-if run is not None:
+if run is None:
+    st.session_state.pop(keys.FOLLOWING, None)
+else:
     watch(back, run)
     answer_under_way(back, run, shown)

@@ -79,6 +79,20 @@ def test_an_answer_is_seen_while_written_and_survives_a_reload(
     expect(page.get_by_text("Written by openai:slow")).to_be_visible()
 
 
+def test_after_a_slow_answer_the_next_question_can_be_asked(open_app: OpenApp, address: str, model: SlowModel) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "tower.pdf", TOWER)
+    page.get_by_role("link", name="Chat").click()
+    for number in range(1, 4):
+        model.go_on.clear()
+        ask(page, QUESTION)
+        expect(page.get_by_text("88 metres tall [1]. " + HOSTILE).last).to_be_visible()
+        page.wait_for_timeout(1500)  # as long as the model takes: the page looks for it meanwhile
+        model.go_on.set()
+        expect(page.get_by_text("Written by openai:slow")).to_have_count(number)
+        expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
+
+
 def test_a_stopped_answer_keeps_what_was_written(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/documents")
     upload(page, "tower.pdf", TOWER)
