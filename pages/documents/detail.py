@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -46,21 +48,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
     if problems:
         st.caption(f"{count(problems, 'page')} without text or failed: see the note.")
     st.dataframe(
-        pd.DataFrame(
-            [
-                (
-                    one.page_index + 1,
-                    one.page_label,
-                    one.state.value,
-                    one.confidence,
-                    one.heading,
-                    len(one.text),
-                    _note(one),
-                )
-                for one in pages
-            ],
-            columns=["Page", "Label", "Read as", "OCR confidence", "Heading", "Characters", "Note"],
-        ),
+        _frame(pages),
         hide_index=True,
         key="document_pages",
         alt=f"Pages of {document.name}",
@@ -68,11 +56,21 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
             "Page": st.column_config.NumberColumn(format="localized", width="small"),
             "Label": st.column_config.TextColumn(width="small"),
             "Read as": st.column_config.TextColumn(width="small"),
-            "OCR confidence": st.column_config.NumberColumn(format="%.2f", width="small"),
+            "OCR sure": st.column_config.NumberColumn(format="%.2f", width="small"),
             "Heading": st.column_config.TextColumn(width="large"),
             "Characters": st.column_config.NumberColumn(format="localized", width="small"),
         },
     )
+
+
+def _frame(pages: Sequence[Page]) -> pd.DataFrame:
+    """One row a page, without the columns in which no page has anything."""
+    rows = [
+        (one.page_index + 1, one.page_label, one.state.value, one.confidence, one.heading, len(one.text), _note(one))
+        for one in pages
+    ]
+    frame = pd.DataFrame(rows, columns=["Page", "Label", "Read as", "OCR sure", "Heading", "Characters", "Note"])
+    return frame.replace({"Note": {"": None}}).dropna(axis="columns", how="all")
 
 
 def _note(page: Page) -> str:
