@@ -135,7 +135,8 @@ def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> 
     answer = page.get_by_test_id("stChatMessage").last
     expect(answer.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
-    page.get_by_text(SPENDING).last.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)  # the chat scrolls to its end by itself
+    page.get_by_test_id("stChatMessage").nth(-2).evaluate("one => one.scrollIntoView({block: 'start'})")
     shoot(page, f"chat-{scheme}")
     opened("source", SPENDING)(page, scheme)
     opened("scan", CRANE)(page, scheme)
