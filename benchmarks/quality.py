@@ -88,6 +88,10 @@ def answering(engine: Engine, rows: Sequence[Row]) -> None:
     print("answered     ", interval([one.state is AnswerState.ANSWERED for _, one in answerable]))
     if any(row.get("answers") for row, _ in answerable):
         print("holds gold   ", interval(holds))
+    if short := [(row, one.short) for row, one in said if one.short]:
+        # A whole date says more than the year that was expected.
+        right = [holds_gold(row, text) or any(text in gold for gold in row.get("answers") or []) for row, text in short]
+        print(f"short answers {len(short)}, right {sum(right)}")
     if on_page:
         print("cited page   ", interval(on_page))
     print("median words ", int(np.median([len(one.text.split()) for _, one in said])))

@@ -24,6 +24,7 @@ def test_labels_are_run_from_a_file_and_what_went_wrong_links_to_the_lab(address
     labels = "\n".join(json.dumps(row) for row in ROWS).encode()
     page.set_input_files("input[type=file]", {"name": "l.jsonl", "mimeType": "application/json", "buffer": labels})
     expect(page.get_by_text("3 questions, 1 of them without an answer")).to_be_visible()
+    quiet(page)
     page.get_by_role("button", name="Run", exact=True).press("Enter")
     expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
     quiet(page)
