@@ -17,7 +17,11 @@ LOOKED_AT = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Figures and negations, in which texts must agree whatever else they share.
-_TELLING = re.compile(r"\b(?:[^\W\d_]*\d[^\W_]*|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)\b)")
+# They begin where a word does, which, unlike for \b, is also after an underscore.
+_TELLING = re.compile(
+    r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
+    r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"
+)
 
 Shingles = frozenset[tuple[str, ...]]
 

@@ -38,6 +38,8 @@ def test_a_cut_at_other_words_makes_no_difference() -> None:
     ("one", "other"),
     [
         ("The fee is 30 dollars.", "The fee is 31 dollars."),
+        ("The form is FY_2021.", "The form is FY_2022."),
+        ("It is of the 1990's.", "It is of the 1990."),
         ("The seller is liable.", "The seller is not liable."),
         ("The seller isn’t liable.", "The seller is liable."),
     ],
