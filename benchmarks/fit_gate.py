@@ -42,10 +42,10 @@ def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
         for row in rows:
             found = []
             for passage in engine.search(row["question"], top_k=5).passages:
-                scores = passage.scores
-                if scores["answerable"] is not None:
-                    closeness = ((scores["rerank"] or 0.0) + (scores["sentence"] or 0.0)) / 2
-                    found.append((closeness, scores["topic"], min(len(passage.unmet), MOST_UNMET)))
+                made = passage.scores
+                if made["answerable"] is not None:
+                    closeness = ((made["rerank"] or 0.0) + (made["sentence"] or 0.0)) / 2
+                    found.append((closeness, made["topic"], min(len(passage.unmet), MOST_UNMET)))
             kinds.append(row["kind"])
             features.append(np.array(found, np.float32).reshape(-1, 3))
     return kinds, features

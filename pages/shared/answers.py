@@ -148,7 +148,7 @@ class Answers:
             run.problem = explain(error)
         try:
             self._store(run, answer)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - as above: what could not be stored is told as well
             run.problem = explain(error)
         finally:
             run.show(done=True)

@@ -17,7 +17,7 @@ _CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
     "eur": "euro", "euros": "euro", "euro": "euro", "£": "pound", "gbp": "pound", "¥": "yen", "yen": "yen",
 }  # fmt: skip
-_MONTHS = "january february march april may june july august september october november december".split()
+MONTHS = "january february march april may june july august september october november december".split()
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen".split()
@@ -59,11 +59,11 @@ _WORDS = re.compile(
 )
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_DATED = re.compile(r"\b(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in _MONTHS) + r")\b\.?(?=\s+\d)", re.I)
+_DATED = re.compile(r"\b(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(
-    r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in _MONTHS) + r")\b", re.I
+    r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b", re.I
 )
-_MONTH = re.compile(r"\b(" + "|".join(one for one in _MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
+_MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
 _HEDGE = re.compile(
@@ -231,7 +231,7 @@ def _dates(text: str) -> Iterator[Number]:
     for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH):
         for match in pattern.finditer(text):
             group = 1 if match[1] else 2
-            month = next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(match[group].casefold()[:3]))
+            month = next(at for at, name in enumerate(MONTHS, 1) if name.startswith(match[group].casefold()[:3]))
             yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
 
 

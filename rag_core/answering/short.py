@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag_core.answering.expected import Kind, dated, expected, unasked
+from rag_core.answering.numbers import MONTHS
 from rag_core.answering.wording import FUNCTION_WORDS, stem
 
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
-    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTHS})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b(1\d{{3}}|20\d\d)\b(?![.,]\d|[\d%-])"
+    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b(1\d{{3}}|20\d\d)\b(?![.,]\d|[\d%-])"
 )
 # A span of time, or one that its digits name only in part.
 _UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)
@@ -57,8 +58,8 @@ def _date(question: str, lines: Sequence[str]) -> str:
         return ""
     if _YEAR.search(question):
         return found[0][1]
-    whole = {match[0] for match in found if match[0] != match[1]}
-    return whole.pop() if len(whole) == 1 else "" if whole else found[0][1]
+    whole = [match[0] for match in found if match[0] != match[1]]
+    return _only(whole or [found[0][1]])
 
 
 def _counts(question: str, lines: Sequence[str]) -> Iterator[str]:
