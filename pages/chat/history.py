@@ -12,7 +12,7 @@ from pages.chat.questions import answer_last, scope_of
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import quoted, short_of, written
-from pages.shared.evidence import share_found, source_names
+from pages.shared.evidence import share_found, source_names, to_copy
 from pages.shared.feedback import feedback, passage_is_right
 from pages.shared.library import searchable
 from pages.shared.passages import passage_list
@@ -110,13 +110,12 @@ def _text(message: Message, answer: Answer) -> None:
     sources = source_names(answer)
     # Only a language model writes Markdown; quoted sentences are shown as they stand.
     to_blocks = quoted if answer.generator == "extractive" else written
-    listed = "\n".join(f"[{one.rank}] {sources[one.rank]}" for one in answer.passages if one.rank in sources)
     richtext(
         [*short_of(answer), *to_blocks(answer.text, sources, answer.statements)],
         key=f"answer_{message.message_id}",
         sources={number: name for number, name in sources.items() if f"[{number}]" in answer.text},
         on_cite=lambda marker: open_source(message.message_id, marker),
-        copy="" if answer.state is AnswerState.ABSTAINED else f"{answer.told_text}\n\n{listed}",
+        copy=to_copy(answer),
     )
     if share := share_found(answer):
         st.caption(share)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.shared.blocks import Node
 from pages.shared.text import count, ordered, score
-from rag_core.types import Answer, Citation, Gate, Passage
+from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
 # Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
 _BOUNDED = ("answerable", "rerank", "cross_encoder", "sentence", "topic", "dense")
@@ -17,6 +17,15 @@ def source_names(answer: Answer) -> dict[int, str]:
     names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
     cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
     return names | cited
+
+
+def to_copy(answer: Answer) -> str:
+    """What is shown of an answer, with its sources, as plain text; empty for a refusal."""
+    if answer.state is AnswerState.ABSTAINED:
+        return ""
+    names = source_names(answer)
+    listed = "\n".join(f"[{one.rank}] {names[one.rank]}" for one in answer.passages)
+    return "\n\n".join(part for part in (answer.short, answer.told_text, listed) if part)
 
 
 def share_found(answer: Answer) -> str:

@@ -99,6 +99,18 @@ def test_an_answer_is_cited_and_its_passages_are_listed(open_page: OpenPage, eng
     assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])
 
 
+def test_what_is_copied_says_what_is_shown_and_exported(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), "When was the Harrow Bridge opened?")
+    answer = shown(app)[0]
+    short, sentence, sources = answer["copy"].split("\n\n")
+    assert (short, sentence) == ("1931", "The Harrow Bridge was opened in 1931. [1]")
+    assert sources.startswith("[1] bridge.pdf, page 1")
+    assert plain_text(answer["blocks"]) == f"{short} [1]{sentence}"
+    exported = engine.export_markdown(conversation_of(app)).replace("\\", "")
+    assert f"**{short}**\n\n{sentence}\n" in exported
+
+
 def test_a_passage_says_where_else_the_same_stands(open_page: OpenPage, engine: Engine) -> None:
     same = "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell."
     add(engine, bridge=make_pdf(same, title="First"), copy=make_pdf("Notes on the county of Ostmark.", same))
