@@ -148,5 +148,11 @@ def _text(holder: Any, name: str) -> str:
 
 
 def _tokens(usage: Any, input_name: str, output_name: str) -> tuple[int, int] | None:
-    given = getattr(usage, input_name, None), getattr(usage, output_name, None)
-    return (given[0], given[1]) if all(type(one) is int and one >= 0 for one in given) else None  # type: ignore[return-value]
+    read, written = _amount(usage, input_name), _amount(usage, output_name)
+    return None if read is None or written is None else (read, written)
+
+
+def _amount(holder: Any, name: str) -> int | None:
+    value = getattr(holder, name, None)
+    # Not `isinstance`: true is an int for it, and no number of tokens.
+    return value if type(value) is int and value >= 0 else None
