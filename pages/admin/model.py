@@ -32,7 +32,8 @@ def _in_use(engine: Engine) -> None:
     if not engine.endpoint:
         st.caption(
             "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` and, for a server other than "
-            "OpenAI's, `RAG_OPENAI_BASE_URL` to have them written, or `RAG_GGUF` to run a model in this program."
+            "OpenAI's, `RAG_OPENAI_BASE_URL` to have them written, or `RAG_GGUF` to run a model in this program. The "
+            "chat then also lets the model help to search: by several queries, step by step, or as a comparison."
         )
         return
     if settings.gguf:

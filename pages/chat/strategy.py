@@ -5,34 +5,30 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.strategies import NEEDS_MODEL, STRATEGIES, WHAT_IT_DOES
+from pages.shared.strategies import STRATEGIES, WHAT_IT_DOES
 from rag_core.engine import Engine
 from rag_core.types import Strategy
 
 
 def strategy_select(engine: Engine) -> None:
-    """Let the reader choose, beside the input; without a model there is only the plain search."""
-    able = _has_model(engine)
+    """Let the reader choose, beside the input. Without a model there is nothing to choose, as Admin explains."""
+    if not engine.model:
+        return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         chosen = st.selectbox(
             "How to search",
-            list(STRATEGIES) if able else ["plain"],
+            list(STRATEGIES),
             format_func=lambda one: f"Search: {STRATEGIES[one]}",
             key=keys.STRATEGY,
-            disabled=not able,
             label_visibility="collapsed",
             filter_mode=None,
             width=240,
             persist_state="session",
         )
-        st.caption(WHAT_IT_DOES[chosen] if able else NEEDS_MODEL, width="content")
+        st.caption(WHAT_IT_DOES[chosen], width="content")
 
 
 def strategy(engine: Engine) -> Strategy:
     """What was chosen."""
     chosen: Strategy = st.session_state.get(keys.STRATEGY, "plain")
-    return chosen if _has_model(engine) else "plain"
-
-
-def _has_model(engine: Engine) -> bool:
-    return bool(engine.model)
+    return chosen if engine.model else "plain"

@@ -20,4 +20,3 @@ WHAT_IT_DOES: dict[Strategy, str] = {
     "compare": "The model takes the question apart; each part is looked up",
     "summary": "The model reads the chosen documents in whole",
 }
-NEEDS_MODEL = "Others need a language model: set RAG_OPENAI_MODEL"

@@ -18,13 +18,19 @@ QUERIES = complete("size of the Harrow Bridge\nHarrow railway crossing")
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
-    """A model for the app, whose script a test writes."""
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
+    """An endpoint for the app, whose script a test writes."""
     with ScriptedEndpoint(complete("It is 412 metres long [1].")) as started:
         monkeypatch.setenv("OPENAI_BASE_URL", started.url)
-        monkeypatch.setenv("RAG_OPENAI_MODEL", "scripted")
         monkeypatch.setenv("RAG_OPENAI_RETRIES", "0")
         yield started
+
+
+@pytest.fixture
+def endpoint(served: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch) -> ScriptedEndpoint:
+    """The same, and a model of it set."""
+    monkeypatch.setenv("RAG_OPENAI_MODEL", "scripted")
+    return served
 
 
 def ask(app: AppTest, question: str = LENGTH) -> AppTest:
@@ -32,13 +38,27 @@ def ask(app: AppTest, question: str = LENGTH) -> AppTest:
     return settle(app, lambda app: any("passage" in one.label and " of " in one.label for one in app.expander))
 
 
-def test_without_a_model_there_is_only_the_plain_search_and_the_reason(open_page: OpenPage, engine: Engine) -> None:
+def test_without_a_model_there_is_nothing_to_choose_and_admin_says_why(open_page: OpenPage, engine: Engine) -> None:
     engine.add("bridge.pdf", BRIDGE)
     app = open_page()
-    select = app.selectbox(key="strategy")
-    assert (select.disabled, select.value, select.options) == (True, "plain", ["Search: Plain"])
-    assert "Others need a language model: set RAG_OPENAI_MODEL" in texts(app)
+    assert not app.selectbox
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
+    admin = texts(open_page("admin"))
+    assert "Set `RAG_OPENAI_MODEL`" in admin
+    assert "The chat then also lets the model help to search" in admin
+
+
+def test_a_choice_made_with_a_model_does_not_outlive_it(
+    served: ScriptedEndpoint, open_page: OpenPage, engine: Engine
+) -> None:
+    engine.add("bridge.pdf", BRIDGE)
+    engine.set_model("scripted")
+    app = open_page()
+    app.selectbox(key="strategy").select("compare").run()
+    engine.set_model(None)
+    ask(app)
+    assert not app.selectbox
+    assert served.requests == []
 
 
 def test_a_question_is_searched_for_as_chosen(endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine) -> None:
