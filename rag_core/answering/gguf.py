@@ -9,6 +9,7 @@ import importlib.util
 import os
 import secrets
 import threading
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +76,25 @@ class GgufServer:
             threads.n_threads = self._settings.gguf_threads or max(1, _cores() - 1)
             threads.poll = 0
         try:
-            return xllamacpp.Server(params)
-        except RuntimeError as error:
+            server = xllamacpp.Server(params)
+            self._until_it_works(server.listening_address)
+            return server
+        except (RuntimeError, OSError, HTTPException) as error:
             raise GeneratorUnavailable(
                 f"The model in RAG_GGUF={path} could not be loaded ({str(error).rstrip('.')}). The file may be cut "
                 "short, of a kind that this version of xllamacpp does not know, or larger than the free memory; the "
                 "log says more. Lower RAG_OPENAI_CONTEXT_TOKENS if memory is short."
             ) from None
+
+    def _until_it_works(self, address: str) -> None:
+        """Return once its queue is worked on; this question is answered from there.
+
+        It is said to be ready a moment before, and freed in that moment it waits for ever.
+        """
+        connection = HTTPConnection(address.removeprefix("http://"), timeout=self._settings.openai_timeout_s)
+        connection.request("GET", "/lora-adapters", headers={"Authorization": f"Bearer {self._key}"})
+        connection.getresponse().read()
+        connection.close()
 
 
 def problem_of(path: Path) -> str:
