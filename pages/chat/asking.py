@@ -58,7 +58,7 @@ def prompt(back: Backend, documents: Sequence[str]) -> None:
 
 
 def watch(back: Backend, run: Run) -> None:
-    """Draw the page anew once an answer is stored: a stopped run can no longer do it.
+    """Draw the page anew once an answer is stored, and tell meanwhile that one is stopping: a stopped run cannot.
 
     One that was not stopped needs it as well. Fragments that came due meanwhile run at once after it, and the
     browser, which hears of both ends together, then leaves the input locked until a whole run ends by itself. So
@@ -70,7 +70,11 @@ def watch(back: Backend, run: Run) -> None:
     @st.fragment(run_every=0.7)
     def ended() -> None:
         following = st.session_state.get(keys.FOLLOWING)
-        if not following or not run.progress.done:
+        if not following:
+            return
+        if not run.progress.done:
+            if run.stopping.is_set():
+                st.caption(":material/stop_circle: Stopping after the present step")
             return
         if following == _DRAW:
             st.session_state.pop(keys.FOLLOWING)

@@ -50,5 +50,7 @@ source_drawer(back.engine, shown)
 if run is None:
     st.session_state.pop(keys.FOLLOWING, None)
 else:
+    under_way = st.container()
     watch(back, run)
-    answer_under_way(back, run, shown)
+    with under_way:
+        answer_under_way(back, run, shown)
