@@ -1,0 +1,156 @@
+"""Answers, what they rest on, and the events they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
+from rag_core.types.usage import Usage
+
+REFUSAL = "I don't know: the documents don't say."
+# Said of a statement that no passage it cites bears out.
+NOT_FOUND = "not found in the source"
+
+
+class AnswerState(str, Enum):
+    """Whether the documents answered; not answering is a state, never an error."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A span of a page that supports a statement of an answer.
+
+    ``quote`` is ``page text[start:end]``; after white-space folding it stands character for
+    character in that page's text. ``marker`` is the number in ``[1]`` in the answer's text.
+    """
+
+    marker: int
+    passage_rank: int
+    document_id: str
+    version_id: str
+    document: str
+    chunk_id: str
+    page_index: int
+    page_label: str
+    quote: str
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, passage: Passage, start: int, end: int) -> Citation:
+        """Cite ``passage.text[start:end]``, which must lie on the passage's first page."""
+        return cls(
+            marker=passage.rank,
+            passage_rank=passage.rank,
+            document_id=passage.document_id,
+            version_id=passage.version_id,
+            document=passage.document,
+            chunk_id=passage.chunk_id,
+            page_index=passage.page_index,
+            page_label=passage.page_label,
+            quote=passage.text[start:end],
+            start=passage.start + start,
+            end=passage.start + end,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an answer, or the part of one that a group of markers stands behind, and its check.
+
+    ``answer.text[start:end]`` is the statement without the markers after it. ``supported`` is true
+    where a passage that it cites says it; ``reason`` says in words why not, and is empty otherwise.
+    """
+
+    start: int
+    end: int
+    supported: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer as shown and stored, self-contained: it outlives the documents it cites.
+
+    ``notices`` say in words what was degraded (an endpoint that failed, a document still being
+    indexed). ``statements`` are what was checked against the sources, in the order of the text; there
+    are none in a refusal, in a stopped answer, and in one stored before they were kept.
+    ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
+    reader stopped it half-way. ``rewritten`` is what was searched for in place of a question that
+    leans on earlier ones, empty where the question stands alone; ``follow_ups`` are questions that
+    the documents answer as well. ``usage`` sums all calls to a language model that it took.
+    ``strategy`` is how passages were looked for, and ``steps`` say in words what that came to.
+    ``short`` is the date, share or count that was asked for, as it stands in a quote; empty where that
+    is not clear, and where a language model wrote the answer.
+    """
+
+    question: str
+    state: AnswerState
+    text: str
+    citations: tuple[Citation, ...]
+    passages: tuple[Passage, ...]
+    gate: Gate
+    generator: str
+    timings_ms: Mapping[str, float]
+    notices: tuple[str, ...] = ()
+    stopped: bool = False
+    statements: tuple[Statement, ...] = ()
+    rewritten: str = ""
+    follow_ups: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    strategy: Strategy = "plain"
+    steps: tuple[str, ...] = ()
+    short: str = ""
+
+    @property
+    def short_marker(self) -> int | None:
+        """Number of the first source whose quote holds ``short``; ``None`` where there is none."""
+        quotes = ((one.marker, " ".join(one.quote.split())) for one in self.citations)
+        return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
+
+    @property
+    def told_text(self) -> str:
+        """The text with what was not found in the sources said in words, for where no marks show."""
+        text = self.text
+        for one in reversed(self.statements):
+            if not one.supported:
+                text = f"{text[: one.end]} ({NOT_FOUND}){text[one.end :]}"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An event of `Engine.ask`: a stage began (``done`` false) or ended, in words for the reader."""
+
+    name: str
+    label: str
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """An event of `Engine.ask`: the next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """An event of `Engine.ask`: forget the deltas so far, for the reason given; others follow."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """An event of `Engine.ask`: this is searched for in place of a question that leans on earlier ones."""
+
+    text: str
+
+
+AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer

@@ -1,0 +1,96 @@
+"""Chunks of documents, what is stored of them, and what an index was built with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.types.arrays import FloatArray, Int8Array, IntArray
+
+# Stands between the pages in the text of a chunk that lies on two; extraction leaves none in a page.
+PAGE_BREAK = "\f"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """A span of a document before it is stored.
+
+    ``text`` is ``page[start:end]``; a chunk whose last sentence goes on on the next page has that
+    sentence's rest, which ends at ``end`` of ``page_index_end``, behind a `PAGE_BREAK`. ``prefix``
+    (document name and heading) is embedded and word-indexed, never shown. ``tokens`` counts prefix
+    and text, special tokens included, with the embedder's tokenizer.
+    ``sentences`` holds the index of each sentence's first token, ascending, special tokens not
+    counted; what stands before the first belongs to the prefix.
+    """
+
+    ordinal: int
+    page_index: int
+    start: int
+    page_index_end: int
+    end: int
+    text: str
+    prefix: str
+    heading: str
+    tokens: int
+    sentences: tuple[int, ...]
+
+
+def embedded_text(prefix: str, text: str) -> str:
+    """What of a chunk is put before the embedder: at indexing, and again wherever its tokens are counted."""
+    return f"{prefix}\n{text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What one forward pass gives for one text.
+
+    Attributes
+    ----------
+    dense : FloatArray, shape (dimension,)
+        Unit length.
+    tokens : Int8Array, shape (n, token_dimension)
+        Token vectors, each divided by its ``scales`` entry; empty when the embedder has none.
+    scales : FloatArray, shape (n,)
+        Multiply a row of ``tokens`` by it to get a vector of about unit length back.
+    """
+
+    dense: FloatArray
+    tokens: Int8Array
+    scales: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkVectors:
+    """A chunk's token vectors, as a late-interaction reranker needs them.
+
+    Attributes
+    ----------
+    tokens : Int8Array, shape (n, token_dimension)
+    scales : FloatArray, shape (n,)
+    sentences : IntArray, shape (s,)
+        Index of each sentence's first token, ascending.
+    """
+
+    tokens: Int8Array
+    scales: FloatArray
+    sentences: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What an index was built with. Two indexes may be mixed only if all of it is equal."""
+
+    embedder: str
+    weights: str
+    dimension: int
+    token_dimension: int
+    projection: str
+    chunk_tokens: int
+    chunk_overlap: float
+    extractor: str
+    prefix: str
+
+    def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
+        """Fields that differ, as ``name: (self's, other's)``."""
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -1,0 +1,39 @@
+"""Conversations, and what readers think of the answers in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from rag_core.types.answers import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. ``answer`` is set on the assistant's turns."""
+
+    message_id: str
+    role: str
+    text: str
+    created_at: datetime
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A stored conversation, without its messages. ``documents`` is its scope; empty means all."""
+
+    conversation_id: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+    pinned: bool
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a reader thought of an answer."""
+
+    good: bool
+    note: str = ""
