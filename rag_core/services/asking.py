@@ -78,6 +78,22 @@ class Asking:
             configuration = replace(configuration, strategy="plain")
         found = yield from self._strategies.search(replace(query, configuration=configuration), timer)
         yield found.result
+        yield from self._answered(query, found, history, timer, started, gathered)
+
+    def answer(self, query: Query, found: Found) -> Answer:
+        """Answer from what was found already."""
+        events = self._answered(query, found, (), Timer(), time.perf_counter(), Gathered())
+        return next(event for event in events if isinstance(event, Answer))
+
+    def _answered(
+        self,
+        query: Query,
+        found: Found,
+        history: Sequence[Message],
+        timer: Timer,
+        started: float,
+        gathered: Gathered,
+    ) -> Iterator[AskEvent]:
         gathered.steps += found.result.steps
         gathered.usage += found.result.usage
         if not found.result.gate.answerable:

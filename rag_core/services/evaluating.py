@@ -15,9 +15,10 @@ from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.figures import figures, precision_recall, risk_coverage_of
 from rag_core.evaluation.judging import judge
 from rag_core.evaluation.retrieval import counted_spans, ranked_pages, retrieval_values
-from rag_core.retrieval import Timer
+from rag_core.retrieval import Timer, decide
 from rag_core.services.asking import Asking
 from rag_core.services.evidence import EvidenceFinder
+from rag_core.services.queries import Found
 from rag_core.services.searching import Searching
 from rag_core.services.stores import Stores
 from rag_core.services.strategies import Strategies, finished
@@ -41,7 +42,9 @@ log = logging.getLogger(__name__)
 # Passages a ranking is judged by: pages further down count as not found.
 DEPTH = 100
 
-Rank = Callable[[str, Collection[PageKey]], list[PageKey]]
+# Asks a question: the pages found, best first, and the answer where one is wanted. The pages that answer it are
+# given along, for a copy of one counts as it does.
+Ask = Callable[[str, Collection[PageKey]], tuple[list[PageKey], Answer | None]]
 
 
 class Evaluating:
@@ -83,18 +86,16 @@ class Evaluating:
             # Told by name, so that it means the same when the settings are others.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         relevant = EvidenceFinder(self._stores.library).find_all(labels)
-        rank = self._ranker(configuration)
+        ask = self._asker(configuration, answers=answers)
         threshold = self._threshold()
         if isinstance(configuration, Configuration) and configuration.threshold is not None:
             threshold = configuration.threshold
         rankings: dict[str, list[PageKey]] = {}
-        given: dict[str, Answer] = {}
+        given: dict[str, Answer | None] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
             try:
-                rankings[label.label_id] = rank(label.question, pages)
-                if answers and isinstance(configuration, Configuration):
-                    given[label.label_id] = self._answer(label.question, configuration)
+                rankings[label.label_id], given[label.label_id] = ask(label.question, pages)
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
         yield EvaluationProgress(len(labels), len(labels))
@@ -107,7 +108,7 @@ class Evaluating:
                 pages,
                 rankings[label.label_id],
                 values.get(label.label_id, {}),
-                given.get(label.label_id),
+                given[label.label_id],
                 threshold,
             )
             for label, pages in zip(labels, relevant, strict=True)
@@ -128,26 +129,21 @@ class Evaluating:
         self._stores.evaluations.add(evaluation)
         yield evaluation
 
-    def _answer(self, question: str, configuration: Configuration) -> Answer:
-        # Asked without a threshold, so that every threshold can be judged by the same answers.
-        open_gate = replace(configuration, threshold=-math.inf)
-        return next(
-            event for event in self._asking.ask(question, None, None, (), open_gate) if isinstance(event, Answer)
-        )
-
-    def _ranker(self, configuration: Configuration | Baseline) -> Rank:
+    def _asker(self, configuration: Configuration | Baseline, *, answers: bool) -> Ask:
         if isinstance(configuration, Baseline):
             return self._baseline(configuration)
 
-        def rank(question: str, relevant: Collection[PageKey]) -> list[PageKey]:
-            query = self._searching.query(question, None, DEPTH, configuration)
+        def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
+            query = self._searching.query(question, None, None, configuration)
             # What is measured is the strategy: a plain search in its place would say nothing of it.
-            found = finished(self._strategies.search(replace(query, strict=True), Timer())).result
-            return ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
+            query = replace(query, depth=DEPTH, strict=True)
+            found = finished(self._strategies.search(query, Timer()))
+            pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
+            return pages, self._asking.answer(query, _ungated(found)) if answers else None
 
-        return rank
+        return ask
 
-    def _baseline(self, baseline: Baseline) -> Rank:
+    def _baseline(self, baseline: Baseline) -> Ask:
         """A ranker over the same chunks, with the same words put before them."""
         library = self._stores.library
         documents = {one.version_id: one.document_id for one in library.documents()}
@@ -155,11 +151,19 @@ class Evaluating:
         texts = [embedded_text(row.prefix, row.text) for row in rows]
         ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
 
-        def rank(question: str, relevant: Collection[PageKey]) -> list[PageKey]:
+        def ask(question: str, _relevant: Collection[PageKey]) -> tuple[list[PageKey], None]:
             found = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
-            return ranked_pages((documents[row.version_id], row.page_index, row.page_index_end) for row in found)
+            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in found)
+            return ranked_pages(spans), None
 
-        return rank
+        return ask
+
+
+def _ungated(found: Found) -> Found:
+    """The same, to be answered below the threshold as well: other thresholds are judged by the same answers."""
+    gate = found.result.gate
+    scored = decide(found.passages, -math.inf, gate.score_name).answerable
+    return replace(found, result=replace(found.result, gate=replace(gate, answerable=scored)))
 
 
 class Background:

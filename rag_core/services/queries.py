@@ -9,7 +9,7 @@ from typing import Any
 from rag_core.retrieval import Ranking
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generation
-from rag_core.types import Configuration, FloatArray, Question, SearchResult
+from rag_core.types import Configuration, FloatArray, Passage, Question, SearchResult
 
 # What settings and Admin say.
 AS_SET = Configuration()
@@ -19,8 +19,9 @@ AS_SET = Configuration()
 class Query:
     """What is searched for, where, and how.
 
-    ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted. With ``strict``
-    an endpoint that fails is raised, where else a plain search would take the strategy's place.
+    ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted, ``depth`` how many
+    are told in their order all the same, for a ranking to be judged by. With ``strict`` an endpoint that
+    fails is raised, where else a plain search would take the strategy's place.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Query:
     top_k: int
     configuration: Configuration
     strict: bool = False
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A search's result with what an answer, or an explanation, needs beyond it."""
+    """A search's result with what an answer, an explanation or an evaluation needs beyond it.
+
+    ``passages`` begins with the result's and goes on with those below them.
+    """
 
     result: SearchResult
     ranked: Ranked
+    passages: tuple[Passage, ...]

@@ -34,7 +34,7 @@ from rag_core.services.passages import passage_of
 from rag_core.services.queries import AS_SET, Found, Query, Ranked
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Configuration, FloatArray, Passage, Question, RankBy, SearchResult, embedded_text
+from rag_core.types import Configuration, FloatArray, Question, RankBy, SearchResult, embedded_text
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3
@@ -88,16 +88,16 @@ class Searching:
     def judge(self, query: Query, ranked: Ranked) -> Found:
         """The first passages of a ranking, and whether they answer."""
         rows, order = ranked.rows, ranked.ranking.order
-        folded = fold([rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, GATED))
-        passages: Sequence[Passage] = [
+        folded = fold([rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, GATED))
+        unjudged = [
             passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         ]
-        passages = judged(ranked.question, ranked.weights, passages, rows, ranked.tokens)
+        passages = judged(ranked.question, ranked.weights, unjudged, rows, ranked.tokens)
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)
-        return Found(SearchResult(query.text, tuple(passages[: query.top_k]), gate, {}, notices), ranked)
+        return Found(SearchResult(query.text, passages[: query.top_k], gate, {}, notices), ranked, passages)
 
     def rank(
         self,

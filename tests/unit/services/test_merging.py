@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag_core.engine import Engine
@@ -61,6 +63,16 @@ def test_searches_that_answer_nothing_add_nothing_where_others_answer(searching:
     refused = merged(whole, [nothing], 5, 60)
     assert not refused.result.gate.answerable
     assert refused.result.passages
+
+
+def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searching: Searching) -> None:
+    def search(text: str) -> Found:
+        return searching.search(replace(searching.query(text, None, 1), depth=100), Timer())
+
+    found = merged(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
+    ranks = [(one.rank, one.document) for one in found.passages]
+    assert ranks == [(1, "bridge.pdf"), (2, "birds.pdf"), (3, "mine.pdf")]
+    assert found.result.passages == found.passages[:2]
 
 
 def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searching: Searching) -> None:
