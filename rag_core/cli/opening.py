@@ -1,4 +1,4 @@
-"""What every command shares: the global options, and the engine opened as they say."""
+"""What the commands share: the global options, the engine opened as they say, and the exit codes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import typer
 
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
+
+WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
 
 options: dict[str, Any] = {}
 

@@ -1,0 +1,88 @@
+"""``add``: files indexed, and a row for each as soon as it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_core.cli import console, rows
+from rag_core.cli.opening import SOME_FAILED, Json, open_engine
+from rag_core.cli.sources import Source, sources
+from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
+from rag_core.types import DocumentStatus, Job
+
+# Files handed to the engine ahead of those that have ended: enough to keep it busy.
+AHEAD = 64
+
+
+def add(
+    paths: Annotated[list[Path], typer.Argument(help="PDFs, folders, zip archives.", show_default=False)],
+    collection: Annotated[str, typer.Option(help="Collection to add to.")] = "default",
+    keep: Annotated[bool, typer.Option("--keep", help="Keep a document of the same name beside the new one.")] = False,
+    password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Index PDFs, folders (recursively) and zip archives, and wait until that is done."""
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
+    statuses: list[str] = []
+    with open_engine() as engine, console.job_bars() as bars:
+        given = {
+            "collection": collection,
+            "on_same_name": "keep" if keep else "replace",
+            "password": password,
+        }
+        for row in _added(engine, sources(paths, engine.settings.max_file_mb * 1_000_000), given, bars):
+            statuses.append(row["status"])
+            if as_json:
+                console.emit(row)
+            else:
+                console.line(_line(row))
+    if not statuses:
+        console.problem("No PDF was found there.")
+    bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
+    if bad & set(statuses):
+        raise typer.Exit(SOME_FAILED)
+
+
+def _added(
+    engine: Engine, given: Iterator[Source], how: dict[str, Any], bars: console.JobBars
+) -> Iterator[dict[str, Any]]:
+    """A row a file, as soon as it ends."""
+    waiting: dict[str, str] = {}
+    for source in given:
+        if source.problem:
+            yield rows.refused(source.shown, source.problem)
+            continue
+        waiting[engine.submit(source.name, source.data, **how).job_id] = source.shown
+        if len(waiting) >= AHEAD:
+            yield from _ended(engine, waiting, AHEAD - 1, bars)
+    yield from _ended(engine, waiting, 0, bars)
+
+
+def _ended(engine: Engine, waiting: dict[str, str], most: int, bars: console.JobBars) -> Iterator[dict[str, Any]]:
+    """Rows of files that end, until at most ``most`` are waiting."""
+    while len(waiting) > most:
+        for job in engine.as_ended(list(waiting), bars.show):
+            yield rows.added(waiting.pop(job.job_id), job, _document(engine, job))
+            if len(waiting) <= most:
+                return
+
+
+def _document(engine: Engine, job: Job) -> Any:
+    if job.document_id is None:
+        return None
+    try:
+        return engine.document(job.document_id)
+    except UnknownDocument:  # deleted since
+        return None
+
+
+def _line(row: dict[str, Any]) -> str:
+    counts = f"{row['pages']} pages, {row['chunks']} chunks, {row['seconds']:.1f} s" if row["chunks"] else ""
+    return "  ".join(part for part in (f"{row['status']:9}", row["file"], counts, row["reason"]) if part)

@@ -1,0 +1,116 @@
+"""``search`` and ``ask``: one question, or a file of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_core.cli import console, rows
+from rag_core.cli.opening import SOME_FAILED, Json, open_engine
+from rag_core.engine import Engine
+from rag_core.errors import QuestionError, UnknownDocument
+from rag_core.types import Configuration, Strategy
+
+Documents = Annotated[
+    list[str] | None, typer.Option("--document", help="Name of a document to search in; may be given again.")
+]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How many passages.")]
+Questions = Annotated[
+    Path | None,
+    typer.Option("--questions", help='JSON lines {"id", "question", "documents"?} in place of QUESTION.'),
+]
+HowToSearch = Annotated[
+    Strategy,
+    typer.Option("--strategy", help="How passages are looked for; all but plain need a language model."),
+]
+Question = Annotated[str | None, typer.Argument(show_default=False)]
+
+
+def search(
+    question: Question = None,
+    document: Documents = None,
+    top_k: TopK = None,
+    strategy: HowToSearch = "plain",
+    questions: Questions = None,
+    as_json: Json = False,
+) -> None:
+    """Find passages for a question, without an answer."""
+
+    def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
+        how = Configuration(strategy=strategy)
+        found = engine.search(text, documents=names, top_k=top_k, configuration=how)
+        return rows.searched(found, question_id)
+
+    _each_question(run, console.passages, question, questions, document, as_json)
+
+
+def ask(
+    question: Question = None,
+    document: Documents = None,
+    top_k: TopK = None,
+    strategy: HowToSearch = "plain",
+    questions: Questions = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question from the documents, with citations, or say that they do not tell."""
+
+    def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
+        how = Configuration(strategy=strategy)
+        answer = engine.answer(text, documents=names, top_k=top_k, configuration=how)
+        return rows.answered(answer, question_id)
+
+    _each_question(run, console.answer, question, questions, document, as_json)
+
+
+def _each_question(
+    run: Any, show: Any, question: str | None, file: Path | None, documents: list[str] | None, as_json: bool
+) -> None:
+    if (question is None) == (file is None):
+        raise typer.BadParameter("Give either QUESTION or --questions FILE.")
+    asked: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
+    failed = False
+    with open_engine() as engine:
+        for one in asked:
+            try:
+                row = run(engine, one["question"], one.get("documents") or documents, one["id"])
+            except (QuestionError, UnknownDocument) as error:
+                if file is None:
+                    raise
+                failed = True
+                row = {"id": one["id"], "question": one["question"], "error": str(error)}
+            if as_json:
+                console.emit(row)
+            elif "error" in row:
+                console.problem(row["error"])
+            else:
+                show(row)
+    if failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _read_questions(file: Path) -> list[dict[str, Any]]:
+    found = []
+    try:
+        # Split at line feeds alone: JSON may hold other line ends as they are.
+        lines = file.read_text("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{file} cannot be read ({error}).") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            found.append({"id": row["id"], "question": row["question"], "documents": row.get("documents")})
+            names = found[-1]["documents"] or []
+            if not isinstance(row["question"], str) or not isinstance(names, list):
+                raise TypeError
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise typer.BadParameter(
+                f'Line {number} of {file} is not a JSON object with "id", "question" and maybe a list "documents".'
+            ) from None
+    return found

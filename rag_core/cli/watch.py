@@ -1,0 +1,58 @@
+"""``watch``: the library kept in step with a folder."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from rag_core.cli import console, rows
+from rag_core.cli.opening import SOME_FAILED, Json, open_engine
+from rag_core.engine import Engine
+
+
+def watch(
+    folder: Annotated[str | None, typer.Argument(help="Folder or fsspec URL.", show_default=False)] = None,
+    collection: Annotated[str, typer.Option(help="Collection to add to.")] = "default",
+    remove: Annotated[bool, typer.Option("--remove", help="Watch it no longer; its documents stay.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on looking until stopped.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Keep the library in step with a folder, or list the folders that are watched.
+
+    The app goes on looking at watched folders while it runs.
+    """
+    with open_engine() as engine:
+        if folder is None:
+            found = [rows.watched(one) for one in engine.watches()]
+            for row in found if as_json else []:
+                console.emit(row)
+            if not as_json:
+                console.table(found, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
+            return
+        one = engine.watch(folder, collection=collection)
+        if remove:
+            engine.unwatch(one.watch_id)
+            return
+        problem = _follow(engine, one.watch_id, follow, as_json)
+    if problem:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
+    """Look once, or again and again; returns whether the last look met a problem."""
+    while True:
+        found = engine.sync_watch(watch_id)
+        engine.wait([job.job_id for job in engine.jobs(active=True, limit=100_000)])
+        if found is None:
+            return False
+        row = rows.synced(found)
+        if as_json:
+            console.emit(row)
+        elif found.added or found.changed or found.removed or found.problem or not follow:
+            counts = ", ".join(f"{len(row[name])} {name}" for name in ("added", "changed", "removed"))
+            console.line(f"{counts}{'; ' + found.problem if found.problem else ''}")
+        if not follow:
+            return bool(found.problem)
+        time.sleep(engine.settings.watch_interval_s)
