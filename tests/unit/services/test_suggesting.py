@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Answer
+from rag_core.services.suggesting import topics
+from rag_core.types import Answer, Passage
 from tests.unit.engines import indexed, opened
 
 TOWER = (
@@ -38,6 +39,44 @@ def test_what_is_offered_can_be_answered(library: Engine) -> None:
     assert not any("Vardo" in question for question in offered)
     for question in offered:
         assert library.search(question).gate.answerable
+
+
+def asked_about(text: str = "", heading: str = "") -> list[str]:
+    passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(text), text, heading, {})
+    return [topic for topic, _ in topics([passage], set())]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("It was made by Baran, not by Lenin: of Lenin and of Baran they say little.", ["Baran", "Lenin"]),
+        ("OPEC was founded in 1960. It asked OPEC, and OPEC answered, as OPEC does.", ["OPEC"]),
+        ("Revenue was 5 crowns. Revenue rose later.", []),
+        ("Here Revenue means sales, and Revenue is what counts as revenue.", []),
+        ("It paid the Company, and the Company built on.", []),
+        ("It was built by British masons, for British masons.", []),
+        ("It was begun in March, and ended in March.", []),
+        ("It grew, see Note 5, and again see Note 5.", []),
+        ("It had Net Sales of 5 crowns; its Net Sales are sales net of returns.", []),
+        ("It hired Lena Holm. Lena Holm had total control.", ["Lena Holm"]),
+    ],
+)
+def test_capitals_that_make_no_name_are_not_asked_about(text: str, names: list[str]) -> None:
+    assert sorted(asked_about(text)) == names
+
+
+@pytest.mark.parametrize(
+    ("heading", "topic"),
+    [
+        ("Report › 2. The School of Bergen.", ["2. The School of Bergen"]),
+        ("Report › Overview", []),
+        ("In millions", []),
+        ("Part II", []),
+        ("3. Exhibits", []),
+    ],
+)
+def test_headings_that_say_nothing_are_not_asked_about(heading: str, topic: list[str]) -> None:
+    assert asked_about(heading=heading) == topic
 
 
 def test_nothing_is_offered_unasked_or_after_a_refusal(library: Engine) -> None:
