@@ -63,6 +63,7 @@ def _words(found: TokenMatches) -> None:
     st.caption(
         "The rarer a word of the question, the more it weighs. It looks for the word most like it in the passage; "
         f"weight times similarity, added up, gives {found.whole:.2f}. With the passage's best sentence counted beside "
-        f"it at half the weight, the score is {found.score:.2f}. The document's name and heading are compared too."
+        f"it at half the weight, the score is {found.score:.2f}. The document's name, the heading and "
+        "the head of a table are compared too."
     )
     token_matches(found, key="lab_matches")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -10,15 +11,18 @@ from pathlib import PurePath
 
 import numpy as np
 
+from rag_core.chunking.tables import Table, tables
 from rag_core.errors import SettingsError
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
+# What a chunk repeats of the head of the table that it begins in, where the embedder's window has room.
+HEAD_TOKENS = 40
 # Room for the tokens that the rest of a word may have more once the word is cut.
 CUT_MARGIN = 8
-PREFIX_RULE = "name-heading-1"
+PREFIX_RULE = "name-heading-tablehead-1"
 _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
 
@@ -90,11 +94,14 @@ class Chunker:
         return self._of_page(name, page, following, self._offsets([page.text])[0], 0)
 
     def _of_page(self, name: str, page: Page, following: Page | None, offsets: IntArray, first: int) -> list[ChunkSpan]:
-        prefix, prefix_tokens = self._prefix(name, page.heading)
-        cuts = self._cuts(page, offsets)
+        common, common_tokens = self._prefix(name, page.heading)
+        found = [table for body in _bodies(page) for table in tables(page, *body)]
         spans = []
-        for ordinal, (start, end, pieces) in enumerate(cuts, first):
+        for ordinal, (start, end, pieces) in enumerate(self._cuts(page, offsets), first):
             tokens = sum(piece.tokens for piece in pieces)
+            room = self._rule.window - self._rule.special - common_tokens - tokens
+            head, head_tokens = self._head(page, found, start, room)
+            prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
             firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(
                 ordinal=ordinal,
@@ -120,6 +127,23 @@ class Chunker:
         if len(offsets) > PREFIX_TOKENS:
             prefix = prefix[: int(offsets[PREFIX_TOKENS - 1][1])]
         return prefix, min(len(offsets), PREFIX_TOKENS)
+
+    def _head(self, page: Page, found: Sequence[Table], start: int, room: int) -> tuple[list[str], int]:
+        """Lines of the head of the table in which a chunk begins, and their tokens.
+
+        Those nearest to the rows come first when there is no room for all: titles stand above column heads.
+        """
+        table = bisect_left(found, start, key=lambda table: table.head[0][0]) - 1
+        if table < 0 or start >= found[table].end:
+            return [], 0
+        lines = [" ".join(page.text[first:last].split()) for first, last in found[table].head if last <= start]
+        lines = [line for line in lines if not page.heading.endswith(line)]
+        counts = [len(offsets) for offsets in self._offsets(lines)]
+        kept, tokens = len(lines), 0
+        while kept and tokens + counts[kept - 1] <= min(HEAD_TOKENS, room):
+            kept -= 1
+            tokens += counts[kept]
+        return lines[kept:], tokens
 
     def _cuts(self, page: Page, offsets: IntArray) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
         """Spans ``(start, end)`` of one page, with the pieces that they are made of."""

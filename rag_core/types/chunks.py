@@ -17,10 +17,10 @@ class ChunkSpan:
 
     ``text`` is ``page[start:end]``; a chunk whose last sentence goes on on the next page has that
     sentence's rest, which ends at ``end`` of ``page_index_end``, behind a `PAGE_BREAK`. ``prefix``
-    (document name and heading) is embedded and word-indexed, never shown. ``tokens`` counts prefix
-    and text, special tokens included, with the embedder's tokenizer.
-    ``sentences`` holds the index of each sentence's first token, ascending, special tokens not
-    counted; what stands before the first belongs to the prefix.
+    (document name and heading, then the head of the table that the chunk begins in, a line each) is
+    embedded and word-indexed, never shown. ``tokens`` counts prefix and text, special tokens
+    included, with the embedder's tokenizer. ``sentences`` holds the index of each sentence's first
+    token, ascending, special tokens not counted; what stands before the first belongs to the prefix.
     """
 
     ordinal: int

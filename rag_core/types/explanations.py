@@ -60,9 +60,9 @@ class TokenMatch:
 class TokenMatches:
     """How the reranker's score of a chunk came about.
 
-    ``text`` is what was embedded: document name and heading, then from ``text_start`` on the chunk's
-    own text. ``matches`` has an entry for each token of the question; their sum of weight times
-    similarity is ``whole``. ``score`` also counts the best sentence alone.
+    ``text`` is what was embedded: the chunk's prefix, then from ``text_start`` on its own text.
+    ``matches`` has an entry for each token of the question; their sum of weight times similarity is
+    ``whole``. ``score`` also counts the best sentence alone.
     """
 
     question: str

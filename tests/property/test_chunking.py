@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import string
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 from rag_core.chunking import Chunker, ChunkRule
 from rag_core.embedding import BundledEmbedder
 from rag_core.sentences import sentence_spans
-from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
+from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
 
 WORDS = st.one_of(
     st.sampled_from(
@@ -27,9 +30,18 @@ WORDS = st.one_of(
 ENDS = st.sampled_from([". ", "! ", " ", " ", "\n", "\n\n", "; ", ".\n", "\u00a0", ": "])
 PAIRS = st.tuples(WORDS, ENDS)
 # Hypothesis keeps lists short unless told otherwise, and a short page is one chunk.
-TEXTS = st.one_of(st.lists(PAIRS, max_size=8), st.lists(PAIRS, min_size=30, max_size=90)).map(
+PROSE = st.one_of(st.lists(PAIRS, max_size=8), st.lists(PAIRS, min_size=30, max_size=90)).map(
     lambda pairs: "".join(word + end for word, end in pairs)
 )
+FIGURES = st.lists(st.sampled_from(["1,749", "(12)", "3.5%", "—", "$", "2022", "Level 3"]), min_size=2, max_size=4)
+HEADS = st.lists(st.sampled_from(["2022", "2021", "Level 3", "Fair value", "Total"]), min_size=3, max_size=6)
+LINES = st.tuples(WORDS, FIGURES).map(lambda line: "     ".join((line[0], *line[1])))
+TABLES = st.tuples(
+    PROSE,
+    HEADS.map(("     ").join),
+    st.lists(st.one_of(LINES, LINES, LINES, WORDS, st.just("")), min_size=12, max_size=40),
+).map(lambda parts: "\n".join((*parts[:2], *parts[2])))
+TEXTS = st.one_of(PROSE, TABLES)
 
 
 @st.composite
@@ -41,8 +53,21 @@ def pages(draw: st.DrawFn) -> list[Page]:
         ends = sorted(draw(st.lists(st.sampled_from(lines), max_size=4)))
         skip = tuple(zip(ends[::2], ends[1::2], strict=False))
         heading = draw(st.sampled_from(["", "Liquidity", "x" * 300, "Note 7 " * 30]))
-        made.append(Page(index, str(index + 1), text, PageState.TEXT, heading=heading, skip=skip))
+        boxes = typewritten(text)
+        made.append(Page(index, str(index + 1), text, PageState.TEXT, 600, 800, heading, boxes=boxes, skip=skip))
     return made
+
+
+def typewritten(text: str) -> WordBoxes:
+    """Boxes of words whose characters are all equally wide, so that wide gaps in a line are wide on the page."""
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    lines = [(text.count("\n", 0, start), text.rfind("\n", 0, start) + 1) for start, _ in words]
+    rects = [
+        (0.01 * (start - first), 0.02 * line, 0.01 * (end - first), 0.02 * line + 0.012)
+        for (start, end), (line, first) in zip(words, lines, strict=True)
+    ]
+    spans = np.array(words, np.int32).reshape(-1, 2)
+    return WordBoxes(spans[:, 0], spans[:, 1], np.array(rects, np.float32).reshape(-1, 4))
 
 
 RULES = st.tuples(st.sampled_from([32, 40, 64, 120, 214]), st.sampled_from([0.0, 0.1, 0.18, 0.35, 0.5]))
@@ -115,9 +140,30 @@ def test_every_chunk_fits_the_window_and_says_how_long_it_is(
     for span in cut(document, rule, name):
         tokens = len(embedder.offsets([f"{span.prefix}\n{span.text}"])[0]) + embedder.special_tokens
         assert tokens <= embedder.window
-        assert tokens <= rule[0] + 40 + embedder.special_tokens
+        assert tokens <= rule[0] + 40 + 40 + embedder.special_tokens
         # A word that is cut has other tokens than it had whole: counted too high by a few, never too low.
         assert span.tokens - 8 <= tokens <= span.tokens
+
+
+@given(pages(), RULES)
+@settings(max_examples=60)
+def test_heads_are_lines_that_stand_above_the_chunk_on_its_page(document: list[Page], rule: tuple[int, float]) -> None:
+    for span in cut(document, rule):
+        page = document[span.page_index]
+        above = [" ".join(line.split()) for line in page.text[: span.start].split("\n")]
+        _, *head = span.prefix.split("\n")
+        assert [line for line in head if line not in above] == []
+
+
+@given(pages(), RULES)
+@settings(max_examples=40)
+def test_boxes_change_the_prefix_alone(document: list[Page], rule: tuple[int, float]) -> None:
+    boxed, plain = cut(document, rule), cut([replace(page, boxes=WordBoxes.empty()) for page in document], rule)
+    # A longer prefix leaves less room to follow a sentence to the next page.
+    places = [
+        [(one.page_index, one.start, one.text.partition(PAGE_BREAK)[0]) for one in spans] for spans in (boxed, plain)
+    ]
+    assert places[0] == places[1]
 
 
 @given(pages(), RULES)

@@ -1,0 +1,146 @@
+"""Tables by example, on pages read from PDFs; a chunk that begins amid one repeats its head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.chunking import Chunker, ChunkRule
+from rag_core.chunking.tables import tables
+from rag_core.embedding import BundledEmbedder
+from rag_core.types import ChunkSpan, Page, WordBoxes
+from tests.unit.chunking.test_chunker import words
+from tests.unit.extraction.pdfs import make, read
+
+ITEMS = ["bridges", "canals", "tolls", "locks", "ferries", "piers", "quays", "cranes", "dredgers"]
+ROWS = [(f"Item {name} of the year", f"1,{n}04", f"({n})", f"3,{n}17") for n, name in enumerate(ITEMS, 1)]
+TITLE, UNITS, YEARS = "Statement of Cash Flows", "(in millions)", ("", "2022", "2021", "2020")
+Row = str | Sequence[str]
+
+
+def page(folder: Path, *rows: Row, columns: Sequence[float] = (330, 420, 510)) -> Page:
+    """A page with lines of text, and rows of cells under one another; an empty text leaves a gap."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        for number, row in enumerate(rows):
+            label, *cells = [row] if isinstance(row, str) else row
+            canvas.drawString(72, 760 - 13 * number, label)
+            for right, cell in zip(columns, cells, strict=False):
+                canvas.drawRightString(right, 760 - 13 * number, cell)
+
+    return read(make(folder / "table.pdf", draw)).page
+
+
+def heads(page: Page) -> list[list[str]]:
+    return [[page.text[start:end] for start, end in table.head] for table in tables(page, 0, len(page.text))]
+
+
+def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0) -> list[ChunkSpan]:
+    return Chunker(ChunkRule(tokens, overlap, window, 2), words).chunk("report.pdf", [page])
+
+
+def test_a_table_has_the_lines_above_its_rows_for_a_head(tmp_path: Path) -> None:
+    read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
+    (table,) = tables(read, 0, len(read.text))
+    assert heads(read) == [[TITLE, UNITS, "2022 2021 2020"]]
+    assert read.text[: table.end].endswith("3,917")
+
+
+def test_labels_between_head_and_rows_are_no_heads(tmp_path: Path) -> None:
+    assert heads(page(tmp_path, YEARS, "", "Operating activities", "Receipts:", *ROWS)) == [["2022 2021 2020"]]
+
+
+def test_a_table_goes_on_over_labels_and_rows_of_one_figure_and_of_dashes(tmp_path: Path) -> None:
+    rows = [*ROWS[:3], "", "Financing activities", "Debts paid, less those", ("of former years", "(1,204)"),
+            ("Leases", "—", "—", "—"), "", "Other", *ROWS[3:]]  # fmt: skip
+    read = page(tmp_path, TITLE, YEARS, *rows)
+    (table,) = tables(read, 0, len(read.text))
+    assert read.text[: table.end].endswith("3,917")
+
+
+def test_the_next_table_has_its_own_head(tmp_path: Path) -> None:
+    second = ("Share of", "Tons", "Ships", "Days")
+    read = page(tmp_path, TITLE, YEARS, *ROWS[:4], "", "Harbour traffic", second, *ROWS[4:])
+    assert heads(read) == [[TITLE, "2022 2021 2020"], ["Harbour traffic", "Share of Tons Ships Days"]]
+
+
+def test_prose_ends_a_table_and_is_no_head(tmp_path: Path) -> None:
+    said = "The table above leaves out what the company paid to those that it had bought before."
+    read = page(tmp_path, TITLE, YEARS, *ROWS[:3], "", said, "", *ROWS[3:6], "", said, "", YEARS, *ROWS[6:])
+    assert heads(read) == [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]]
+    assert read.text[: tables(read, 0, len(read.text))[0].end].endswith("3,317")
+
+
+def test_heads_of_several_lines_and_names_with_numbers_are_heads(tmp_path: Path) -> None:
+    stacked = [("", "", "Unobservable", "Total"), ("(Millions)", "Level 2", "Level 3", "Fair Value")]
+    assert heads(page(tmp_path, *stacked, *ROWS)) == [["Unobservable Total", "(Millions) Level 2 Level 3 Fair Value"]]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        [],
+        ["The following were paid:"],
+        [("", "2022")],
+        ["Ships that came into the harbour in the course of the year and left it in the next one"],
+    ],
+)
+def test_what_does_not_stand_over_the_last_column_is_no_head(tmp_path: Path, above: list[Row]) -> None:
+    assert heads(page(tmp_path, *above, *ROWS)) == []
+
+
+def test_a_page_number_and_a_page_without_boxes_have_no_head(tmp_path: Path) -> None:
+    assert heads(page(tmp_path, ("Part", "One", "Two", "Three"), "- 51 -", ("", "", "- 51 -"))) == []
+    assert heads(replace(page(tmp_path, YEARS, *ROWS), boxes=WordBoxes.empty())) == []
+
+
+def test_chunks_behind_the_first_of_a_table_repeat_its_head(tmp_path: Path) -> None:
+    read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS, "", "The company paid no dividend in any of the years shown.")
+    first, *later, last = chunk(read)
+    assert first.prefix == "report"
+    assert len(later) > 1
+    for span in later:
+        assert span.prefix == f"report\n{TITLE}\n{UNITS}\n2022 2021 2020"
+        assert span.text == read.text[span.start : span.end]
+        assert TITLE not in span.text
+        assert span.tokens == len(words([f"{span.prefix}\n{span.text}"])[0]) + 2
+        assert span.sentences[0] == len(words([span.prefix])[0])
+    assert last.text.endswith("shown.")
+
+
+def test_a_chunk_that_begins_amid_the_head_repeats_what_is_above_it(tmp_path: Path) -> None:
+    read = page(tmp_path, TITLE, "Harbours and canals of the northern coast and its islands", UNITS, YEARS, *ROWS)
+    amid = [span for span in chunk(read, tokens=16) if span.text.startswith(UNITS)]
+    assert [span.prefix.split("\n") for span in amid] == [["report", *read.text.split("\n")[:2]]]
+
+
+def test_of_a_head_that_is_too_long_the_lines_next_to_the_rows_are_kept(tmp_path: Path) -> None:
+    read = page(tmp_path, TITLE, "of " * 38 + "all", YEARS, *ROWS)
+    assert chunk(read)[-1].prefix == "report\n2022 2021 2020"
+
+
+@pytest.mark.parametrize(("window", "repeated"), [(72, []), (74, ["2022 2021 2020"]), (80, [TITLE, "2022 2021 2020"])])
+def test_a_head_takes_no_more_than_the_window_has_room_for(tmp_path: Path, window: int, repeated: list[str]) -> None:
+    read = replace(page(tmp_path, TITLE, YEARS, *ROWS), heading="quay " * 60)
+    span = chunk(read, tokens=30, window=window)[2]
+    assert span.prefix.split("\n")[1:] == repeated
+    assert span.tokens <= window
+
+
+def test_a_title_that_is_the_heading_is_not_said_twice(tmp_path: Path) -> None:
+    read = replace(page(tmp_path, TITLE, YEARS, *ROWS), heading=f"Item 8 › {TITLE}")
+    assert chunk(read)[-1].prefix == f"report › Item 8 › {TITLE}\n2022 2021 2020"
+
+
+def test_years_over_figures_reach_the_word_index_and_the_embedder(tmp_path: Path, embedder: BundledEmbedder) -> None:
+    read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
+    rule = ChunkRule(64, 0.18, embedder.window, embedder.special_tokens)
+    *_, last = Chunker(rule, embedder.offsets).chunk("report.pdf", [read])
+    assert "dredgers" in last.text
+    assert "2022" not in last.text
+    assert "2022" in last.prefix
