@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -11,7 +10,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from rag_core.chunking.tables import Table, tables
+from rag_core.chunking.tables import repeated_head, tables
 from rag_core.errors import SettingsError
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
@@ -100,7 +99,7 @@ class Chunker:
         for ordinal, (start, end, pieces) in enumerate(self._cuts(page, offsets), first):
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
-            head, head_tokens = self._head(page, found, start, room)
+            head, head_tokens = self._fitting(repeated_head(page, found, start, common), room)
             prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
             firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(
@@ -128,22 +127,14 @@ class Chunker:
             prefix = prefix[: int(offsets[PREFIX_TOKENS - 1][1])]
         return prefix, min(len(offsets), PREFIX_TOKENS)
 
-    def _head(self, page: Page, found: Sequence[Table], start: int, room: int) -> tuple[list[str], int]:
-        """Lines of the head of the table in which a chunk begins, and their tokens.
-
-        Those nearest to the rows come first when there is no room for all: titles stand above column heads.
-        """
-        table = bisect_left(found, start, key=lambda table: table.head[0][0]) - 1
-        if table < 0 or start >= found[table].end:
-            return [], 0
-        lines = [" ".join(page.text[first:last].split()) for first, last in found[table].head if last <= start]
-        lines = [line for line in lines if not page.heading.endswith(line)]
-        counts = [len(offsets) for offsets in self._offsets(lines)]
-        kept, tokens = len(lines), 0
-        while kept and tokens + counts[kept - 1] <= min(HEAD_TOKENS, room):
-            kept -= 1
-            tokens += counts[kept]
-        return lines[kept:], tokens
+    def _fitting(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
+        """The last of a head's lines that there is room for, and their tokens: column heads stand below titles."""
+        counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
+        first, tokens = len(lines), 0
+        while first and tokens + counts[first - 1] <= min(HEAD_TOKENS, room):
+            first -= 1
+            tokens += counts[first]
+        return lines[first:], tokens
 
     def _cuts(self, page: Page, offsets: IntArray) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
         """Spans ``(start, end)`` of one page, with the pieces that they are made of."""
@@ -152,7 +143,8 @@ class Chunker:
             yield from _pack(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
 
     def _pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
-        starts = offsets[:, 0]
+        # As wide as what is looked up in it, for every search would copy it otherwise.
+        starts = offsets[:, 0].astype(np.int64)
         for first, last in sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
             low, high = np.searchsorted(starts, [begin, stop])

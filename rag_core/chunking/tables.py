@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -104,6 +105,18 @@ def tables(page: Page, start: int, end: int) -> list[Table]:
     return [table for table in reader.found if table.head]
 
 
+def repeated_head(page: Page, found: Sequence[Table], start: int, prefix: str) -> list[str]:
+    """Lines above ``start`` from the head of the table that it lies in, for a chunk that begins there.
+
+    Without the title that is the page's heading, since that stands in the ``prefix`` of every chunk.
+    """
+    number = bisect_left(found, start, key=lambda table: table.head[0][0]) - 1
+    if number < 0 or start >= found[number].end:
+        return []
+    lines = [" ".join(page.text[first:last].split()) for first, last in found[number].head if last <= start]
+    return [line for line in lines if line not in prefix.split(" › ")]
+
+
 def _row(line: str, offset: int) -> _Row | None:
     """The last figures that stand side by side in a line, or the one that ends it."""
     if not _FIGURE.search(line):
@@ -153,7 +166,9 @@ def _head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[
 
 def _rects(page: Page, span: Span) -> FloatArray:
     """Rectangles of the words that begin in a span, in text order, shape (n, 4)."""
-    first, last = np.searchsorted(page.boxes.starts, span)
+    starts = page.boxes.starts
+    # Of the same type, for a search among numbers of another first copies them all.
+    first, last = np.searchsorted(starts, np.array(span, starts.dtype))
     rects: FloatArray = page.boxes.rects[first:last]
     return rects
 
