@@ -57,7 +57,7 @@ def asked_about(text: str = "", heading: str = "") -> list[str]:
         ("It was built by British masons, for British masons.", []),
         ("It was begun in March, and ended in March.", []),
         ("It grew, see Note 5, and again see Note 5.", []),
-        ("It had Net Sales of 5 crowns; its Net Sales are sales net of returns.", []),
+        ("The price of Fixed Assets rose. We sold Fixed Assets, which are assets that are fixed.", []),
         ("It hired Lena Holm. Lena Holm had total control.", ["Lena Holm"]),
     ],
 )

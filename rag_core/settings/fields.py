@@ -1,12 +1,11 @@
-"""One frozen settings object, read from ``RAG_…`` variables, ``.env`` and nothing else."""
+"""Every setting, its limits and what it does."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -14,7 +13,6 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from rag_core.errors import SettingsError
 from rag_core.types import RankBy
 
 PREFIX = "RAG_"
@@ -222,30 +220,8 @@ class Settings(BaseSettings):
         return "cross_encoder" if self.reranker else "rerank"
 
 
-def load_settings(**overrides: Any) -> Settings:
-    """Read the settings.
-
-    Parameters
-    ----------
-    **overrides
-        Fields that win over environment and ``.env``; ``None`` values are ignored.
-
-    Raises
-    ------
-    SettingsError
-        A key is unknown or a value is out of range; the message names each key.
-    """
-    given = {key: value for key, value in overrides.items() if value is not None}
-    try:
-        _refuse_unknown_variables()
-        return Settings(**given)
-    except ValidationError as error:
-        raise SettingsError(_explain(error)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The file .env cannot be read ({error}). Save it as UTF-8 text, or remove it.") from None
-
-
-def _known_names() -> set[str]:
+def known_names() -> set[str]:
+    """The environment variables that set something, in capitals."""
     names = set()
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -255,24 +231,4 @@ def _known_names() -> set[str]:
 
 
 def _is_known(key: str) -> bool:
-    return key in Settings.model_fields or key.upper() in _known_names()
-
-
-def _refuse_unknown_variables() -> None:
-    # pydantic-settings never looks for unknown variables, so a misspelt RAG_TRESHOLD would be ignored
-    # in silence.
-    file_keys = DotEnvSettingsSource(Settings, env_file=".env").env_vars
-    keys = {key.upper() for key in (*os.environ, *file_keys)}
-    unknown = sorted(key for key in keys if key.startswith(PREFIX) and key not in _known_names())
-    if unknown:
-        known = ", ".join(sorted(_known_names()))
-        raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it; known are: {known}.")
-
-
-def _explain(error: ValidationError) -> str:
-    lines = []
-    for problem in error.errors(include_input=False, include_url=False):
-        key = str(problem["loc"][0]) if problem["loc"] else "settings"
-        name = key.upper() if key.upper() in _known_names() else (PREFIX + key).upper()
-        lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
-    return "Wrong setting. " + "; ".join(lines) + ". Correct it in the environment or in .env."
+    return key in Settings.model_fields or key.upper() in known_names()

@@ -1,0 +1,55 @@
+"""The settings read, and what is wrong with them in words."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_settings import DotEnvSettingsSource
+
+from rag_core.errors import SettingsError
+from rag_core.settings.fields import PREFIX, Settings, known_names
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings.
+
+    Parameters
+    ----------
+    **overrides
+        Fields that win over environment and ``.env``; ``None`` values are ignored.
+
+    Raises
+    ------
+    SettingsError
+        A key is unknown or a value is out of range; the message names each key.
+    """
+    given = {key: value for key, value in overrides.items() if value is not None}
+    try:
+        _refuse_unknown_variables()
+        return Settings(**given)
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The file .env cannot be read ({error}). Save it as UTF-8 text, or remove it.") from None
+
+
+def _refuse_unknown_variables() -> None:
+    # pydantic-settings never looks for unknown variables, so a misspelt RAG_TRESHOLD would be ignored
+    # in silence.
+    file_keys = DotEnvSettingsSource(Settings, env_file=".env").env_vars
+    keys = {key.upper() for key in (*os.environ, *file_keys)}
+    unknown = sorted(key for key in keys if key.startswith(PREFIX) and key not in known_names())
+    if unknown:
+        known = ", ".join(sorted(known_names()))
+        raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it; known are: {known}.")
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False):
+        key = str(problem["loc"][0]) if problem["loc"] else "settings"
+        name = key.upper() if key.upper() in known_names() else (PREFIX + key).upper()
+        lines.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+    return "Wrong setting. " + "; ".join(lines) + ". Correct it in the environment or in .env."
