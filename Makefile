@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test setup check lint clean
+.PHONY: run test setup clean
 
 run: $(VENV)/.installed  ## Install what is missing and start the app on http://localhost:8501
 	$(BIN)/python -m streamlit run app.py

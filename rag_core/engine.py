@@ -705,9 +705,9 @@ class Engine:
     ) -> Iterator[EvaluationEvent]:
         """Ask labelled questions, as a stream of progress that ends with one `Evaluation`, which is kept.
 
-        Every question is asked as if there were no threshold, and then held against the one in use, so
-        that other thresholds can be judged by the same answers. Closing the iterator stops the work;
-        nothing is kept then.
+        Each question is searched for once, and answered below the threshold as well, so that other
+        thresholds can be judged by the same answers. Closing the iterator stops the work; nothing is
+        kept then.
 
         Parameters
         ----------
