@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from rag_core.errors import StoreUnavailable
+from rag_core.index.memory import filled_memory
 from rag_core.types import FloatArray, Hit, Question
 
 # Chroma takes at most a few thousand records in one call; the exact number depends on SQLite.
 WRITE_BATCH = 2000
-# Of glibc's malloc.h: new memory is filled with the complement of a byte, memory given back with the byte itself.
-_M_PERTURB = -6
 
 
 class DenseIndex:
@@ -137,21 +134,8 @@ def open_chroma(path: Path, host: str | None, port: int) -> Any:
 
     settings = chromadb.Settings(anonymized_telemetry=False)
     if host is None:
-        _fill_new_memory()
         return _in_words(lambda: chromadb.PersistentClient(str(path), settings=settings))
     return _in_words(lambda: chromadb.HttpClient(host, port, settings=settings), f" at {host}:{port}")
-
-
-def _fill_new_memory() -> None:
-    """Have this process's new memory filled with zeros, where the C library can (glibc).
-
-    An embedded Chroma keeps room for vectors to come, and writes it to its files as it happens to be: with what
-    the process had there before, which may be the key of an endpoint. Blocks up to a kilobyte are still
-    handed out as they are. Embedding takes 1 to 2 % more of the processor for it.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:
-        mallopt(_M_PERTURB, 0xFF)
 
 
 def collection_name(generation_id: int) -> str:
@@ -164,7 +148,9 @@ def _in_words(call: Any, where: str = "") -> Any:
     from chromadb.errors import ChromaError
 
     try:
-        return call()
+        # An embedded Chroma keeps room for vectors to come, and writes it to its files as malloc gave it.
+        with filled_memory():
+            return call()
     # chromadb raises a bare ValueError when it cannot connect to its server.
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
         raise StoreUnavailable(
