@@ -10,17 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rag_core import guide
-from rag_core.errors import RagError, SettingsError, UnknownDocument
+from rag_core.errors import RagError, SettingsError
 from rag_core.evaluation.figures import compare, gate_scores
 from rag_core.evaluation.labels import parse_labels
 from rag_core.evaluation.plots import plots
 from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
 from rag_core.evaluation.report import write_report
-from rag_core.extraction import render_page
-from rag_core.retrieval import evidence_mass, weigh
+from rag_core.retrieval import Timer, evidence_mass, weigh
 from rag_core.services.asking import Asking
 from rag_core.services.condition import condition
 from rag_core.services.conversing import Conversing
@@ -39,10 +36,9 @@ from rag_core.services.stores import Stores
 from rag_core.services.strategies import Strategies, finished
 from rag_core.services.summarising import Summarising
 from rag_core.services.upkeep import mark_clean, sweep
+from rag_core.services.viewing import Viewing
 from rag_core.services.watching import Watching
 from rag_core.settings import Settings
-from rag_core.store.codec import span_from_row
-from rag_core.store.schema import versions
 from rag_core.types import (
     Answer,
     AskEvent,
@@ -117,6 +113,7 @@ class Engine:
         self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
+        self._viewing = Viewing(self._stores)
         self._labelling = Labelling(self._stores)
         self._explaining = Explaining(self._stores, self._generations, self._searching)
         self._evaluating = Evaluating(
@@ -335,11 +332,11 @@ class Engine:
 
     def pages(self, document_id: str) -> list[Page]:
         """Its pages in order, without word boxes; raises `UnknownDocument`."""
-        return self._stores.library.pages(self.document(document_id).version_id)
+        return self._viewing.pages(document_id)
 
     def page(self, document_id: str, page_index: int) -> Page:
         """One page, with its word boxes; raises `UnknownDocument`."""
-        return self._page(self.document(document_id).version_id, page_index)
+        return self._viewing.page(document_id, page_index)
 
     def page_text(self, document_id: str, page_index: int) -> str:
         """A page's text; raises `UnknownDocument`."""
@@ -347,20 +344,15 @@ class Engine:
 
     def chunks(self, document_id: str, page_index: int | None = None) -> list[ChunkSpan]:
         """Its chunks in order, of one page if given; raises `UnknownDocument`."""
-        rows = self._stores.library.chunk_rows(self.document(document_id).version_id, page_index)
-        return [span_from_row(row) for row in rows]
+        return self._viewing.chunks(document_id, page_index)
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
         """The chunks before and after one in its document; ``None`` at its ends, and where it is gone."""
-        row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
-        if row is None:
-            return None, None
-        before, after = self._stores.library.chunks_beside(row.version_id, row.ordinal)
-        return before and span_from_row(before), after and span_from_row(after)
+        return self._viewing.neighbours(chunk_id)
 
     def original(self, document_id: str) -> bytes:
         """The file as it was uploaded; raises `UnknownDocument`."""
-        return self._stores.files.get(self._digest(self.document(document_id).version_id))
+        return self._viewing.original(document_id)
 
     def delete(self, document_ids: Sequence[str]) -> list[DeleteReceipt]:
         """Remove documents from every store, and count afterwards what each store still holds.
@@ -425,13 +417,7 @@ class Engine:
         EncryptedPdf
             The file needs a password, which is not kept: only its text can be shown.
         """
-        document = self.document(document_id)
-        page = self._page(document.version_id, page_index)
-        same = version_id in (None, document.version_id)
-        spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
-        rects = np.concatenate([page.boxes.within(0, 0), *(page.boxes.within(*span) for span in spans)])
-        with self._stores.files.local(self._digest(document.version_id)) as path:
-            return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
+        return self._viewing.picture(document_id, page_index, version_id, highlights, scale)
 
     # watched folders
 
@@ -487,8 +473,6 @@ class Engine:
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        from rag_core.retrieval import Timer
-
         query = self._searching.query(question, documents, top_k, configuration or AS_SET)
         return finished(self._strategies.search(query, Timer())).result
 
@@ -815,23 +799,3 @@ class Engine:
     def set_top_k(self, value: int | None) -> None:
         """Override the number of passages; ``None`` goes back to the setting."""
         self._stores.conversations.set_preference("top_k", value)
-
-    def _page(self, version_id: str, page_index: int) -> Page:
-        page = self._stores.library.page(version_id, page_index)
-        if page is None:
-            raise UnknownDocument(f"Page {page_index + 1} of that document is not in the library.")
-        return page
-
-    def _digest(self, version_id: str) -> str:
-        return str(self._stores.library.versions_where(versions.c.id == version_id)[0].sha256)
-
-
-def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of a span that lie outside running headers and footers."""
-    parts, position = [], span[0]
-    for start, end in sorted(skip):
-        if start < span[1] and end > position:
-            parts.append((position, start))
-            position = end
-    parts.append((position, span[1]))
-    return [(start, end) for start, end in parts if start < end]
