@@ -243,6 +243,14 @@ def _address(handle: Any) -> int:
     return ctypes.cast(handle, _POINTER).value or 0
 
 
+def _text(call: Any, *arguments: Any) -> str:
+    """What a function of pdfium writes as UTF-16 into a buffer, of which it tells the size when it gets none."""
+    size = call(*arguments, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    call(*arguments, buffer, size)
+    return buffer.raw[:-2].decode("utf-16-le", "replace")
+
+
 def _bounds(item: int) -> tuple[float, ...]:
     """Left, bottom, right and top of a page object in points."""
     sides = (ctypes.c_float * 4)()
@@ -305,6 +313,26 @@ class PdfiumDocument:
 
     def close(self) -> None:
         self._document.close()
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the file is, whatever opened it."""
+        return bool(raw.FPDF_GetSecurityHandlerRevision(self._document.raw) != -1)
+
+    def title(self) -> str:
+        """The file's own, as its author left it."""
+        return _text(raw.FPDF_GetMetaText, self._document.raw, b"Title\0")
+
+    def page_label(self, index: int) -> str:
+        """What is printed on a page as its number, empty where the file says nothing of it."""
+        return _text(raw.FPDF_GetPageLabel, self._document.raw, index)
+
+    def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
+        """Level, title and page of the outline's entries, in order; one that loops ends where it begins again."""
+        for entry in self._document.get_toc(max_depth=depth):
+            destination = entry.get_dest()
+            page = destination.get_index() if destination is not None else None
+            yield entry.level, _text(raw.FPDFBookmark_GetTitle, entry.raw), page
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PageReader]:

@@ -113,7 +113,7 @@ class Service:
         return {"page_count": self._document.page_count}
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
-        found = read_metadata(self._path, self._password, self._document.page_count)
+        found = read_metadata(self._document)
         return {
             "title": found.title,
             "encrypted": found.encrypted,
