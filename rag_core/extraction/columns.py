@@ -108,17 +108,16 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     free = ~covered[:, :-1] & ~covered[:, 1:]
     places = np.arange(bins - 1)
     sides = (starts[:, None] < places) & (stops[:, None] > places)
-    most = (free & sides).sum(axis=0)
-    best: tuple[int, float, int, int] | None = None
-    for place in np.flatnonzero(most >= _FEWEST_ROWS).tolist():
-        within = int(0.2 * bins) <= place < int(0.8 * bins)
-        if not within or (best is not None and most[place] <= best[0]):
-            continue
-        for first, last in _stretches(free[:, place]):
-            count = int(sides[first : last + 1, place].sum())
-            if count >= _FEWEST_ROWS and (best is None or count > best[0]):
-                best = (count, low + (place + 1) * _BIN, first, last)
-    return best[1:] if best is not None else None
+    # Of each stretch of free rows, how many have words on both sides: what there are to here, less what there
+    # were before it.
+    reached = sides.cumsum(axis=0)
+    counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
+    most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)
+    if most.max() < _FEWEST_ROWS:
+        return None
+    place = int(0.2 * bins) + int(most.argmax())
+    first, last = max(_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
+    return low + (place + 1) * _BIN, first, last
 
 
 def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
