@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -49,15 +50,19 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     direction = _direction(characters, breaks, spans)
     turned = turn(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
-    if needs_cleaning("".join(words)) or _PERHAPS_RULE.search(text):
-        words = [_RULE.sub("", clean_word(word)) for word in words]
+    ruled = _PERHAPS_RULE.search(text) is not None
+    if needs_cleaning("".join(words)):
+        words, ruled = [clean_word(word) for word in words], True
+    if ruled:
+        words = [_RULE.sub("", word) for word in words]
     # Text that lies outside the page as shown cannot be checked by whoever reads the page.
     kept = _shown(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
     spaced = _spaces_before(text, spans)
+    jumps = (np.flatnonzero(turned[1:, 0] < turned[:-1, 0]) + 1).tolist()
     parts = []
     for begin, end, divided in breaks:
-        for part in _unmixed(begin, end, turned, text, spans):
+        for part in _unmixed(begin, end, jumps, text, spans):
             first, last = before[part[0]], before[part[1]]
             if first < last:
                 # Both ends: a paragraph may well begin in bold.
@@ -86,15 +91,15 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
 
 
 def _unmixed(
-    first: int, last: int, turned: FloatArray, text: str, spans: list[tuple[int, int]]
+    first: int, last: int, jumps: list[int], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Parts of a line of the content stream between which it does not jump back.
 
-    Pdfium puts a footnote mark that was written last on the line whose height it has, behind its end.
+    ``jumps`` are the numbers, ascending, of the words that stand further left than the word before them. Pdfium puts
+    a footnote mark that was written last on the line whose height it has, behind its end.
     """
-    back = turned[first + 1 : last, 0] < turned[first : last - 1, 0]
     begin = first
-    for number in (np.flatnonzero(back) + first + 1).tolist():
+    for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
         if _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
             continue
         yield begin, number
