@@ -167,7 +167,8 @@ def write(
     stores.words.add(ids, [(span.prefix, span.text, version) for span, version in rows])
     if first < distinct:
         hashes = [text_hash(span.prefix, span.text) for span in spans]
-        known = stores.vectors.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
+        stores.vectors.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
+        known = stores.vectors.known(generation.space, hashes)
         stores.vectors.link({chunk_id: known[key] for chunk_id, key in zip(ids, hashes, strict=True)})
     else:
         stores.vectors.link({chunk_id: 1 + (chunk_id - 1) % distinct for chunk_id in ids})

@@ -29,15 +29,14 @@ class VectorStore:
                 found |= {bytes(row.text_hash): row.id for row in connection.execute(query)}
         return found
 
-    def save(self, space: str, made: Mapping[bytes, Embedding]) -> dict[bytes, int]:
-        """Store new embeddings; returns ``hash: embedding id`` for all of them."""
+    def save(self, space: str, made: Mapping[bytes, Embedding]) -> None:
+        """Store new embeddings; those that are there already stay as they are."""
         known = self.known(space, list(made))
         fresh = {key: value for key, value in made.items() if key not in known}
         rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in fresh.items()]
         if rows:
             with self._db.begin() as connection:
                 connection.execute(insert(embeddings), rows)
-        return self.known(space, list(made))
 
     def link(self, pairs: Mapping[int, int]) -> None:
         """Say which embedding each chunk has, as ``chunk id: embedding id``."""
