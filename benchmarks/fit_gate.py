@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
+from rag_core.embedding import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
 from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, calibration
@@ -97,7 +98,8 @@ def main() -> None:
         fold = fit([kinds[one] for one in train], [features[one] for one in train])
         held_out[test] = scores(fold, [features[one] for one in test])
     show("cross-validated", kinds, held_out)
-    fitted = fit(kinds, features)
+    identity = BundledEmbedder().identity
+    fitted = replace(fit(kinds, features), embedder=identity.weights, projection=identity.projection)
     print(json.dumps(asdict(fitted), indent=2))
     if arguments.check:
         others, other_features = observed(arguments.check)

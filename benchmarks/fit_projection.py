@@ -1,12 +1,16 @@
 """Fit the projection of token vectors that comes with the bundled model.
 
-    python -m benchmarks.fit_projection FOLDER... [--dimension 128] [--out FILE]
+    python -m benchmarks.fit_projection FOLDER... [--dimension 256] [--out FILE]
 
 The leading eigenvectors of the uncentred second moment of unit token vectors: of all linear maps to
 that many dimensions, the one that keeps most of their inner products, which is what MaxSim is made
-of. FOLDER holds text or HTML that has nothing to do with what retrieval is measured on; the matrix in
-the repository was fitted on the Debian packages anarchism 15.3, debian-handbook 11 (English),
-gnucash-docs 4.13 (English) and the glosses of wordnet-base 3.0.
+of. A random rotation mixes them, which changes no inner product and spreads what the first axes hold
+over all, so that four bits are enough for each number: what comes back has a cosine of 0.994 to what
+went in, and 0.978 without it. (In four bits, 256 numbers take the room of 128 in eight.)
+
+FOLDER holds text or HTML that has nothing to do with what retrieval is measured on; the matrix in the
+repository was fitted on the Debian packages anarchism 15.3, debian-handbook 11 (English), gnucash-docs
+4.13 (English) and the glosses of wordnet-base 3.0.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_core.embedding import BundledEmbedder
-from rag_core.embedding.projection import BUNDLED, Projection
+from rag_core.embedding.projection import BUNDLED, Projection, turned
 
 PARAGRAPHS = 12_000
 TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.S | re.I)
@@ -47,7 +51,7 @@ def paragraphs(folder: Path) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--dimension", type=int, default=128)
+    parser.add_argument("--dimension", type=int, default=256)
     parser.add_argument("--out", type=Path, default=BUNDLED)
     arguments = parser.parse_args()
 
@@ -68,7 +72,7 @@ def main() -> None:
             count += len(unit)
     values, axes = np.linalg.eigh(moment / count)
     keep = axes[:, ::-1][:, : arguments.dimension]
-    np.save(arguments.out, keep.astype(np.float16), allow_pickle=False)
+    np.save(arguments.out, turned(keep.astype(np.float32)).astype(np.float16), allow_pickle=False)
     share = values[::-1][: arguments.dimension].sum() / values.sum()
     print(f"{len(texts)} paragraphs, {count} tokens, {share:.3f} of the energy kept, {Projection.bundled().name}")
 

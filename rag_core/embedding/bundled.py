@@ -70,7 +70,7 @@ class BundledEmbedder(TransformerEmbedder):
             name=BUNDLED_EMBEDDER,
             weights=digest,
             dimension=dimension,
-            token_dimension=self._projection.dimension(dimension),
+            token_dimension=self._projection.token_dimension,
             projection=self._projection.name,
         )
 

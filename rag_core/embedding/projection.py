@@ -1,9 +1,9 @@
-"""Token vectors made small: a fixed linear projection, then eight bits with one scale a token."""
+"""Token vectors made small: a fixed linear projection, then four bits a number with one scale a token."""
 
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,53 +11,77 @@ import numpy as np
 from rag_core.types import FloatArray, Int8Array
 
 BUNDLED = Path(__file__).with_name("token_projection.npy")
+# The largest of fifteen levels around zero.
+LARGEST = 7
+# Distance between levels in standard deviations: the one at which numbers of a normal distribution lose
+# least (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
+STEP = 0.354
 
 
 class Projection:
-    """A matrix that token vectors are multiplied by; ``None`` leaves them as they are.
+    """A matrix that token vectors are multiplied by.
 
     Parameters
     ----------
-    matrix : FloatArray, shape (dimension, token_dimension), optional
-        For the bundled model it holds the leading principal axes of token vectors of general text
-        (``benchmarks/fit_projection.py``).
+    matrix : FloatArray, shape (dimension, token_dimension)
+        With orthonormal axes turned at random, so that a vector's numbers are about normally
+        distributed and of one size, which is what `quantize` expects. ``token_dimension`` is even.
+    name : str
+        Names the matrix in an index's fingerprint.
     """
 
-    def __init__(self, matrix: FloatArray | None = None) -> None:
+    def __init__(self, matrix: FloatArray, name: str) -> None:
         self._matrix = matrix
+        self.name = name
 
     @classmethod
     def bundled(cls) -> Projection:
-        """The projection that comes with the bundled model."""
-        return cls(np.load(BUNDLED, allow_pickle=False).astype(np.float32))
+        """The one that comes with the bundled model: the leading principal axes of token vectors of
+        general text (``benchmarks/fit_projection.py``)."""
+        matrix = np.load(BUNDLED, allow_pickle=False).astype(np.float32)
+        return cls(matrix, hashlib.sha256(matrix.astype("<f4").tobytes()).hexdigest()[:12])
 
-    @cached_property
-    def name(self) -> str:
-        """A short hash of the matrix, or ``none``."""
-        if self._matrix is None:
-            return "none"
-        return hashlib.sha256(self._matrix.astype("<f4").tobytes()).hexdigest()[:12]
+    @classmethod
+    def rotation(cls, dimension: int) -> Projection:
+        """One that keeps all inner products, for vectors of any model; an odd length grows by one."""
+        even = dimension + dimension % 2
+        return cls(turned(np.eye(dimension, even, dtype=np.float32)), f"rotation-{dimension}")
 
-    def dimension(self, dimension: int) -> int:
-        """Length of the vectors that come out for vectors of ``dimension``."""
-        return dimension if self._matrix is None else int(self._matrix.shape[1])
+    @property
+    def token_dimension(self) -> int:
+        """Length of the vectors that come out."""
+        return int(self._matrix.shape[1])
 
     def apply(self, vectors: FloatArray) -> FloatArray:
         """Project rows, shape (n, dimension), to unit vectors, shape (n, token_dimension)."""
-        projected = vectors if self._matrix is None else vectors @ self._matrix
+        projected = vectors @ self._matrix
         norms = np.linalg.norm(projected, axis=1, keepdims=True)
         unit: FloatArray = (projected / np.maximum(norms, 1e-9)).astype(np.float32)
         return unit
 
 
+def turned(axes: FloatArray) -> FloatArray:
+    """Axes, shape (dimension, n), each become a random mixture of all, the same in every run.
+
+    Inner products of what is projected stay as they are (a rotation drawn uniformly: Mezzadri, "How to
+    generate random matrices from the classical compact groups", Notices of the AMS, 2007).
+    """
+    # The one generator whose numbers NumPy promises never to change.
+    drawn = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
+    rotation, triangle = np.linalg.qr(drawn)
+    mixed: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
+    return mixed
+
+
 def quantize(vectors: FloatArray) -> tuple[Int8Array, FloatArray]:
-    """Rows to int8 with a scale each, so that ``values * scales[:, None]`` is about the rows.
+    """Rows to whole numbers of four bits with a scale each, so that ``values * scales[:, None]`` is about the rows.
 
     Returns
     -------
     values : Int8Array, shape (n, dimension)
+        From -7 to 7.
     scales : FloatArray, shape (n,)
     """
-    largest = np.abs(vectors).max(axis=1, initial=0.0)
-    scales = np.maximum(largest, 1e-9) / 127.0
-    return np.rint(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)
+    deviation = np.linalg.norm(vectors, axis=1) / math.sqrt(max(vectors.shape[1], 1))
+    scales = np.maximum(STEP * deviation, 1e-9).astype(np.float32)
+    return np.clip(np.rint(vectors / scales[:, None]), -LARGEST, LARGEST).astype(np.int8), scales

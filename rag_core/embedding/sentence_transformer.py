@@ -58,14 +58,15 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
         # A copy of its own: the model's truncates and pads, and is not safe to share between threads.
         tokenizer = plain_tokenizer(backend.to_str())
-        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), Projection(), batch)
         self._pad = int(self._model.tokenizer.pad_token_id or 0)
+        projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
+        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection, batch)
         self._identity = Identity(
             name=name,
             weights=_weights_hash(self._model, name),
             dimension=int(self._model.get_embedding_dimension()),
-            token_dimension=int(self._forward([tokenizer.encode("a").ids])[1].shape[2]),
-            projection=self._projection.name,
+            token_dimension=projection.token_dimension,
+            projection=projection.name,
         )
 
     @property

@@ -9,6 +9,7 @@ from rag_core.retrieval.late_interaction import (
     LateInteractionReranker,
     best_sentence,
     max_sim,
+    similarities,
     token_weights,
     topic_similarity,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "fresher_first",
     "max_sim",
     "reciprocal_rank_fusion",
+    "similarities",
     "token_weights",
     "topic_similarity",
     "weigh",

@@ -111,6 +111,11 @@ class Generations:
         identity = embedder.identity
         now = (identity.weights, identity.dimension, identity.projection)
         if now != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
+            if identity.weights == fingerprint.weights:
+                raise IndexMismatch(
+                    f"The index was built by a version that kept other vectors of {fingerprint.embedder}: re-index all "
+                    "documents (Admin, or the reindex command), or put the former version back."
+                )
             raise IndexMismatch(
                 f"The index was built with other weights of {fingerprint.embedder} ({fingerprint.weights[:12]}…, now "
                 f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "

@@ -52,11 +52,12 @@ def unpack_boxes(data: bytes) -> WordBoxes:
 
 
 def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
-    """Columns of an embedding: dense float32, token vectors int8, one float16 scale a token."""
+    """Columns of an embedding: dense float32, token vectors of four bits a number, one float16 scale a token."""
+    low, high = np.split(embedding.tokens, 2, axis=1)
     return {
         "dense": embedding.dense.astype("<f4").tobytes(),
         "scales": embedding.scales.astype("<f2").tobytes(),
-        "tokens": embedding.tokens.tobytes(),
+        "tokens": (low & 15 | high << 4).tobytes(),
     }
 
 
@@ -65,9 +66,11 @@ def unpack_dense(data: bytes) -> FloatArray:
 
 
 def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[Int8Array, FloatArray]:
-    """Token vectors (n, dimension) int8 and their scales (n,) float32."""
+    """Token vectors (n, dimension) int8, -8 to 7, and their scales (n,) float32."""
     scale = np.frombuffer(scales, "<f2").astype(np.float32)
-    return np.frombuffer(tokens, np.int8).reshape(len(scale), -1 if len(scale) else 0), scale
+    packed = np.frombuffer(tokens, np.int8).reshape(len(scale), -1 if len(scale) else 0)
+    # Halves, not neighbours, share a byte: each is then written in one run.
+    return np.concatenate([packed << 4 >> 4, packed >> 4], axis=1), scale
 
 
 def span_to_row(span: ChunkSpan) -> dict[str, Any]:

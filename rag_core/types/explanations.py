@@ -45,7 +45,8 @@ class TokenMatch:
     """A token of a question, and the token of a chunk that is most like it.
 
     ``start`` and ``end`` are offsets into the question, ``chunk_start`` and ``chunk_end`` into
-    `TokenMatches.text`. ``weight`` is the token's share of all weights, ``similarity`` a cosine.
+    `TokenMatches.text`. ``weight`` is the token's share of all weights, ``similarity`` how like
+    each other the two are, with the tokens beside them.
     """
 
     start: int

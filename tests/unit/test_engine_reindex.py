@@ -361,20 +361,25 @@ def test_a_rebuild_cut_off_goes_on(tmp_path: Path, owner: type, name: str) -> No
 # weights that are not those of the index
 
 
-def test_an_index_of_other_weights_is_refused_until_it_is_built_again(engine_of_its_own: Engine) -> None:
+@pytest.mark.parametrize(
+    ("part", "other", "said"), [("weights", "0" * 64, "other weights"), ("projection", "0" * 12, "other vectors")]
+)
+def test_an_index_of_other_weights_is_refused_until_it_is_built_again(
+    engine_of_its_own: Engine, part: str, other: str, said: str
+) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET)
     with engine._stores.database.begin() as connection:
         fingerprint = engine._stores.library.generations("active")[0][1]
-        changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {"weights": "0" * 64}
+        changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {part: other}
         connection.execute(update(generations).values(fingerprint=changed))
     for ask in (engine.search, engine.answer):
         with pytest.raises(IndexMismatch, match="re-index"):
             ask(ASK_BUDGET)
     status = engine.status()
     assert not status.healthy
-    assert any("other weights" in problem for problem in status.problems)
-    assert set(engine.mismatch()) == {"weights"}
+    assert any(said in problem for problem in status.problems)
+    assert set(engine.mismatch()) == {part}
     assert reindexed(engine).state is JobState.DONE
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)

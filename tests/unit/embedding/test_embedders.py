@@ -27,7 +27,7 @@ def embedder(request: pytest.FixtureRequest, embedder: BundledEmbedder, by_torch
 def test_the_one_that_comes_along_says_what_it_is() -> None:
     model = load_embedder(BUNDLED_EMBEDDER)
     identity = model.identity
-    assert (identity.name, identity.dimension, identity.token_dimension) == (BUNDLED_EMBEDDER, 384, 128)
+    assert (identity.name, identity.dimension, identity.token_dimension) == (BUNDLED_EMBEDDER, 384, 256)
     assert identity.weights == bundled.WEIGHTS
     assert (model.window, model.special_tokens) == (256, 2)
 
@@ -63,7 +63,7 @@ def test_token_vectors_are_one_a_token_and_of_about_unit_length(embedder: Embedd
         assert one.tokens.shape == (len(offsets), embedder.identity.token_dimension)
         assert one.tokens.dtype == np.int8
         lengths = np.linalg.norm(one.tokens * one.scales[:, None], axis=1)
-        assert lengths == pytest.approx(1.0, abs=0.02)
+        assert lengths == pytest.approx(1.0, abs=0.05)
 
 
 def test_a_text_has_the_same_vectors_in_any_company(embedder: Embedder) -> None:

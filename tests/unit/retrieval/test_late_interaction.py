@@ -9,8 +9,8 @@ import pytest
 
 from rag_core.embedding import BundledEmbedder
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import max_sim, token_weights, topic_similarity
-from rag_core.retrieval.late_interaction import SENTENCE_WEIGHT, STOPWORD_FACTOR, late_interaction
+from rag_core.retrieval import max_sim, similarities, token_weights, topic_similarity
+from rag_core.retrieval.late_interaction import BESIDE_WEIGHTS, SENTENCE_WEIGHT, STOPWORD_FACTOR, late_interaction
 from rag_core.types import ChunkVectors, Question
 
 X, Y = [1.0, 0.0], [0.0, 1.0]
@@ -26,16 +26,29 @@ def question(text: str, *spans: tuple[int, int]) -> Question:
 
 
 def test_max_sim_by_hand() -> None:
-    asked = floats(X, Y)
-    chunk = floats([0.6, 0.8], [1.0, 0.0])
+    near = floats([0.6, 1.0], [0.8, 0.0])
     # The first token's best match is exact (1), the second's is .8.
-    assert max_sim(asked, chunk, np.array([0.5, 0.5], np.float32)) == pytest.approx(0.9)
-    assert max_sim(asked, chunk, np.array([0.25, 0.75], np.float32)) == pytest.approx(0.85)
+    assert max_sim(near, np.array([0.5, 0.5], np.float32)) == pytest.approx(0.9)
+    assert max_sim(near, np.array([0.25, 0.75], np.float32)) == pytest.approx(0.85)
 
 
 def test_max_sim_of_nothing_is_zero() -> None:
-    assert max_sim(floats(X), np.zeros((0, 2), np.float32), np.ones(1, np.float32)) == 0
-    assert max_sim(np.zeros((0, 2), np.float32), floats(X), np.zeros(0, np.float32)) == 0
+    assert max_sim(similarities(floats(X), np.zeros((0, 2), np.float32)), np.ones(1, np.float32)) == 0
+    assert max_sim(similarities(np.zeros((0, 2), np.float32), floats(X)), np.zeros(0, np.float32)) == 0
+
+
+def test_tokens_are_closer_where_those_beside_them_match_too() -> None:
+    near, far = BESIDE_WEIGHTS
+    every = 1 + 2 * near + 2 * far
+    # X Y X Y against itself: on the diagonal all match; beside it X stands against Y, between like ones.
+    same = floats(X, Y, X, Y)
+    found = similarities(same, same)
+    assert found[0, 0] == pytest.approx((1 + near + far) / every)
+    assert found[1, 1] == pytest.approx((1 + 2 * near + far) / every)
+    assert found[0, 1] == 0
+    assert found[0, 2] == pytest.approx((1 + near) / every)
+    turned_round = similarities(floats(X, Y), floats(Y, X))
+    assert turned_round[0, 1] == pytest.approx(1 / every)
 
 
 def test_the_topic_is_compared_by_the_means_of_all_tokens() -> None:
@@ -47,10 +60,16 @@ def test_the_topic_is_compared_by_the_means_of_all_tokens() -> None:
 
 
 def by_the_definition(asked: np.ndarray, chunk: ChunkVectors, weights: np.ndarray) -> float:
-    rows = chunk.tokens * chunk.scales[:, None]
-    cuts = sorted({0, *chunk.sentences.tolist(), len(rows)})
-    sentences = [max_sim(asked, rows[a:b], weights) for a, b in itertools.pairwise(cuts) if a < len(rows)]
-    return (max_sim(asked, rows, weights) + SENTENCE_WEIGHT * max(sentences)) / (1 + SENTENCE_WEIGHT)
+    cosines = asked @ (chunk.tokens * chunk.scales[:, None]).T
+    rows, columns = cosines.shape
+    filtered = {0: 1.0, **{sign * place: one for place, one in enumerate(BESIDE_WEIGHTS, 1) for sign in (-1, 1)}}
+    near = np.zeros_like(cosines)
+    for row, column, (shift, share) in itertools.product(range(rows), range(columns), filtered.items()):
+        if 0 <= row + shift < rows and 0 <= column + shift < columns:
+            near[row, column] += share * cosines[row + shift, column + shift] / sum(filtered.values())
+    cuts = sorted({0, *chunk.sentences.tolist(), columns})
+    sentences = [max_sim(near[:, a:b], weights) for a, b in itertools.pairwise(cuts) if a < columns]
+    return (max_sim(near, weights) + SENTENCE_WEIGHT * max(sentences)) / (1 + SENTENCE_WEIGHT)
 
 
 def test_a_sentence_that_holds_all_scores_above_the_same_words_scattered() -> None:
@@ -59,8 +78,7 @@ def test_a_sentence_that_holds_all_scores_above_the_same_words_scattered() -> No
     together = ChunkVectors(values, scales, np.array([0, 2], np.int32))
     apart = ChunkVectors(values[[0, 2, 1, 3]], scales, np.array([0, 2], np.int32))
     scores = late_interaction(asked, [together, apart], weights)
-    assert scores[0] == pytest.approx(1.0, abs=1e-4)
-    assert scores[1] == pytest.approx((1 + SENTENCE_WEIGHT * 0.5) / (1 + SENTENCE_WEIGHT), abs=1e-4)
+    assert scores[0] > scores[1] + 0.1
 
 
 def test_many_chunks_at_once_score_as_each_alone_by_the_definition() -> None:
