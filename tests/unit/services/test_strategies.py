@@ -134,7 +134,7 @@ def test_a_made_up_answer_moves_the_dense_search_and_stands_in_no_answer(folder:
 
 def test_what_is_missing_is_searched_for_round_by_round(folder: Path) -> None:
     wanted = "purity of the copper of the Atacama mine"
-    reply = complete("The copper has ninety percent purity [1]. The bridge costs 42 million euros [2].")
+    reply = complete("The bridge costs 42 million euros [1]. The copper has ninety percent purity [2].")
     with asking(folder, complete(wanted), complete("ENOUGH"), reply) as (engine, endpoint):
         answer = engine.answer(BOTH, configuration=by("iterative", top_k=2))
         assert answer.steps == (
@@ -143,7 +143,7 @@ def test_what_is_missing_is_searched_for_round_by_round(folder: Path) -> None:
             "The model found nothing more to search for.",
         )
         assert f"- {wanted}" in prompt(endpoint, 1)
-        assert sorted(documents(answer)) == ["bridge.pdf", "mine.pdf"]
+        assert documents(answer) == ["bridge.pdf", "mine.pdf"]
         assert [one.rank for one in answer.passages] == [1, 2]
         assert answer.state is AnswerState.ANSWERED
 
