@@ -18,6 +18,7 @@ _APP, _FILE = "Made in the app", "From a file"
 _CHOICES: dict[str, Configuration | Baseline] = {
     "As the chat retrieves": Configuration(),
     "Read by the cross-encoder (cross_encoder)": Configuration("cross_encoder"),
+    "Compared, with a little of both merged (combined)": Configuration("combined"),
     "Compared token by token (rerank)": Configuration("rerank"),
     "Meaning and words merged (rrf)": Configuration("rrf"),
     "Words alone (bm25)": Configuration("bm25"),

@@ -25,6 +25,7 @@ WORDS = {
     "bm25": "by words",
     "rrf": "both, fused",
     "rerank": "compared token by token",
+    "combined": "compared, a little fused",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200

@@ -16,7 +16,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
 _LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
 
-SCORE_ORDER = ("answerable", "rerank", "cross_encoder", "sentence", "topic", "dense", "bm25", "rrf")
+SCORE_ORDER = ("answerable", "rerank", "combined", "cross_encoder", "sentence", "topic", "dense", "bm25", "rrf")
 
 
 def plain(text: str) -> str:

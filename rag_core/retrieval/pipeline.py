@@ -1,4 +1,4 @@
-"""Retrieve by meaning and by words, fuse, rerank: the stages in their order, each timed."""
+"""Retrieve by meaning and by words, fuse, rerank, combine: the stages in their order, each timed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rag_core.retrieval.fusion import reciprocal_rank_fusion
+from rag_core.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.types import Hit, Question, RankBy
 
@@ -49,12 +49,12 @@ class Pipeline:
         Chunks that each retriever is asked for; all that they find are reranked.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank", "cross_encoder"}
+    rank_by : {"dense", "bm25", "rrf", "rerank", "combined", "cross_encoder"}
         The stage that orders chunks; see `Configuration`.
     cross_encoder : Reranker, optional
         What ``rank_by="cross_encoder"`` orders by; not run otherwise.
     cross_encoder_top : int
-        Of the reranker's order, so many chunks are given to it.
+        Of the combined order, so many chunks are given to it.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Pipeline:
         *,
         candidates: int,
         rrf_k: int,
-        rank_by: RankBy = "rerank",
+        rank_by: RankBy = "combined",
         cross_encoder: Reranker | None = None,
         cross_encoder_top: int = 20,
     ) -> None:
@@ -95,7 +95,7 @@ class Pipeline:
         """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
 
         Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order; those
-        that the cross-encoder is not given follow those it is, in the reranker's order.
+        that the cross-encoder is not given follow those it is, in the combined order.
         """
         by_meaning: list[Hit] = []
         by_words: list[Hit] = []
@@ -111,14 +111,17 @@ class Pipeline:
         on_stage("rerank")
         with timer.measure("rerank"):
             reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
+        both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
+        combined = weighted_sum(reranked, both) if both else []
         # The fusion of one ranking keeps its order.
-        first = reranked if self._rank_by in ("rerank", "cross_encoder") else fused
+        first = {"rerank": reranked, "combined": combined, "cross_encoder": combined}.get(self._rank_by, fused)
         order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))
         scores = {
             self._dense.name: _by_chunk(by_meaning),
             self._words.name: _by_chunk(by_words),
-            "rrf": _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {},
+            "rrf": both,
             self._reranker.name: _by_chunk(reranked),
+            "combined": _by_chunk(combined),
         }
         if self._cross_encoder is not None:
             on_stage("cross_encoder")

@@ -182,7 +182,7 @@ class Searching:
         Only the rerankers' scores are of one size: what is much beside one stage's is nothing beside
         another's.
         """
-        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
+        if not self._settings.freshness or rank_by not in ("rerank", "combined", "cross_encoder"):
             return ranking
         added = {
             one.document_id: one.added_at

@@ -216,8 +216,8 @@ class Settings(BaseSettings):
 
     @property
     def rank_by(self) -> RankBy:
-        """The score that orders passages: ``cross_encoder`` when a cross-encoder is named, else ``rerank``."""
-        return "cross_encoder" if self.reranker else "rerank"
+        """The score that orders passages: ``cross_encoder`` when a cross-encoder is named, else ``combined``."""
+        return "cross_encoder" if self.reranker else "combined"
 
 
 def known_names() -> set[str]:

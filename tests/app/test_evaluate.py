@@ -51,7 +51,7 @@ def test_a_file_is_evaluated_and_what_went_wrong_leads_to_the_lab(open_page: Ope
     app.file_uploader[0].upload(*FILE).run()
     assert "3 questions, 1 of them without an answer" in texts(app).replace("\\", "")
     run(app)
-    assert column(app, "rerank")["recall@1"] == "1.000 (1.000 to 1.000)"
+    assert column(app, "combined")["recall@1"] == "1.000 (1.000 to 1.000)"
     assert column(app, "Questions")["refused"] == "1"
     assert any("Went wrong: 1 of 3 questions" in one.value for one in app.subheader)
     assert "The answer does not hold the expected one" in texts(app)
@@ -66,15 +66,15 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
     app.multiselect(key="configurations").set_value([options[-1], options[0]]).run()
     run(app)
     columns = next(one.value for one in app.dataframe if "Metric" in one.value).columns
-    assert list(columns)[1:4] == ["bm25 baseline, k 1.2, b 0.75", "rerank", "Second minus first"]
+    assert list(columns)[1:4] == ["bm25 baseline, k 1.2, b 0.75", "combined", "Second minus first"]
     assert column(app, "p")["map"] == "1.000"
     assert column(app, "p")["auroc"] == "–"
 
 
 def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
-    dense, rerank = kept(library, Configuration("dense")), kept(library, Configuration())
+    dense, combined = kept(library, Configuration("dense")), kept(library, Configuration())
     app = open_page("evaluate")
-    assert app.selectbox(key="evaluation_kept").value == rerank.evaluation_id
+    assert app.selectbox(key="evaluation_kept").value == combined.evaluation_id
     app.selectbox(key="compared_with_kept").set_value(dense.evaluation_id).run()
     assert column(app, "Second minus first")["map"].startswith("+0.000")
     app.button(key="remove_evaluation").click().run()
@@ -143,7 +143,7 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
         (LENGTH, LabelKind.ANSWERABLE, (Evidence("bridge.pdf", page="1"),), ("412 metres",)),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
     ]
-    assert column(run(app), "rerank")["recall@1"].startswith("1.000")
+    assert column(run(app), "combined")["recall@1"].startswith("1.000")
 
 
 def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:
@@ -161,4 +161,4 @@ def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page
     again.button(key=f"passage_{answer_id}_1_right").click().run()
     assert [one.kind for one in library.labels()] == [LabelKind.ANSWERABLE]
     page = run(open_page("evaluate"))
-    assert column(page, "rerank")["recall@5"].startswith("1.000")
+    assert column(page, "combined")["recall@5"].startswith("1.000")
