@@ -52,7 +52,7 @@ def words(text: str) -> list[Word]:
     found = []
     for match in _WORD.finditer(text):
         position = match.start()
-        for part in re.split(r"(-)", match[0]):
+        for part in re.split(r"(-)", match[0]) if "-" in match[0] else (match[0],):
             if part and part != "-":
                 folded = fold(part).removesuffix("'s").replace("'", "").replace(".", "") or part
                 if part[0].isdigit():
@@ -64,6 +64,9 @@ def words(text: str) -> list[Word]:
 
 def fold(text: str) -> str:
     """A text in lower case, without accents, with plain quotation marks and hyphens."""
+    if text.isascii():
+        # Nearly all words are, and the gate folds some hundreds a question (4 ms against 1 ms).
+        return text.lower()
     parts = unicodedata.normalize("NFKD", text.translate(_SAME).casefold())
     return "".join(char for char in parts if not unicodedata.combining(char))
 
