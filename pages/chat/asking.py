@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from pages.chat.current import current
-from pages.chat.history import message_body
+from pages.chat.history import answer_turn, unanswered
 from pages.chat.questions import ask
 from pages.shared import keys
 from pages.shared.answers import Progress, Run
@@ -19,7 +20,7 @@ from pages.shared.jobs import forget_ended, submit
 from pages.shared.problems import told
 from pages.shared.text import plain
 from pages.shared.warmth import warming
-from rag_core.types import Answer
+from rag_core.types import Answer, Stage
 
 # What is still to be done once an answer is stored: wait one turn, or draw the page.
 _LET_PASS, _DRAW = "let pass", "draw"
@@ -84,25 +85,30 @@ def watch(back: Backend, run: Run) -> None:
     ended()
 
 
-def answer_under_way(back: Backend, run: Run, shown: dict[str, Answer]) -> None:
-    """Follow an answer until it is there, then show it in the same place."""
-    with st.chat_message("assistant", avatar=":material/format_quote:"):
-        place = st.empty()
-        try:
-            with place.container():
-                _follow(back, run)
-        except StopException:
-            # The stop button raises this, and so does a reload or a closed tab, after which the
-            # answer is still wanted. A click elsewhere raises another, and the next run follows on.
-            if _still_connected():
-                run.stop()
-            raise
-        _, messages = back.engine.conversation(run.conversation_id)
-        with place.container():
-            if run.problem:
-                st.error(plain(run.problem), icon=":material/error:")
-            if messages and messages[-1].role == "assistant" and messages[-1].message_id not in shown:
-                message_body(back, messages[-1], last=True)
+def answer_under_way(
+    back: Backend, run: Run, shown: dict[str, Answer], *, live: DeltaGenerator, stored: DeltaGenerator
+) -> None:
+    """Follow an answer in the place ``live`` until it is there, then show it in ``stored``.
+
+    Two places, because a place that is emptied and filled in one go keeps what it had more of: the browser
+    is sent only the second. So nothing of a stored answer is left below the text of the one that follows it.
+    """
+    try:
+        with live.container(), st.chat_message("assistant", avatar=":material/format_quote:"):
+            _follow(back, run)
+    except StopException:
+        # The stop button raises this, and so does a reload or a closed tab, after which the
+        # answer is still wanted. A click elsewhere raises another, and the next run follows on.
+        if _still_connected():
+            run.stop()
+        raise
+    _, messages = back.engine.conversation(run.conversation_id)
+    live.empty()
+    with stored.container():
+        if messages and messages[-1].role == "assistant" and messages[-1].message_id not in shown:
+            answer_turn(back, messages[-1], last=True)
+        elif run.problem:
+            unanswered(back)
 
 
 def _still_connected() -> bool:
@@ -117,12 +123,8 @@ def _still_connected() -> bool:
 
 
 def _follow(back: Backend, run: Run) -> None:
-    # What is drawn over a block in the same run keeps what that had more of: the stages are one deeper than
-    # anything of the finished answer, which so takes them away.
-    with st.container():
-        status = st.status(_doing(back, run.progress), type="compact")
-    note, body = st.empty(), st.empty()
-    steps: dict[str, tuple[st.delta_generator.DeltaGenerator, str]] = {}
+    status = st.status(_doing(back, run.progress), type="compact")
+    steps, note, body = status.empty(), st.empty(), st.empty()
     seen = Progress()
     for progress in run.follow():
         # Touching the session is where Streamlit looks whether this run was stopped, also while
@@ -130,7 +132,7 @@ def _follow(back: Backend, run: Run) -> None:
         st.session_state.get(keys.FOLLOWING)
         if progress.stages != seen.stages:
             status.update(label=plain(_doing(back, progress)))
-            _show_steps(status, steps, progress)
+            steps.caption("  \n".join(_step(stage) for stage in progress.stages))
         if progress.restarted != seen.restarted:
             note.caption(plain(progress.restarted))
         if progress.text != seen.text:
@@ -144,13 +146,6 @@ def _doing(back: Backend, progress: Progress) -> str:
     return warming(back.engine) or "Searching"
 
 
-def _show_steps(status: st.delta_generator.DeltaGenerator, steps: dict, progress: Progress) -> None:
-    for stage in progress.stages:
-        icon = ":material/check:" if stage.done else ":material/more_horiz:"
-        line = f"{icon} {plain(stage.label)}"
-        if stage.name not in steps:
-            steps[stage.name] = (status.empty(), "")
-        place, written = steps[stage.name]
-        if written != line:
-            place.caption(line)
-            steps[stage.name] = (place, line)
+def _step(stage: Stage) -> str:
+    icon = ":material/check:" if stage.done else ":material/more_horiz:"
+    return f"{icon} {plain(stage.label)}"

@@ -40,35 +40,54 @@ _STEPS = {
 }
 
 
-def history(back: Backend, messages: Sequence[Message], *, answering: bool) -> dict[str, Answer]:
-    """Show the messages; returns the answers among them by message."""
+def history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
+    """Show the messages; returns the answers among them by message.
+
+    Each message keeps its place in all runs, also where it is not shown: what is drawn over another one keeps
+    what that had more of until the run ends.
+    """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
+    with st.container():
+        _earlier(hidden)
+    for position, message in enumerate(messages):
+        place = st.empty()
+        if position >= hidden:
+            with place.container():
+                _turn(back, message, last=message is messages[-1])
+    return {one.message_id: one.answer for one in messages if one.answer}
+
+
+def _earlier(hidden: int) -> None:
+    place = st.empty()
     if hidden:
-        st.button(
+        place.button(
             f"Show {count(hidden, 'earlier message')}",
             type="tertiary",
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
-    for message in messages[hidden:]:
-        last = message is messages[-1]
-        if message.role == "user":
-            with st.chat_message("user", avatar=":material/person:"):
-                st.text(message.text)
-        else:
-            with st.chat_message("assistant", avatar=":material/format_quote:"):
-                message_body(back, message, last=last)
-    if messages and messages[-1].role == "user" and not answering:
-        _unanswered(back)
-    return {one.message_id: one.answer for one in messages if one.answer}
 
 
-def message_body(back: Backend, message: Message, *, last: bool) -> None:
-    """An answer with all that belongs to it."""
+def _turn(back: Backend, message: Message, *, last: bool) -> None:
+    if message.role == "user":
+        with st.chat_message("user", avatar=":material/person:"):
+            st.text(message.text)
+    else:
+        answer_turn(back, message, last=last)
+
+
+def answer_turn(back: Backend, message: Message, *, last: bool) -> None:
+    """An answer, the same whether it was stored before or has just been written."""
+    with st.chat_message("assistant", avatar=":material/format_quote:"):
+        _body(back, message, last=last)
+
+
+def _body(back: Backend, message: Message, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
         st.text(message.text)
+        row = st.empty()
         if last:
-            with st.container(horizontal=True, gap="small"):
+            with row.container(horizontal=True, gap="small"):
                 actions(back, message)
         return
     searched_for(back, message, answer, last=last)
@@ -86,10 +105,15 @@ def message_body(back: Backend, message: Message, *, last: bool) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         feedback(back.engine, message.message_id)
+        # What only the newest answer offers goes at once when the next question is asked.
+        row = st.empty()
         if last:
-            actions(back, message)
+            with row.container(horizontal=True, vertical_alignment="center", gap="small"):
+                actions(back, message)
+    below = st.empty()
     if last:
-        follow_ups(back, message, scope_of(back, str(current())))
+        with below.container():
+            follow_ups(back, message, scope_of(back, str(current())))
 
 
 def _work_done(answer: Answer) -> None:
@@ -140,7 +164,8 @@ def _refusal(back: Backend, answer: Answer) -> None:
     )
 
 
-def _unanswered(back: Backend) -> None:
+def unanswered(back: Backend) -> None:
+    """Why the newest question has no answer, and a way to get one."""
     problem = back.answers.problem(current() or "")
     if problem:
         st.error(plain(problem), icon=":material/error:")

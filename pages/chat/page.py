@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.chat.asking import answer_under_way, prompt, watch
 from pages.chat.current import current, open_conversation
-from pages.chat.history import history
+from pages.chat.history import history, unanswered
 from pages.chat.scope import scope
 from pages.chat.sidebar import sidebar
 from pages.chat.strategy import strategy_select
@@ -22,8 +22,9 @@ from pages.shared.warmth import warmth
 back = backend()
 arrived = arrive("chat")
 # Every part has a place of its own in each run. What a run does not draw stays on the screen until the
-# run ends, which is long while an answer is written; only an empty place gives it up at once.
-notice, chooser, start, before = st.container(), st.container(), st.empty(), st.container()
+# run ends, which is long while an answer is written; only an empty place gives it up at once. So two
+# conversations that follow one another are drawn on two sides, one of which is empty.
+notice, chooser, start, sides = st.container(), st.container(), st.empty(), (st.empty(), st.empty())
 with notice:
     conversation, messages = open_conversation(back.engine, arrived=arrived)
 run = back.answers.running(current() or "")
@@ -41,8 +42,13 @@ prompt(back, chosen)
 if not messages:
     with start.container():
         welcome(back, documents)
-with before:
-    shown = history(back, messages, answering=run is not None)
+with sides[st.session_state.get(keys.OTHER_SIDE, False)].container():
+    shown = history(back, messages)
+    stored = st.empty()
+    if run is None and messages and messages[-1].role == "user":
+        with stored.container():
+            unanswered(back)
+live = st.empty()
 # While a run follows an answer no fragment is drawn anew: the answer itself then tells of the files.
 clashes(back.engine)
 job_panel(back.engine, shown=run is None)
@@ -50,7 +56,5 @@ source_drawer(back.engine, shown)
 if run is None:
     st.session_state.pop(keys.FOLLOWING, None)
 else:
-    under_way = st.container()
     watch(back, run)
-    with under_way:
-        answer_under_way(back, run, shown)
+    answer_under_way(back, run, shown, live=live, stored=stored)
