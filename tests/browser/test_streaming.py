@@ -87,6 +87,7 @@ def test_after_a_slow_answer_the_next_question_can_be_asked(open_app: OpenApp, a
         model.go_on.clear()
         ask(page, QUESTION)
         expect(page.get_by_text("88 metres tall [1]. " + HOSTILE).last).to_be_visible()
+        expect(page.get_by_text("Written by openai:slow")).to_have_count(number - 1)  # none below the text
         page.wait_for_timeout(1500)  # as long as the model takes: the page looks for it meanwhile
         model.go_on.set()
         expect(page.get_by_text("Written by openai:slow")).to_have_count(number)
