@@ -20,4 +20,5 @@ def test_after_a_kill_at_any_moment_the_stores_come_to_what_a_clean_run_leaves(t
     environment.pop("RAG_DATA_DIR", None)
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert f"of {KILLS} processes" in ended.stdout
+    # More processes are started than killed, where one ends before its moment comes.
+    assert ended.stdout.startswith(f"{KILLS} of ")

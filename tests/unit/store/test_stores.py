@@ -199,7 +199,7 @@ def test_a_swap_shows_all_of_the_new_and_nothing_of_the_old(library: Library) ->
 
 
 def embedding(value: float) -> Embedding:
-    return Embedding(np.full(4, value, np.float32), np.ones((2, 3), np.int8), np.full(2, value, np.float32))
+    return Embedding(np.full(4, value, np.float32), np.ones((2, 4), np.int8), np.full(2, value, np.float32))
 
 
 def test_vectors_are_kept_apart_by_model_and_shared_by_text(database: Database) -> None:
