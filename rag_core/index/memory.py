@@ -12,6 +12,8 @@ from contextlib import contextmanager
 _M_PERTURB = -6
 _ZEROS, _AS_IT_IS = 0xFF, 0
 
+# Looked up once: every search changes it twice.
+_mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
 _changing = threading.Lock()
 _within = 0
 
@@ -38,6 +40,5 @@ def filled_memory() -> Iterator[None]:
 
 
 def _set(byte: int) -> None:
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:
-        mallopt(_M_PERTURB, byte)
+    if _mallopt is not None:
+        _mallopt(_M_PERTURB, byte)

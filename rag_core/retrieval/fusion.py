@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from rag_core.types import Hit
 
 # What the normalised fusion counts beside the reranker's score: enough to decide between passages that
-# are about as close, as those of filings and other tables often are. On prose, up to twice as much
-# changes little.
+# are about as close, as those of filings and other tables often are. On prose it changes nothing beyond
+# chance; twice as much does harm.
 FUSION_WEIGHT = 0.1
 
 

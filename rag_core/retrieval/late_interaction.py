@@ -132,12 +132,10 @@ def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weigh
     question : FloatArray, shape (m, dimension)
         Unit vectors.
     chunks : sequence of ChunkVectors
-        Each with at least one token.
+        At least one, each with at least one token.
     weights : FloatArray, shape (m,)
         Summing to 1.
     """
-    if not chunks:
-        return np.zeros(0, np.float32)
     parts = [chunks[first : first + AT_ONCE] for first in range(0, len(chunks), AT_ONCE)]
     return np.concatenate([_scores(question, part, weights) for part in parts])
 
