@@ -19,16 +19,14 @@ def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f":material/search: Searched for: {plain(answer.rewritten)}", width="content")
-        place = st.empty()
         if last:
-            with place.container(width="content"):
-                _editor(
-                    "Edit search",
-                    "Search for",
-                    answer.rewritten,
-                    key=f"search_{message.message_id}",
-                    on_ask=lambda text: search_again(back, message, text),
-                )
+            _editor(
+                "Edit search",
+                "Search for",
+                answer.rewritten,
+                key=f"search_{message.message_id}",
+                on_ask=lambda text: search_again(back, message, text),
+            )
 
 
 def actions(back: Backend, message: Message) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from pages.chat.current import current
-from pages.chat.history import answer_turn, unanswered
 from pages.chat.questions import ask
 from pages.shared import keys
 from pages.shared.answers import Progress, Run
@@ -20,14 +15,17 @@ from pages.shared.jobs import forget_ended, submit
 from pages.shared.problems import told
 from pages.shared.text import plain
 from pages.shared.warmth import warming
-from rag_core.types import Answer, Stage
+from rag_core.types import Stage
 
-# What is still to be done once an answer is stored: wait one turn, or draw the page.
-_LET_PASS, _DRAW = "let pass", "draw"
+# Seconds that an answer may take without being shown on its way, and between two looks at a longer one.
+_AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
-def prompt(back: Backend, documents: Sequence[str]) -> None:
-    """The input for questions and PDFs, always at hand, also while models warm up."""
+def prompt(back: Backend, documents: Sequence[str], *, locked: bool = False) -> None:
+    """The input for questions and PDFs, also while models warm up; ``locked`` while an answer is written.
+
+    Its own way to lock and stop is not used: it holds for a script run, and an answer takes longer.
+    """
     settings = back.engine.settings
 
     def submitted() -> None:
@@ -53,91 +51,38 @@ def prompt(back: Backend, documents: Sequence[str]) -> None:
         file_type="pdf",
         max_upload_size=settings.max_file_mb,
         max_chars=settings.max_question_chars,
-        submit_mode="stop",
+        disabled=locked,
         on_submit=submitted,
     )
 
 
-def watch(back: Backend, run: Run) -> None:
-    """Draw the page anew once an answer is stored, and tell meanwhile that one is stopping: a stopped run cannot.
+def answer_under_way(back: Backend, run: Run) -> None:
+    """Show an answer as it is written, and the page anew once it is stored.
 
-    One that was not stopped needs it as well. Fragments that came due meanwhile run at once after it, and the
-    browser, which hears of both ends together, then leaves the input locked until a whole run ends by itself. So
-    the first turn after the answer, which may be one of those, is let pass: the next comes of a tick just now,
-    and no other falls due before the whole run that it asks for has begun.
+    A fragment looks at it again and again, rather than one script run that lasts as long as the answer does:
+    what a run has not drawn yet stays on the screen until the run ends, and no other part of the page works
+    meanwhile.
     """
-    st.session_state[keys.FOLLOWING] = _LET_PASS
+    # Most answers are there at once, and then nothing flickers.
+    if run.ends_within(_AT_ONCE_S):
+        st.rerun()
 
-    @st.fragment(run_every=0.7)
-    def ended() -> None:
-        following = st.session_state.get(keys.FOLLOWING)
-        if not following:
-            return
-        if not run.progress.done:
+    @st.fragment(run_every=_LOOK_S)
+    def turn() -> None:
+        progress = run.progress
+        if progress.done:
+            st.rerun()
+        with st.chat_message("assistant", avatar=":material/format_quote:"):
+            with st.status(plain(_doing(back, progress)), type="compact"):
+                st.caption("  \n".join(_step(stage) for stage in progress.stages))
+            st.text(progress.text)
+            st.caption(plain(progress.restarted))
             if run.stopping.is_set():
                 st.caption(":material/stop_circle: Stopping after the present step")
-            return
-        if following == _DRAW:
-            st.session_state.pop(keys.FOLLOWING)
-            st.rerun()
-        st.session_state[keys.FOLLOWING] = _DRAW
+            else:
+                st.button("Stop", icon=":material/stop_circle:", type="tertiary", key="stop", on_click=run.stop)
 
-    ended()
-
-
-def answer_under_way(
-    back: Backend, run: Run, shown: dict[str, Answer], *, live: DeltaGenerator, stored: DeltaGenerator
-) -> None:
-    """Follow an answer in the place ``live`` until it is there, then show it in ``stored``.
-
-    Two places, because a place that is emptied and filled in one go keeps what it had more of: the browser
-    is sent only the second. So nothing of a stored answer is left below the text of the one that follows it.
-    """
-    try:
-        with live.container(), st.chat_message("assistant", avatar=":material/format_quote:"):
-            _follow(back, run)
-    except StopException:
-        # The stop button raises this, and so does a reload or a closed tab, after which the
-        # answer is still wanted. A click elsewhere raises another, and the next run follows on.
-        if _still_connected():
-            run.stop()
-        raise
-    _, messages = back.engine.conversation(run.conversation_id)
-    live.empty()
-    with stored.container():
-        if messages and messages[-1].role == "assistant" and messages[-1].message_id not in shown:
-            answer_turn(back, messages[-1], last=True)
-        elif run.problem:
-            unanswered(back)
-
-
-def _still_connected() -> bool:
-    """Whether the reader's browser is there; Streamlit notes within moments that it has gone."""
-    context = get_script_run_ctx()
-    deadline = time.monotonic() + 0.3
-    while context is not None and runtime.exists() and time.monotonic() < deadline:
-        if not runtime.get_instance().is_active_session(context.session_id):
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def _follow(back: Backend, run: Run) -> None:
-    status = st.status(_doing(back, run.progress), type="compact")
-    steps, note, body = status.empty(), st.empty(), st.empty()
-    seen = Progress()
-    for progress in run.follow():
-        # Touching the session is where Streamlit looks whether this run was stopped, also while
-        # nothing arrives.
-        st.session_state.get(keys.FOLLOWING)
-        if progress.stages != seen.stages:
-            status.update(label=plain(_doing(back, progress)))
-            steps.caption("  \n".join(_step(stage) for stage in progress.stages))
-        if progress.restarted != seen.restarted:
-            note.caption(plain(progress.restarted))
-        if progress.text != seen.text:
-            body.text(progress.text)
-        seen = progress
+    turn()
 
 
 def _doing(back: Backend, progress: Progress) -> str:

@@ -18,7 +18,6 @@ def current() -> str | None:
 def choose(conversation_id: str | None) -> None:
     """Open a conversation, or begin a new one."""
     st.session_state[keys.CONVERSATION] = conversation_id
-    st.session_state[keys.OTHER_SIDE] = not st.session_state.get(keys.OTHER_SIDE, False)
     st.session_state.pop(keys.EARLIER, None)
     if conversation_id:
         st.query_params[keys.CONVERSATION_PARAM] = conversation_id

@@ -41,30 +41,17 @@ _STEPS = {
 
 
 def history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
-    """Show the messages; returns the answers among them by message.
-
-    Each message keeps its place in all runs, also where it is not shown: what is drawn over another one keeps
-    what that had more of until the run ends.
-    """
+    """Show the messages; returns the answers among them by message."""
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
-    with st.container():
-        _earlier(hidden)
-    for position, message in enumerate(messages):
-        place = st.empty()
-        if position >= hidden:
-            with place.container():
-                _turn(back, message, last=message is messages[-1])
-    return {one.message_id: one.answer for one in messages if one.answer}
-
-
-def _earlier(hidden: int) -> None:
-    place = st.empty()
     if hidden:
-        place.button(
+        st.button(
             f"Show {count(hidden, 'earlier message')}",
             type="tertiary",
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
+    for message in messages[hidden:]:
+        _turn(back, message, last=message is messages[-1])
+    return {one.message_id: one.answer for one in messages if one.answer}
 
 
 def _turn(back: Backend, message: Message, *, last: bool) -> None:
@@ -72,22 +59,16 @@ def _turn(back: Backend, message: Message, *, last: bool) -> None:
         with st.chat_message("user", avatar=":material/person:"):
             st.text(message.text)
     else:
-        answer_turn(back, message, last=last)
-
-
-def answer_turn(back: Backend, message: Message, *, last: bool) -> None:
-    """An answer, the same whether it was stored before or has just been written."""
-    with st.chat_message("assistant", avatar=":material/format_quote:"):
-        _body(back, message, last=last)
+        with st.chat_message("assistant", avatar=":material/format_quote:"):
+            _body(back, message, last=last)
 
 
 def _body(back: Backend, message: Message, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
         st.text(message.text)
-        row = st.empty()
         if last:
-            with row.container(horizontal=True, gap="small"):
+            with st.container(horizontal=True, gap="small"):
                 actions(back, message)
         return
     searched_for(back, message, answer, last=last)
@@ -105,15 +86,10 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         feedback(back.engine, message.message_id)
-        # What only the newest answer offers goes at once when the next question is asked.
-        row = st.empty()
         if last:
-            with row.container(horizontal=True, vertical_alignment="center", gap="small"):
-                actions(back, message)
-    below = st.empty()
+            actions(back, message)
     if last:
-        with below.container():
-            follow_ups(back, message, scope_of(back, str(current())))
+        follow_ups(back, message, scope_of(back, str(current())))
 
 
 def _work_done(answer: Answer) -> None:

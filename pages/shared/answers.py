@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -72,16 +72,10 @@ class Run:
             self.progress = replace(self.progress, **changes)  # type: ignore[arg-type]
             self.changed.notify_all()
 
-    def follow(self, every: float = 0.1) -> Iterator[Progress]:
-        """What there is, again after each change and at the latest after ``every`` seconds."""
-        while True:
-            seen = self.progress
-            yield seen
-            if seen.done:
-                return
-            with self.changed:
-                if self.progress is seen:
-                    self.changed.wait(every)
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for the end of the work, but no longer than this; whether it came."""
+        with self.changed:
+            return self.changed.wait_for(lambda: self.progress.done, seconds)
 
 
 class Answers:

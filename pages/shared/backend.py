@@ -52,6 +52,7 @@ def arrive(page: str) -> bool:
     st.session_state[keys.PAGE] = page
     if came_from == page:
         return False
-    # What became of files is told on the page where they were added.
+    # What became of files is told on the page where they were added, and a source is read where it was opened.
     st.session_state.pop(keys.RECENT_JOBS, None)
+    st.session_state.pop(keys.SOURCE, None)
     return came_from is not None

@@ -56,29 +56,26 @@ def forget_ended(engine: Engine) -> None:
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
-def job_panel(engine: Engine, *, shown: bool = True) -> None:
+def job_panel(engine: Engine) -> None:
     """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
-    # An empty place takes back at once what the last run showed here, also while this run goes on.
-    place = st.empty()
     before = engine.jobs(active=True, limit=_MOST)
-    if not shown or not (before or st.session_state.get(keys.RECENT_JOBS)):
+    if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
 
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
         running = engine.jobs(active=True, limit=_MOST)
+        # Tables, counts and pickers outside this fragment change with a job that begins or ends. A
+        # full run would close an open dialog, so that waits until the reader has closed it.
+        if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
+            st.rerun()
         for job in reversed(running[-_SHOWN:]):
             _bar(engine, job)
         if len(running) > _SHOWN:
             st.caption(f"{len(running) - _SHOWN} more are waiting.")
         _outcomes(engine)
-        # Tables, counts and pickers outside this fragment change with a job that begins or ends. A
-        # full run would close an open dialog, so that waits until the reader has closed it.
-        if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
-            st.rerun()
 
-    with place.container():
-        panel()
+    panel()
 
 
 def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState]]:

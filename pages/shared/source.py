@@ -35,8 +35,11 @@ def open_source(message_id: str, marker: int) -> None:
 
 
 def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
-    """Open the drawer if a click asked for it; ``answers`` are the shown ones by message."""
-    message_id, marker = st.session_state.pop(keys.SOURCE, ("", 0))
+    """Open the drawer if a click asked for it; ``answers`` are the shown ones by message.
+
+    It is opened in each run until the reader closes it: an answer that ends draws the page anew.
+    """
+    message_id, marker = st.session_state.get(keys.SOURCE, ("", 0))
     answer = answers.get(message_id)
     passage = passage_for(answer, marker) if answer else None
     if answer is None or passage is None:
@@ -48,6 +51,7 @@ def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
 
 
 def _closed() -> None:
+    st.session_state.pop(keys.SOURCE, None)
     st.session_state.pop(keys.DIALOG_OPEN, None)
 
 

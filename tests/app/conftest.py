@@ -66,6 +66,11 @@ def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
     return app
 
 
+def answered(app: AppTest) -> AppTest:
+    """Run the page again until no answer is under way."""
+    return settle(app, lambda app: not app.chat_input[0].disabled)
+
+
 def conversation_of(app: AppTest) -> str:
     """The conversation that the address names."""
     named = app.query_params["c"]

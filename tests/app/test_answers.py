@@ -42,8 +42,16 @@ def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Run]:
     return engine, Answers(engine).start("c", "Why?", [], [])  # type: ignore[arg-type]
 
 
+def follow(run: Run) -> Iterator[Progress]:
+    """What a page could show of it, until its end."""
+    while not run.progress.done:
+        yield run.progress
+        run.ends_within(0.01)
+    yield run.progress
+
+
 def finish(run: Run) -> list[Progress]:
-    return list(run.follow())
+    return list(follow(run))
 
 
 def test_an_answer_is_stored_once_whoever_looks_on() -> None:
@@ -57,7 +65,7 @@ def test_an_answer_is_stored_once_whoever_looks_on() -> None:
         yield ANSWER
 
     engine, run = start(play)
-    looking = run.follow()
+    looking = follow(run)
     assert next(seen for seen in looking if seen.text).text == "Beca"
     looking.close()
     go.set()
@@ -75,7 +83,7 @@ def test_a_restart_drops_what_came_and_says_why() -> None:
         yield ANSWER
 
     _, run = start(play)
-    progress = next(one for one in run.follow() if one.restarted)
+    progress = next(one for one in follow(run) if one.restarted)
     seen.set()
     assert (progress.text, progress.restarted) == ("", "It named no source.")
 
@@ -93,7 +101,7 @@ def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
             closed.set()
 
     engine, run = start(play)
-    next(one for one in run.follow() if one.text)
+    next(one for one in follow(run) if one.text)
     run.stop()
     finish(run)
     assert closed.is_set()
@@ -112,7 +120,7 @@ def test_a_stopped_follow_up_keeps_what_was_searched_for() -> None:
             yield Delta("a")
 
     engine, run = start(play)
-    next(one for one in run.follow() if one.text)
+    next(one for one in follow(run) if one.text)
     run.stop()
     finish(run)
     answer = engine.stored[0][2]
@@ -165,7 +173,7 @@ def test_a_question_waits_for_the_files_that_came_with_it() -> None:
     )
     engine.active = [job]
     run = Answers(engine).start("c", "Why?", [], [], ["j"])  # type: ignore[arg-type]
-    waiting = next(one for one in run.follow() if one.stages)
+    waiting = next(one for one in follow(run) if one.stages)
     assert waiting.stages[0].label == "Indexing a.pdf: page 1 of 2"
     engine.active = []
     assert finish(run)[-1].stages[0].done
@@ -181,7 +189,7 @@ def test_close_stops_and_stores() -> None:
     engine = ScriptedEngine(play)
     answers = Answers(engine)  # type: ignore[arg-type]
     run = answers.start("c", "Why?", [], [])
-    next(one for one in run.follow() if one.text)
+    next(one for one in follow(run) if one.text)
     assert answers.running("c") is run
     answers.close()
     assert answers.running("c") is None

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.answers import Answers, Run
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, AnswerState
-from tests.app.conftest import OpenPage, conversation_of, plain_text, settle, shown, texts
+from tests.app.conftest import OpenPage, answered, conversation_of, plain_text, settle, shown, texts
 from tests.conftest import make_pdf
 
 BRIDGE = make_pdf(
@@ -31,9 +31,7 @@ def add(engine: Engine, **files: bytes) -> dict[str, str]:
 
 
 def ask(app: AppTest, question: str) -> AppTest:
-    app.chat_input[0].set_value(question).run()
-    assert not app.exception, app.exception
-    return app
+    return answered(app.chat_input[0].set_value(question).run())
 
 
 def answer_texts(app: AppTest) -> list[str]:
@@ -46,7 +44,7 @@ def test_an_empty_library_offers_the_guide_and_then_questions(open_page: OpenPag
     assert app.title[0].value == "Ask your documents"
     app.button(key="add_guide").click().run()
     settle(app, lambda app: any(one.key == "example_0" for one in app.button))
-    app.button(key="example_0").click().run()
+    answered(app.button(key="example_0").click().run())
     assert "[1]" in answer_texts(app)[0]
     assert app.query_params["c"]
 
@@ -185,7 +183,7 @@ def test_a_scope_whose_documents_are_gone_says_so(open_page: OpenPage, engine: E
 
 def test_files_dropped_with_a_question_are_indexed_before_it_is_answered(open_page: OpenPage) -> None:
     app = open_page()
-    app.chat_input[0].set_value(LENGTH).upload("bridge.pdf", BRIDGE, "application/pdf").run()
+    answered(app.chat_input[0].set_value(LENGTH).upload("bridge.pdf", BRIDGE, "application/pdf").run())
     assert not app.exception
     assert "412 metres" in answer_texts(app)[0]
 
@@ -212,7 +210,7 @@ def test_the_last_answer_can_be_replaced(open_page: OpenPage, engine: Engine) ->
     app = ask(open_page(), "What are the maintenance costs?")
     identity = conversation_of(app)
     engine.set_threshold(1.0)
-    next(one for one in app.button if one.label == "Ask again").click().run()
+    answered(next(one for one in app.button if one.label == "Ask again").click().run())
     _, messages = engine.conversation(identity)
     assert [one.role for one in messages] == ["user", "assistant"]
     answer = messages[-1].answer
@@ -233,7 +231,7 @@ def test_a_follow_up_tells_what_was_searched_for_and_can_be_corrected(open_page:
     app = ask(ask(open_page(), LENGTH), "When was it opened?")
     assert "Searched for: When was the Harrow Bridge opened\\?" in texts(app)
     field(app, "search_").set_value("When was the Lindow Canal dug?")
-    next(one for one in app.button if str(one.key).startswith("search_") and one.label == "Ask").click().run()
+    answered(next(one for one in app.button if str(one.key).startswith("search_") and one.label == "Ask").click().run())
     assert not app.exception
     _, messages = engine.conversation(conversation_of(app))
     assert [one.text for one in messages if one.role == "user"] == [LENGTH, "When was it opened?"]
@@ -247,7 +245,7 @@ def test_the_last_question_can_be_edited_and_asked_again(open_page: OpenPage, en
     add(engine, bridge=BRIDGE, canal=CANAL)
     app = ask(ask(open_page(), "Who pays for the Harrow Bridge?"), LENGTH)
     field(app, "edit_").set_value("When was the Lindow Canal dug?")
-    next(one for one in app.button if str(one.key).startswith("edit_") and one.label == "Ask").click().run()
+    answered(next(one for one in app.button if str(one.key).startswith("edit_") and one.label == "Ask").click().run())
     _, messages = engine.conversation(conversation_of(app))
     asked = [one.text for one in messages if one.role == "user"]
     assert asked == ["Who pays for the Harrow Bridge?", "When was the Lindow Canal dug?"]
@@ -258,7 +256,7 @@ def test_questions_to_go_on_with_are_answered_by_the_documents(open_page: OpenPa
     tower = "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920."
     add(engine, tower=make_pdf(tower))
     app = ask(open_page(), "How tall is the Vardo tower?")
-    button(app, "follow_up_").click().run()
+    answered(button(app, "follow_up_").click().run())
     _, messages = engine.conversation(conversation_of(app))
     assert messages[-2].text == "Who or what is Lena Holm?"
     assert messages[-1].answer is not None
@@ -271,7 +269,7 @@ def test_a_question_without_an_answer_can_be_tried_again(open_page: OpenPage, en
     engine.append(identity, "user", LENGTH)
     app = open_page(c=identity)
     assert "no answer yet" in texts(app)
-    app.button(key="try_again").click().run()
+    answered(app.button(key="try_again").click().run())
     assert "412 metres" in answer_texts(app)[0]
 
 

@@ -134,7 +134,7 @@ def ask(page: Page, question: str) -> None:
 def upload(page: Page, name: str, data: bytes) -> None:
     """Add a PDF on the Documents page and wait until it is ready."""
     page.set_input_files("input[type=file]", {"name": name, "mimeType": "application/pdf", "buffer": data})
-    expect(page.get_by_text("is ready.").last).to_be_visible()
+    expect(page.get_by_text(f"{name} is ready.")).to_be_visible()
     quiet(page)
 
 

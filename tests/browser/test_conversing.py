@@ -61,6 +61,7 @@ def test_a_conversation_worth_having(open_app: OpenApp, address: str) -> None:
 
     ask(page, "Who drew it?")
     expect(page.get_by_text("Searched for: Who drew the Vardo tower?")).to_be_visible()
+    quiet(page)
     expect(page.get_by_role("button", name="Export")).to_be_visible()
     quiet(page)
     page.get_by_role("button", name="Edit search").click()

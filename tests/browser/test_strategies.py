@@ -82,7 +82,7 @@ def test_a_strategy_that_is_stopped_asks_the_model_for_no_more(open_app: OpenApp
         choose(page, "Made-up answer", "passages like it are looked for")
         ask(page, "How tall is the Vardo tower?")
         expect(page.get_by_text("Asking the model for a made-up answer").first).to_be_visible()
-        page.get_by_test_id("stChatInputStopButton").click()
+        page.get_by_role("button", name="Stop").click()
         # Only now may the model answer: before the stop is noted, the search would go on.
         expect(page.get_by_text("Stopping after the present step")).to_be_visible()
         stopped.set()
