@@ -208,9 +208,10 @@ class Searching:
 
     def _notices(self, scope: Sequence[str] | None, generation: Generation) -> tuple[str, ...]:
         notices = []
-        if partly := self._stores.library.found_by_words_only(scope):
-            subject = "1 document is" if partly == 1 else f"{partly} documents are"
-            notices.append(f"{subject} still being indexed and found by words only so far.")
+        states = ("still being indexed and found by words only so far", "still being read and not found yet")
+        for number, state in zip(self._stores.library.unfinished(scope), states, strict=True):
+            if number:
+                notices.append(f"{'1 document is' if number == 1 else f'{number} documents are'} {state}.")
         identity = generation.embedder.identity
         if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
             notices.append(

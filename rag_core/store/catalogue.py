@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, case, func, or_, select
 
 from rag_core.errors import UnknownDocument
 from rag_core.store.codec import page_from_row
@@ -23,9 +23,11 @@ _LISTED = {
         name: versions.c[name]
         for name in (
             *("reason", "pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed"),
-            *("chunks", "size", "needs_password"),
+            *("size", "needs_password"),
         )
     },
+    # Those that no search can find yet do not count.
+    "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
 _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
     hidden_texts,
@@ -139,18 +141,19 @@ class Catalogue:
         with self._db.read() as connection:
             return {row.id: row.state for row in connection.execute(query)}
 
-    def found_by_words_only(self, document_ids: Sequence[str] | None = None) -> int:
-        """How many searchable documents have no vectors yet."""
-        query = (
-            select(func.count())
-            .select_from(versions)
-            .join(documents, documents.c.active_version == versions.c.id)
-            .where(versions.c.state == "words")
-        )
+    def unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
+        """How many documents are found by words alone so far, and how many are not found at all yet."""
+        by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
+        unfound = documents.c.active_version.is_(None) & (versions.c.state == "building")
+        query = select(
+            func.count(case((by_words, documents.c.id)).distinct()),
+            func.count(case((unfound, documents.c.id)).distinct()),
+        ).join(documents, documents.c.id == versions.c.document_id)
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
         with self._db.read() as connection:
-            return int(connection.execute(query).scalar_one())
+            row = connection.execute(query.where(versions.c.state.in_(("words", "building")))).one()
+        return int(row[0]), int(row[1])
 
     def hidden_versions(self) -> bool:
         """Whether the stores hold anything that a search may not see now."""

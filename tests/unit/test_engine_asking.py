@@ -11,6 +11,7 @@ import pytest
 from rag_core.embedding import bundled
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
+from rag_core.store.library import Library
 from rag_core.types import (
     REFUSAL,
     Answer,
@@ -33,6 +34,7 @@ from tests.unit.engines import (
     COPPER,
     PENGUINS,
     Hold,
+    before,
     indexed,
     names_found,
     opened,
@@ -267,6 +269,14 @@ def test_the_number_of_passages_can_be_changed(library: Engine) -> None:
     finally:
         library.set_top_k(None)
     assert library.top_k == library.settings.top_k
+
+
+def test_a_document_that_is_not_found_yet_is_told_of(engine: Engine) -> None:
+    asked: list[Answer] = []
+    with before(Library, "publish_words", lambda: asked.append(engine.answer(ASK_BUDGET))):
+        indexed(engine, "bridge.pdf", BUDGET)
+    assert asked[0].state is AnswerState.ABSTAINED
+    assert asked[0].notices == ("1 document is still being read and not found yet.",)
 
 
 def test_a_document_is_found_by_its_words_before_its_vectors_exist(engine: Engine, hold: Hold) -> None:

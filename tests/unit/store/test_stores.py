@@ -162,7 +162,11 @@ def test_only_published_chunks_are_seen(library: Library) -> None:
     assert set(library.visible_versions()) == {seen}
     assert library.hidden_versions()
     assert set(library.visible_chunks([*hidden_chunks, *seen_chunks])) == set(seen_chunks)
+    assert {one.name: one.chunks for one in library.documents()} == {"a": 0, "b": 1}
+    assert library.unfinished() == (0, 1)
     library.publish(hidden, DocumentStatus.INDEXED, "", active=True)
+    assert {one.name: one.chunks for one in library.documents()} == {"a": 1, "b": 1}
+    assert library.unfinished() == (0, 0)
     assert set(library.visible_versions()) == {hidden, seen}
     assert not library.hidden_versions()
 
