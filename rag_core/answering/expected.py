@@ -27,6 +27,13 @@ class Kind(Enum):
     DEFINITION = "definition"
 
 
+# Figures that a business reports, and what may stand before and after their names.
+_REPORTED = (
+    r"(?:revenues?|sales|income|profits?|loss(?:es)?|earnings|margins?|ebitda|eps|expenses?|expenditures?|capex|"
+    r"cash flows?|assets|liabilities|equity|debts?|dividends?|ratio|rate|turnover|salary|wages?|tax(?:es)?)\b"
+)
+_FEW_WORDS = r"(?:(?!of\b)[\w'’&.-]+ ){0,5}?"
+_OF_WHAT = r"\W+(?:in|for|at|of|during|as of)\b"
 # In this order: "what percentage" is no "how many", and "who was it when" no date.
 _ASKED: Mapping[Kind, str] = {
     Kind.PERCENT: r"\b(?:what|which) (?:\w+ )?(?:percent|percentage|share|proportion|fraction)\b|\bhow many percent\b",
@@ -37,7 +44,11 @@ _ASKED: Mapping[Kind, str] = {
     Kind.NUMBER: (
         r"\bhow (?:many|much|old|long|far|tall|large|big|high|deep|fast|wide|heavy|few|often)\b|"
         r"\b(?:what|which) (?:(?:is|was|are|were) )?(?:the |its )?(?:\w+ )?(?:number|amount|cost|price|size|population|"
-        r"length|height|weight|speed|budget|age|area|distance|temperature|total|quantity)\b"
+        r"length|height|weight|speed|budget|age|area|distance|temperature|total|quantity)\b|"
+        # "What was the net income for 2021", "what are Acme's sales": not "what is income tax", which asks
+        # for a meaning, nor "what was the cause of the loss".
+        rf"\bwhat (?:was|were) {_FEW_WORDS}{_REPORTED}(?=\W*$|{_OF_WHAT})|"
+        rf"\bwhat (?:is|are) {_FEW_WORDS}(?:{_REPORTED}(?={_OF_WHAT})|[\w.&-]+['’]s {_FEW_WORDS}{_REPORTED}(?=\W*$))"
     ),
     Kind.NAME: (
         r"\bwh(?:o|om|ose)\b|\bwhere\b|"
@@ -46,9 +57,11 @@ _ASKED: Mapping[Kind, str] = {
         r"place|river|continent|region|province|company|organi[sz]ation|university|street|island|district|party|book|"
         r"film|language|treaty|battle|war)\b"
     ),
-    Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:\w+ )?(?:reasons?|causes?|caused)\b",
+    Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:\w+ )?(?:reasons?|causes?|caused)\b",
     Kind.DEFINITION: (
-        r"^what (?:is|are|was|were) (?:an? |the )?[\w' -]{2,40}\?*$|\bwhat does .+ (?:mean|stand for)\b|^define\b"
+        # Not "what is Acme's symbol", nor what something was in a year.
+        r"^what (?:is|are|was|were) (?!.*(?:['’]s\b|\b(?:1\d|20)\d\d\b))(?:an? |the )?[\w' -]{2,40}\?*$|"
+        r"\bwhat does .+ (?:mean|stand for)\b|^define\b"
     ),
 }
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
