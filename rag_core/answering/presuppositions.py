@@ -61,7 +61,7 @@ def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
 
 
 def _bare(word: Word) -> str:
-    return _POSSESSIVE.sub("", word.folded)
+    return word.folded if word.folded.isalnum() else _POSSESSIVE.sub("", word.folded)
 
 
 def _initials(name: str, said: Reading) -> bool:

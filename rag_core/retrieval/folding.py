@@ -18,6 +18,7 @@ LOOKED_AT = 3
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Figures and negations, in which texts must agree whatever else they share.
 # They begin where a word does, which, unlike for \b, is also after an underscore.
+_DIGITS = re.compile(r"\d+")
 _TELLING = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
     r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"
@@ -60,12 +61,18 @@ def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...
     """
     folded: dict[int, list[int]] = {}
     kept: dict[tuple[str, ...], list[StoredChunk]] = {}
-    # Most texts have figures that no other has, so that few need shingles.
-    shingles = cache(_shingles)
+    # Most texts have digits that no other has, so that few need a closer look.
+    telling, shingles = cache(_telling), cache(_shingles)
     for chunk in chunks[: LOOKED_AT * wanted]:
-        alike = kept.setdefault(_telling(chunk.text), [])
+        alike = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
         better = next(
-            (one for one in alike if not _overlap(one, chunk) and _resemble(shingles(one.text), shingles(chunk.text))),
+            (
+                one
+                for one in alike
+                if not _overlap(one, chunk)
+                and telling(one.text) == telling(chunk.text)
+                and _resemble(shingles(one.text), shingles(chunk.text))
+            ),
             None,
         )
         if better is not None:
@@ -81,9 +88,9 @@ def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...
 
 
 def _shingles(text: str) -> Shingles:
-    words = [match.group().lower() for match in _WORD.finditer(text)]
-    last = max(1, len(words) - SHINGLE_WORDS + 1)
-    return frozenset(tuple(words[first : first + SHINGLE_WORDS]) for first in range(last))
+    words = _WORD.findall(text.lower())
+    runs = zip(*(words[first:] for first in range(SHINGLE_WORDS)), strict=False)
+    return frozenset(runs) or frozenset([tuple(words)])
 
 
 def _telling(text: str) -> tuple[str, ...]:

@@ -68,9 +68,16 @@ def unpack_dense(data: bytes) -> FloatArray:
 def unpack_tokens(tokens: bytes, scales: bytes) -> tuple[Int8Array, FloatArray]:
     """Token vectors (n, dimension) int8, -8 to 7, and their scales (n,) float32."""
     scale = np.frombuffer(scales, "<f2").astype(np.float32)
-    packed = np.frombuffer(tokens, np.int8).reshape(len(scale), -1 if len(scale) else 0)
-    # Halves, not neighbours, share a byte: each is then written in one run.
-    return np.concatenate([packed << 4 >> 4, packed >> 4], axis=1), scale
+    packed = np.frombuffer(tokens, np.uint8).reshape(len(scale), -1 if len(scale) else 0)
+    # Halves, not neighbours, share a byte: each is then written in one run. Numbers are moved up by 8 and down
+    # again: shifting signed ones takes 2.5 times as long, for all that a reranker reads.
+    half = packed.shape[1]
+    unpacked = np.empty((len(scale), 2 * half), np.int8)
+    raised, unsigned = packed ^ 0x88, unpacked.view(np.uint8)
+    np.bitwise_and(raised, 15, out=unsigned[:, :half])
+    np.right_shift(raised, 4, out=unsigned[:, half:])
+    unpacked -= 8
+    return unpacked, scale
 
 
 def span_to_row(span: ChunkSpan) -> dict[str, Any]:
