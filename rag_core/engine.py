@@ -17,6 +17,7 @@ from rag_core.evaluation.labels import parse_labels
 from rag_core.evaluation.plots import plots
 from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
 from rag_core.evaluation.report import write_report
+from rag_core.malloc import keep_freed_memory
 from rag_core.retrieval import Timer, evidence_mass, weigh
 from rag_core.services.asking import Asking
 from rag_core.services.condition import condition
@@ -98,6 +99,7 @@ class Engine:
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
 
     def __init__(self, settings: Settings) -> None:
+        keep_freed_memory()
         self.settings = settings
         self._stores = Stores(settings)
         self._models = Models(settings)
