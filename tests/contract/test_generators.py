@@ -491,7 +491,8 @@ class TestRetries:
 
     @pytest.mark.parametrize("script", [status(401), status(404), status(429, QUOTA), hang_at_once])
     def test_a_lasting_failure_is_not_tried_again(self, play, script: Play) -> None:
-        made, endpoint = play(script, openai_retries=3, openai_timeout_s=0.3)
+        # Long enough for the request to arrive also where other work is done.
+        made, endpoint = play(script, openai_retries=3, openai_timeout_s=3.0)
         with pytest.raises(GeneratorError):
             list(made.generate(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
