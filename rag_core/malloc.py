@@ -36,11 +36,9 @@ def keep_freed_memory() -> None:
 def filled_memory() -> Iterator[None]:
     """Have all memory that malloc hands out meanwhile filled with zeros, where the C library can (glibc).
 
-    It is for a library that writes what it has not filled to the disk.
-
-    Otherwise a block holds what the process had there before, which may be the key of an endpoint. It is
-    not done all the time because a search would take a tenth more of the processor. Blocks up to a kilobyte
-    are handed out as they are all the same.
+    It is for a library that writes blocks to the disk which it has not filled: they hold what the process had
+    there before, which may be the key of an endpoint. It is not done all the time because a search would take
+    a tenth more of the processor. Blocks up to a kilobyte are handed out as they are all the same.
     """
     global _within
     with _changing:

@@ -21,7 +21,7 @@ from rag_core.types import Stage
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
-def prompt(back: Backend, documents: Sequence[str], *, locked: bool = False) -> None:
+def prompt(back: Backend, documents: Sequence[str], *, locked: bool) -> None:
     """The input for questions and PDFs, also while models warm up; ``locked`` while an answer is written.
 
     Its own way to lock and stop is not used: it holds for a script run, and an answer takes longer.

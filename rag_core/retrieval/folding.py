@@ -16,9 +16,9 @@ RESEMBLANCE = 0.9
 LOOKED_AT = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_DIGITS = re.compile(r"\d+")
 # Figures and negations, in which texts must agree whatever else they share.
 # They begin where a word does, which, unlike for \b, is also after an underscore.
-_DIGITS = re.compile(r"\d+")
 _TELLING = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
     r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"

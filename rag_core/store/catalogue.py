@@ -145,15 +145,17 @@ class Catalogue:
         """How many documents are found by words alone so far, and how many are not found at all yet."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
         unfound = documents.c.active_version.is_(None) & (versions.c.state == "building")
-        query = select(
-            func.count(case((by_words, documents.c.id)).distinct()),
-            func.count(case((unfound, documents.c.id)).distinct()),
-        ).join(documents, documents.c.id == versions.c.document_id)
+        query = (
+            select(versions.c.state, func.count(documents.c.id.distinct()))
+            .join(documents, documents.c.id == versions.c.document_id)
+            .where(or_(by_words, unfound))
+            .group_by(versions.c.state)
+        )
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
         with self._db.read() as connection:
-            row = connection.execute(query.where(versions.c.state.in_(("words", "building")))).one()
-        return int(row[0]), int(row[1])
+            by_state = {state: int(number) for state, number in connection.execute(query)}
+        return by_state.get("words", 0), by_state.get("building", 0)
 
     def hidden_versions(self) -> bool:
         """Whether the stores hold anything that a search may not see now."""
