@@ -112,7 +112,8 @@ def _scores(evaluation: Evaluation) -> Spec | None:
     }
     threshold = {
         "data": {"values": [{"threshold": evaluation.threshold}]},
-        "mark": {"type": "rule", "strokeDash": [4, 3]},
+        # Vega's own black would not be seen on a dark page.
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#808080"},
         "encoding": {"x": {"field": "threshold", "type": "quantitative"}},
     }
     return {"layer": [bars, threshold], "width": _WIDTH, "height": _HEIGHT}

@@ -11,6 +11,8 @@ from tests.app.conftest import ROOT
 
 CONFIG: dict[str, Any] = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
 TEXT, GRAPHIC = 4.5, 3.0
+# Streamlit's own: how much of the text's colour a caption has, and what stands on a primary button or a chosen option.
+CAPTION, ON_PRIMARY = 0.6, "#ffffff"
 
 
 def luminance(colour: str) -> float:
@@ -24,6 +26,11 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def faded(colour: str, background: str) -> str:
+    pairs = [(int(colour[at : at + 2], 16), int(background[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(CAPTION * one + (1 - CAPTION) * other):02x}" for one, other in pairs)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_contrast(theme: str) -> None:
     colours = CONFIG["theme"][theme]
@@ -31,8 +38,12 @@ def test_contrast(theme: str) -> None:
     for ground in (colours, sidebar):
         for background in (ground["backgroundColor"], ground["secondaryBackgroundColor"]):
             assert contrast(ground["textColor"], background) >= TEXT
+            assert contrast(faded(ground["textColor"], background), background) >= TEXT
             assert contrast(ground["linkColor"], background) >= TEXT
             assert contrast(ground["primaryColor"], background) >= GRAPHIC
+        for drawn in ground["chartCategoricalColors"]:
+            assert contrast(drawn, ground["backgroundColor"]) >= GRAPHIC
+        assert contrast(ON_PRIMARY, ground["primaryColor"]) >= TEXT
 
 
 def test_nothing_is_reported_fetched_or_exposed() -> None:
