@@ -16,6 +16,7 @@ from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, Page, PageState
 
 CHUNKS_SHOWN = 20
+_READ_AS = {PageState.OCR: "picture (OCR)", PageState.MIXED: "text and picture"}
 
 
 def detail(engine: Engine, document: DocumentInfo) -> None:
@@ -56,7 +57,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
             "Page": st.column_config.NumberColumn(format="localized", width="small"),
             "Label": st.column_config.TextColumn(width="small"),
             "Read as": st.column_config.TextColumn(width="small"),
-            "OCR sure": st.column_config.NumberColumn(format="%.2f", width="small"),
+            "Confidence": st.column_config.NumberColumn(format="%.2f", width="small"),
             "Heading": st.column_config.TextColumn(width="large"),
             "Characters": st.column_config.NumberColumn(format="localized", width="small"),
         },
@@ -66,11 +67,15 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
 def _frame(pages: Sequence[Page]) -> pd.DataFrame:
     """One row a page, without the columns in which no page has anything."""
     rows = [
-        (one.page_index + 1, one.page_label, one.state.value, one.confidence, one.heading, len(one.text), _note(one))
+        (one.page_index + 1, one.page_label, _read_as(one), one.confidence, one.heading, len(one.text), _note(one))
         for one in pages
     ]
-    frame = pd.DataFrame(rows, columns=["Page", "Label", "Read as", "OCR sure", "Heading", "Characters", "Note"])
+    frame = pd.DataFrame(rows, columns=["Page", "Label", "Read as", "Confidence", "Heading", "Characters", "Note"])
     return frame.replace({"Note": {"": None}}).dropna(axis="columns", how="all")
+
+
+def _read_as(page: Page) -> str:
+    return _READ_AS.get(page.state, page.state.value)
 
 
 def _note(page: Page) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
+from math import ceil
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +24,7 @@ WORDS = {
     DocumentStatus.FAILED: "Failed",
     DocumentStatus.CANCELLED: "Cancelled",
 }
-_COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size", "Added")
+_COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size, kB", "Added")
 
 
 def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
@@ -36,9 +38,10 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
             key="document_search",
         )
     shown = [one for one in documents if _matches(one, query)]
-    st.caption(_summary(documents, shown))
     if not shown:
+        st.caption("No document has these words in its name or status.")
         return []
+    st.caption(_summary(documents, shown))
     # Streamlit remembers rows by number. When the rows change, a new key makes a new table, and what
     # was selected is selected again by its id, so that no selection slips to another document.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
@@ -79,13 +82,15 @@ def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -
 
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
-    rows = [(one.name, _status(one), one.pages, one.chunks, one.size, one.added_at) for one in documents]
+    rows = [(one.name, _status(one), one.pages, one.chunks, ceil(one.size / 1000), one.added_at) for one in documents]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
 def _status(document: DocumentInfo) -> str:
     words = WORDS[document.status]
-    return f"{words}: {document.reason}" if document.reason else words
+    # The name stands beside it already, and most reasons begin with it.
+    reason = re.sub(rf"\A{re.escape(document.name)} ", "it ", document.reason)
+    return f"{words}: {reason}" if reason else words
 
 
 def _configuration(*, wide_status: bool) -> dict[str, object]:
@@ -94,6 +99,7 @@ def _configuration(*, wide_status: bool) -> dict[str, object]:
         "Status": st.column_config.TextColumn(width=420 if wide_status else 110),
         "Pages": st.column_config.NumberColumn(format="localized", width="small"),
         "Chunks": st.column_config.NumberColumn(format="localized", width="small"),
-        "Size": st.column_config.NumberColumn(format="bytes", width="small"),
+        # Streamlit's own format for bytes takes its units from the reader's locale: "2.4mB" in British English.
+        "Size, kB": st.column_config.NumberColumn(format="localized", width="small"),
         "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width="medium"),
     }

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from pages.documents.detail import _frame
 from rag_core.engine import Engine
-from rag_core.types import DocumentStatus
+from rag_core.types import DocumentStatus, Page, PageState
 from tests.app.conftest import OpenPage, settle, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, add
 
@@ -35,7 +36,7 @@ def test_a_file_that_is_no_pdf_has_its_reason_on_its_row(open_page: OpenPage) ->
     app.file_uploader[0].upload("notes.pdf", b"These are only notes.", "application/pdf")
     app.file_uploader[0].upload("bridge.pdf", BRIDGE, "application/pdf").run()
     settle(app, lambda app: bool(app.dataframe) and rows(app).get("bridge.pdf") == "Ready")
-    assert rows(app)["notes.pdf"].startswith("Not accepted: ")
+    assert rows(app)["notes.pdf"].startswith("Not accepted: it is not a PDF")
 
 
 def test_search_narrows_the_table(open_page: OpenPage, engine: Engine) -> None:
@@ -44,7 +45,8 @@ def test_search_narrows_the_table(open_page: OpenPage, engine: Engine) -> None:
     app.text_input(key="document_search").set_value("canal ready").run()
     assert list(rows(app)) == ["canal.pdf"]
     app.text_input(key="document_search").set_value("zebra").run()
-    assert "0 of 2 documents" in texts(app)
+    assert "No document has these words" in texts(app)
+    assert "Tick rows" not in texts(app)
 
 
 def test_delete_asks_first_and_then_gives_a_receipt(open_page: OpenPage, engine: Engine) -> None:
@@ -66,6 +68,21 @@ def test_one_selected_document_shows_its_pages_and_chunks(open_page: OpenPage, e
     assert list(pages["Page"]) == [1, 2]
     assert list(pages["Read as"]) == ["text", "text"]
     assert any("412 metres" in str(one["blocks"]) for one in shown(app))
+
+
+def test_how_a_page_was_read_is_told_in_words() -> None:
+    scan = Page(0, "1", "A scan.", PageState.OCR, confidence=0.97)
+    pages = _frame([scan, Page(1, "2", "A text.", PageState.TEXT)])
+    assert list(pages["Read as"]) == ["picture (OCR)", "text"]
+    assert list(pages["Confidence"].dropna()) == [0.97]
+
+
+def test_a_size_is_told_in_one_unit_and_never_as_nothing(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    engine.add("notes.pdf", b"These are only notes.")
+    sizes = open_page("documents").dataframe[0].value.set_index("Name")["Size, kB"]
+    assert sizes["notes.pdf"] == 1
+    assert 1000 * (sizes["bridge.pdf"] - 1) < len(BRIDGE) <= 1000 * sizes["bridge.pdf"]
 
 
 def test_selected_documents_are_indexed_anew(open_page: OpenPage, engine: Engine) -> None:
