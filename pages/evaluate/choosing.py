@@ -86,8 +86,8 @@ def configurations(engine: Engine) -> list[Configuration | Baseline]:
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
     if not labels:
         st.info(
-            "None yet. Write one above, rate an answer in the chat, or mark one of its passages as right: the question "
-            "and the page become a label.",
+            "None yet. Write one above, rate an answer in the chat as good, or mark one of its passages as right: the "
+            "question and the page become a label.",
             icon=":material/info:",
         )
         return

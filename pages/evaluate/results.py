@@ -29,7 +29,9 @@ def results(engine: Engine) -> None:
     """Let the reader pick one evaluation, or two to compare, and show them."""
     kept = {one.evaluation_id: one for one in engine.evaluations()}
     if not kept:
-        st.caption("No evaluation was run yet. Choose labelled questions above and run one.")
+        state = engine.evaluation_state()
+        if not (state and state.running):
+            st.caption("No evaluation was run yet. Choose labelled questions above and run one.")
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]

@@ -89,8 +89,9 @@ def _dates(explanation: Explanation) -> Explanation:
     """The explanation with the dates that the reader gave its documents."""
     names = {one.document_id: one.document for one in explanation.passages}
     given = pd.DataFrame(
-        [(names[identity], added.date()) for identity, added in explanation.added_at.items()],
-        columns=["Document", "Date"],
+        [(added.date(), names[identity]) for identity, added in explanation.added_at.items()],
+        # The date first: beside the chart there is hardly room for more than it.
+        columns=["Date", "Document"],
         index=list(explanation.added_at),
     )
     with st.expander("Dates of the documents"):
@@ -100,7 +101,7 @@ def _dates(explanation: Explanation) -> Explanation:
             hide_index=True,
             key="lab_dates",
             disabled=["Document"],
-            column_config={"Date": st.column_config.DateColumn(required=True)},
+            column_config={"Date": st.column_config.DateColumn(required=True, width="small")},
             alt="Dates of the documents",
         )
     return dated(explanation, {str(identity): date for identity, date in dates["Date"].items()})

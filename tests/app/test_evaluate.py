@@ -101,6 +101,7 @@ def test_an_evaluation_goes_on_while_another_page_is_open_and_can_be_stopped(
     open_page("documents")
     app = open_page("evaluate")
     assert app.button(key="run_evaluation").disabled
+    assert "No evaluation was run yet" not in texts(app)
     app.button(key="cancel_evaluation").click().run()
     settle(app, lambda app: "Stopped before the end" in texts(app))
     assert library.evaluations() == []
