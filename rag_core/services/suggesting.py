@@ -20,6 +20,8 @@ HEADING_WORDS = 8
 # A name said once may be a passing one; a reader learns little from asking about it.
 TIMES_NAMED = 2
 
+# "Acme, Inc. Balance Sheet": what the comma leaves of such a title names nothing.
+_LEGAL_FORMS = frozenset("inc corp corporation co ltd limited llc plc".split())
 _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
@@ -72,7 +74,7 @@ def _recurring(texts: Sequence[str]) -> list[str]:
     """Names that are said more than once, full ones first: they say more than "Lenin" or "NSF"."""
     common = {word for text in texts for word in content(text) if word.islower()}
     said = (" ".join(one.text.split()) for text in texts for one in names(text) if _names_something(text, one))
-    times = Counter(name for name in said if name[0].isalpha())
+    times = Counter(name for name in said if name[0].isalpha() and not _begins_with_legal_form(name))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
     recurring = [name for name in recurring if not {word.lower() for word in content(name)} <= common]
     return sorted(recurring, key=lambda name: len(content(name)) == 1)
@@ -91,6 +93,10 @@ def _names_something(text: str, name: Phrase) -> bool:
     within = _WITHIN_SENTENCE.search(text, 0, name.start)
     following = _LOWER_CASE.match(text, name.end)
     return within is not None and (following is None or following[1] in FUNCTION_WORDS)
+
+
+def _begins_with_legal_form(name: str) -> bool:
+    return name.split()[0].rstrip(".,").lower() in _LEGAL_FORMS
 
 
 def _is_about(passage: Passage, topic: str) -> bool:

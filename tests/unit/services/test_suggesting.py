@@ -58,6 +58,7 @@ def asked_about(text: str = "", heading: str = "") -> list[str]:
         ("It was begun in March, and ended in March.", []),
         ("It grew, see Note 5, and again see Note 5.", []),
         ("The price of Fixed Assets rose. We sold Fixed Assets, which are assets that are fixed.", []),
+        ("Acme, Inc. Balance Sheet, 2022. Acme, Inc. Balance Sheet, 2023.", []),
         ("It hired Lena Holm. Lena Holm had total control.", ["Lena Holm"]),
     ],
 )
