@@ -49,13 +49,14 @@ def installation(status: Status) -> None:
     st.subheader("Installation", anchor=False)
     writer = "sentences quoted from the documents" if status.generator == "extractive" else status.generator
     st.text(f"Answers: {writer}\nData folder: {status.data_dir}")
+    largest_first = sorted(status.disk_bytes.items(), key=lambda one: one[1], reverse=True)
     disk, versions = st.columns(2)
     with disk:
         st.dataframe(
-            pd.DataFrame(status.disk_bytes.items(), columns=["Part", "Size"]),
+            pd.DataFrame([(part, size(amount)) for part, amount in largest_first], columns=["Part", "Size"]),
             hide_index=True,
             key="disk",
-            column_config={"Size": st.column_config.NumberColumn(format="bytes")},
+            column_config={"Size": st.column_config.TextColumn(alignment="right")},
             alt="Disk space by part",
         )
     with versions:

@@ -101,7 +101,9 @@ def _disk(folder: Path) -> dict[str, int]:
             size = file.lstat().st_size if file.is_file() else 0
         except OSError:  # gone since it was listed
             continue
-        part = file.relative_to(folder).parts[0]
-        name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part.removesuffix("-wal"), part)
+        part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
+        if part.startswith("."):  # the lock, and who holds it
+            continue
+        name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part, part)
         sizes[name] = sizes.get(name, 0) + size
     return sizes

@@ -18,6 +18,7 @@ def test_health_counts_and_fingerprint(open_page: OpenPage, engine: Engine) -> N
     assert list(fingerprint["Index"]) == list(fingerprint["Settings"])
     stores = next(one for one in tables if "Store" in one).set_index("Store")["Holds"]
     assert stores["database"] == stores["words"] == stores["vectors"]
+    assert {"database", "words", "files"} <= set(next(one for one in tables if "Part" in one)["Part"])
 
 
 def test_threshold_and_number_of_passages_are_stored_and_can_be_reset(open_page: OpenPage, engine: Engine) -> None:

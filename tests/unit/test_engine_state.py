@@ -188,6 +188,7 @@ def test_status_counts_and_weighs_what_there_is(engine: Engine) -> None:
     assert (status.counts["pages"], status.counts["chunks"]) == (2, 2)
     assert status.disk_bytes["database"] > 0
     assert status.disk_bytes["files"] >= len(make_pdf(BUDGET, PENGUINS))
+    assert not [part for part in status.disk_bytes if part.startswith(".") or part.endswith("-shm")]
     assert status.generator == "extractive"
     assert status.built_with == status.configured
     assert status.versions["streamlit"]
