@@ -31,7 +31,7 @@ function piece(one) {
 
 export default function (component) {
   const { parentElement, data } = component;
-  const root = element("div", "root");
+  const root = element("div", "matches");
   const passage = element("p", "passage");
   passage.append(...data.text.map(piece));
   const follow = (position, on) => {
@@ -42,7 +42,7 @@ export default function (component) {
   const words = element("div", "words");
   words.append(...data.words.map((one, position) => word(one, position, follow)));
   root.append(words, passage);
-  const old = parentElement.querySelector(".root");
+  const old = parentElement.querySelector(".matches");
   if (old) old.replaceWith(root);
   else parentElement.append(root);
 }

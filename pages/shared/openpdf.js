@@ -1,10 +1,11 @@
 // Browsers open a tab only while a click is being handled, but the address is known a moment later:
 // so an empty tab is opened at once and sent there.
 export default function ({ parentElement, data, setTriggerValue }) {
-  let button = parentElement.querySelector("button");
+  let button = parentElement.querySelector(".open-pdf");
   if (!button) {
     button = document.createElement("button");
     button.type = "button";
+    button.className = "open-pdf";
     parentElement.append(button);
   }
   button.textContent = data.label;

@@ -16,6 +16,8 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "openpdf.css").read_text(encoding="utf-8"),
     js=(_HERE / "openpdf.js").read_text(encoding="utf-8"),
+    # A drawer keeps the focus within it, and Tab passes over what stands in a shadow tree.
+    isolate_styles=False,
 )
 
 

@@ -23,10 +23,10 @@ function showMarks(frame, image) {
 
 // A page image that can be larger than its frame; the frame scrolls, by keyboard too.
 export default function ({ parentElement, data }) {
-  let frame = parentElement.querySelector(".frame");
+  let frame = parentElement.querySelector(".page-frame");
   if (!frame) {
     frame = document.createElement("div");
-    frame.className = "frame";
+    frame.className = "page-frame";
     frame.tabIndex = 0;
     frame.append(document.createElement("img"));
     parentElement.append(frame);

@@ -15,6 +15,8 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "pageview.css").read_text(encoding="utf-8"),
     js=(_HERE / "pageview.js").read_text(encoding="utf-8"),
+    # A drawer keeps the focus within it, and Tab passes over what stands in a shadow tree.
+    isolate_styles=False,
 )
 
 

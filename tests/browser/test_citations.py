@@ -71,6 +71,22 @@ def test_a_citation_is_reached_and_opened_by_keys_alone(open_app: OpenApp, addre
         opens_its_page(page)  # and gives the focus back
 
 
+def test_all_of_the_drawer_is_reached_by_keys(open_app: OpenApp, address: str) -> None:
+    page = open_app(address)
+    ask(page, QUESTION)
+    page.get_by_role("button", name="Source 1: canal.pdf, page 2").first.click()
+    drawer = page.get_by_role("dialog")
+    frame, opener = drawer.get_by_label("Page 2 of canal.pdf").first, drawer.get_by_role("button", name="Open PDF at")
+    expect(frame).to_be_visible()
+    expect(opener).to_be_visible()
+    quiet(page)
+    reached = set()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        reached |= {one for one in (frame, opener) if one.evaluate("one => one.getRootNode().activeElement === one")}
+    assert reached == {frame, opener}
+
+
 def test_the_drawer_tells_what_a_page_hides(open_app: OpenApp, address: str, tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(72, 700, "The Kemi dam is 71 metres high and was built in 1935.")
