@@ -11,7 +11,7 @@ from pages.chat.questions import ask
 from pages.shared import keys
 from pages.shared.answers import Progress, Run
 from pages.shared.backend import Backend
-from pages.shared.jobs import forget_ended, submit
+from pages.shared.jobs import submit
 from pages.shared.problems import told
 from pages.shared.text import plain
 from pages.shared.warmth import warming
@@ -41,7 +41,6 @@ def prompt(back: Backend, documents: Sequence[str], *, locked: bool) -> None:
                 back.engine.set_scope(str(current()), scope)
                 st.session_state.pop(f"{keys.SCOPE}_{current()}", None)
             if given.text.strip():
-                forget_ended(back.engine)
                 ask(back, given.text.strip(), scope, [job.job_id for job in jobs])
 
     st.chat_input(

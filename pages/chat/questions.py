@@ -10,11 +10,14 @@ from pages.chat.current import choose, current
 from pages.chat.strategy import strategy
 from pages.shared import keys
 from pages.shared.backend import Backend
+from pages.shared.jobs import forget_ended
 from rag_core.types import Message
 
 
 def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequence[str] = ()) -> None:
     """Put a question into the open conversation, or a new one, and start the answer."""
+    # Whoever asks goes on, and need not be told any longer which files are ready.
+    forget_ended(back.engine)
     identity = current()
     if identity is None:
         identity = back.engine.new_conversation(documents).conversation_id

@@ -43,9 +43,10 @@ def test_an_empty_library_offers_the_guide_and_then_questions(open_page: OpenPag
     app = open_page()
     assert app.title[0].value == "Ask your documents"
     app.button(key="add_guide").click().run()
-    settle(app, lambda app: any(one.key == "example_0" for one in app.button))
+    settle(app, lambda app: any(one.key == "example_0" for one in app.button) and "is ready" in texts(app))
     answered(app.button(key="example_0").click().run())
     assert "[1]" in answer_texts(app)[0]
+    assert "is ready" not in texts(app)
     assert app.query_params["c"]
 
 
