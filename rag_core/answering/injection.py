@@ -5,14 +5,19 @@ load or send something), after the disguises that keep it from the reader's eye 
 characters, letters that look like others, tag characters, compatibility forms. What is meant to be
 found here is the common run of it; a document that says the same in other words is still data in the
 prompt, and its answer is still held against its sources.
+
+The patterns are looked for by RE2, all at once and in time linear in the text, whatever a document
+holds: 3 us a chunk, where Python's own took 390 one after the other.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+
+import re2
 
 from rag_core.sentences import sentence_spans
 
@@ -23,7 +28,9 @@ _LOOKALIKES = str.maketrans(
     "абвгеԁһіјӏкмоопрԛгѕтуԝхсАВЕЗІЈКМНОРԚЅТУԜХСοαινκρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧɡıℓ",
     "a6bredhijlkmoonpqrstywxcABE3IJKMHOPQSTYWXCoaivkptuxABEZHIKMNOPTYXgil",
 )
-_TAGS = range(0xE0020, 0xE007F)
+_TAG = re.compile("[\U000e0020-\U000e007e]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_BLANKS = re.compile(r"[^\S\n]+")
 # Overrides show letters in another order than they are read; ordinary right-to-left text needs none.
 _HIDING = re.compile("[\u202d\u202e\U000e0020-\U000e007f]")
 
@@ -40,54 +47,51 @@ _SPEAK = (
     r"tell (?:the )?(?:user|reader)|translate|summari[sz]e)"
 )
 _BEGIN = r"(?:^|[.!?;:,\"“'*_(\n-]\s*|\band\s+|\bplease\s+|\binstead,?\s+|\byou (?:must|should|shall|will)\s+)"
-_PATTERNS = [
-    re.compile(pattern, re.S)
-    for pattern in (
-        # Drop your rules.
-        rf"\b{_DROP}\s+(?:\w+\s+){{0,3}}?{_EARLIER}\s+(?:\w+\s+){{0,3}}?(?:{_RULES}|messages?|context|text|content)\b",
-        rf"\b{_DROP}\s+(?:all|any|every|these|those)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:other\s+)?{_RULES}\b",
-        rf"\b{_DROP}\s+(?:\w+\s+){{0,4}}?(?:the\s+)?(?:above|foregoing)\b",
-        rf"\b{_DROP}\s+(?:everything|anything|all|what|whatever)\b.{{0,30}}\b(?:told|said|before|instructed|so far)\b",
-        rf"\b(?:override|bypass|overrule|disable)\s+(?:all\s+)?(?:your|the system'?s?)\s+(?:\w+\s+){{0,2}}{_RULES}\b",
-        # Play another part.
-        r"\byou\s+are\s+(?:now|henceforth)\s+"
-        r"(?:an?|the|dan|called|known|free|no longer|acting|unrestricted|in \w+ mode)\b",
-        r"\bfrom now on,?\s+you\s+(?:are|will|must|act|answer|respond)\b",
-        rf"\b(?:act|behave|pretend|pose|role-?play)\s+(?:as|to be|like)\s+(?:\w+\s+){{0,6}}?{_MODEL}\b",
-        r"\b(?:jailbroken|do anything now|(?:dan|developer|god) mode\s+(?:is\s+)?(?:on|enabled|activated))\b",
-        # A model is spoken to, or of, by what it must do.
-        rf"\b(?:attention|note|notice|message|instructions?|important|memo)\s*(?:to|for|,|:)\s*(?:all\s+|the\s+|any\s+)?"
-        rf"(?:\w+\s+)?(?:{_MODEL}|(?:model|assistant)s?\s*[:,])",
-        rf"\b(?:if|as|when)\s+(?:you\s+are\s+)?(?:an?\s+|the\s+)?{_MODEL}\b.{{0,40}}\b(?:you\s+(?:must|should|will|shall)|please)\b",
-        rf"\b{_MODEL}\s+(?:must|should|shall|has to|have to|needs? to|is to|are to)\s+(?:\w+\s+){{0,2}}?{_SPEAK}\b",
-        r"\b(?:new|updated|revised|hidden|secret|system|developer)\s+(?:\w+\s+)?(?:instructions?|prompt|directives?)\s*:",
-        r"(?:^|\n|[.!?]\s)\s*(?:system|assistant|developer)\s*(?:message|prompt)?\s*:\s*"
-        r"(?:you|ignore|reply|answer|respond|disregard|forget|override|from)\b",
-        r"###\s*(?:instructions?|system|response)\b|<\|?\s*/?\s*(?:im_start|im_end|system|assistant|user|endoftext|eot_id|"
-        r"start_header_id)\b|\[/?inst\]|<</?sys>>",
-        # Answer so and not otherwise.
-        rf"{_BEGIN}(?:only|always|just|simply|exactly)\s+{_SPEAK}\b",
-        rf"{_BEGIN}{_SPEAK}\s+(?:\w+\s+)?(?:only|exactly|solely|nothing but|verbatim|always)\b",
-        rf"\b(?:if|when|whenever)\s+(?:you\s+are\s+)?asked\b[^.]{{0,80}},\s*(?:you\s+(?:must|should)\s+)?(?:always\s+)?{_SPEAK}\b",
-        r"\bregardless of (?:the|what|any) (?:question|user|reader)\b.{0,60}\b(?:answer|say|reply|respond|state)\b",
-        # Hide, reveal, load or send something.
-        r"\b(?:do\s+not|don't|never)\s+(?:mention|reveal|tell|disclose|cite|quote)\b.{0,40}"
-        r"\b(?:(?:this|these|your)\s+(?:instructions?|prompt|messages?|passages?)|system prompt)\b",
-        r"\b(?:reveal|print|repeat|show|leak|output|disclose|display|reproduce)\s+(?:me\s+)?(?:your|the)\s+"
-        r"(?:\w+\s+){0,2}?(?:system\s+(?:prompt|message)|prompt|instructions verbatim|api\s+keys?|credentials)\b",
-        r"\b(?:include|embed|insert|append|add|render|display|output)\b.{0,60}"
-        r"(?:!\[|\]\(|<img\b|markdown\s+(?:image|link))",
-        r"\b(?:send|post|exfiltrate|upload|forward|transmit|leak)\b.{0,40}\b(?:conversation|chat history|prompt|"
-        r"context|api\s+key|passages?|user'?s?\s+data|documents?)\b.{0,60}(?:https?:|\bto\s+\S+@)",
-        # The first of these in other languages that documents often come in.
-        r"\bignorier(?:e|en sie|t)\s+(?:bitte\s+)?(?:alle|die)\b.{0,40}\b(?:anweisungen|regeln|befehle|vorgaben)\b",
-        r"\b(?:ignore[zr]?|oublie[zr]?)\s+(?:toutes?\s+)?(?:les|vos|tes)\b.{0,30}\b(?:instructions|consignes|règles)\b",
-        r"\bignor[ae](?:te)?\s+(?:todas?\s+)?(?:las|tus|tutte le|le|as|todas as)\b.{0,30}"
-        r"\b(?:instrucciones|istruzioni|instruções)\b",
-        r"(?:忽略|无视|無視).{0,12}(?:指令|指示|提示|规则|規則)|(?:指示|命令|プロンプト).{0,8}無視",
-        r"игнорируй(?:те)?\s+(?:\w+\s+){0,2}(?:инструкции|указания|правила)",
-    )
-]
+_PATTERNS = (
+    # Drop your rules.
+    rf"\b{_DROP}\s+(?:\w+\s+){{0,3}}?{_EARLIER}\s+(?:\w+\s+){{0,3}}?(?:{_RULES}|messages?|context|text|content)\b",
+    rf"\b{_DROP}\s+(?:all|any|every|these|those)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:other\s+)?{_RULES}\b",
+    rf"\b{_DROP}\s+(?:\w+\s+){{0,4}}?(?:the\s+)?(?:above|foregoing)\b",
+    rf"\b{_DROP}\s+(?:everything|anything|all|what|whatever)\b.{{0,30}}\b(?:told|said|before|instructed|so far)\b",
+    rf"\b(?:override|bypass|overrule|disable)\s+(?:all\s+)?(?:your|the system'?s?)\s+(?:\w+\s+){{0,2}}{_RULES}\b",
+    # Play another part.
+    r"\byou\s+are\s+(?:now|henceforth)\s+"
+    r"(?:an?|the|dan|called|known|free|no longer|acting|unrestricted|in \w+ mode)\b",
+    r"\bfrom now on,?\s+you\s+(?:are|will|must|act|answer|respond)\b",
+    rf"\b(?:act|behave|pretend|pose|role-?play)\s+(?:as|to be|like)\s+(?:\w+\s+){{0,6}}?{_MODEL}\b",
+    r"\b(?:jailbroken|do anything now|(?:dan|developer|god) mode\s+(?:is\s+)?(?:on|enabled|activated))\b",
+    # A model is spoken to, or of, by what it must do.
+    rf"\b(?:attention|note|notice|message|instructions?|important|memo)\s*(?:to|for|,|:)\s*(?:all\s+|the\s+|any\s+)?"
+    rf"(?:\w+\s+)?(?:{_MODEL}|(?:model|assistant)s?\s*[:,])",
+    rf"\b(?:if|as|when)\s+(?:you\s+are\s+)?(?:an?\s+|the\s+)?{_MODEL}\b.{{0,40}}\b(?:you\s+(?:must|should|will|shall)|please)\b",
+    rf"\b{_MODEL}\s+(?:must|should|shall|has to|have to|needs? to|is to|are to)\s+(?:\w+\s+){{0,2}}?{_SPEAK}\b",
+    r"\b(?:new|updated|revised|hidden|secret|system|developer)\s+(?:\w+\s+)?(?:instructions?|prompt|directives?)\s*:",
+    r"(?:^|\n|[.!?]\s)\s*(?:system|assistant|developer)\s*(?:message|prompt)?\s*:\s*"
+    r"(?:you|ignore|reply|answer|respond|disregard|forget|override|from)\b",
+    r"###\s*(?:instructions?|system|response)\b|<\|?\s*/?\s*(?:im_start|im_end|system|assistant|user|endoftext|eot_id|"
+    r"start_header_id)\b|\[/?inst\]|<</?sys>>",
+    # Answer so and not otherwise.
+    rf"{_BEGIN}(?:only|always|just|simply|exactly)\s+{_SPEAK}\b",
+    rf"{_BEGIN}{_SPEAK}\s+(?:\w+\s+)?(?:only|exactly|solely|nothing but|verbatim|always)\b",
+    rf"\b(?:if|when|whenever)\s+(?:you\s+are\s+)?asked\b[^.]{{0,80}},\s*(?:you\s+(?:must|should)\s+)?(?:always\s+)?{_SPEAK}\b",
+    r"\bregardless of (?:the|what|any) (?:question|user|reader)\b.{0,60}\b(?:answer|say|reply|respond|state)\b",
+    # Hide, reveal, load or send something.
+    r"\b(?:do\s+not|don't|never)\s+(?:mention|reveal|tell|disclose|cite|quote)\b.{0,40}"
+    r"\b(?:(?:this|these|your)\s+(?:instructions?|prompt|messages?|passages?)|system prompt)\b",
+    r"\b(?:reveal|print|repeat|show|leak|output|disclose|display|reproduce)\s+(?:me\s+)?(?:your|the)\s+"
+    r"(?:\w+\s+){0,2}?(?:system\s+(?:prompt|message)|prompt|instructions verbatim|api\s+keys?|credentials)\b",
+    r"\b(?:include|embed|insert|append|add|render|display|output)\b.{0,60}"
+    r"(?:!\[|\]\(|<img\b|markdown\s+(?:image|link))",
+    r"\b(?:send|post|exfiltrate|upload|forward|transmit|leak)\b.{0,40}\b(?:conversation|chat history|prompt|"
+    r"context|api\s+key|passages?|user'?s?\s+data|documents?)\b.{0,60}(?:https?:|\bto\s+\S+@)",
+    # The first of these in other languages that documents often come in.
+    r"\bignorier(?:e|en sie|t)\s+(?:bitte\s+)?(?:alle|die)\b.{0,40}\b(?:anweisungen|regeln|befehle|vorgaben)\b",
+    r"\b(?:ignore[zr]?|oublie[zr]?)\s+(?:toutes?\s+)?(?:les|vos|tes)\b.{0,30}\b(?:instructions|consignes|règles)\b",
+    r"\bignor[ae](?:te)?\s+(?:todas?\s+)?(?:las|tus|tutte le|le|as|todas as)\b.{0,30}"
+    r"\b(?:instrucciones|istruzioni|instruções)\b",
+    r"(?:忽略|无视|無視).{0,12}(?:指令|指示|提示|规则|規則)|(?:指示|命令|プロンプト).{0,8}無視",
+    r"игнорируй(?:те)?\s+(?:\w+\s+){0,2}(?:инструкции|указания|правила)",
+)
 
 
 def instruction_spans(text: str) -> list[tuple[int, int]]:
@@ -120,9 +124,14 @@ def reads_like_instructions(text: str) -> bool:
 
 def undisguised(text: str) -> str:
     """A text as a model may read it: without invisible characters and other forms of letters."""
-    shown = "".join(chr(ord(char) - 0xE0000) if ord(char) in _TAGS else char for char in text)
-    visible = (char for char in unicodedata.normalize("NFKC", shown) if unicodedata.category(char) != "Cf")
-    return re.sub(r"[^\S\n]+", " ", "".join(visible).replace("’", "'"))
+    if not text.isascii():
+        shown = _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text)
+        text = _FOREIGN.sub(_visible, unicodedata.normalize("NFKC", shown)).replace("’", "'")
+    return _BLANKS.sub(" ", text)
+
+
+def _visible(character: re.Match[str]) -> str:
+    return "" if unicodedata.category(character[0]) == "Cf" else character[0]
 
 
 def _speaks(text: str) -> bool:
@@ -131,7 +140,19 @@ def _speaks(text: str) -> bool:
     plain = undisguised(text)
     # Words written with look-alikes are read as Latin; text in another script makes no sense that way.
     readings = {plain.casefold(), plain.translate(_LOOKALIKES).casefold()}
-    return any(pattern.search(one) for one in readings for pattern in _PATTERNS)
+    return any(_patterns().Match(one.encode("utf-8", "replace")) for one in readings)
+
+
+@cache
+def _patterns() -> re2.Set:
+    options = re2.Options()
+    options.dot_nl = True
+    patterns = re2.Set.SearchSet(options)
+    for pattern in _PATTERNS:
+        # RE2's own takes ASCII letters alone.
+        patterns.Add(pattern.replace(r"\w", r"[\pL\pN_]"))
+    patterns.Compile()
+    return patterns
 
 
 def _unstopped(text: str) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Sequence
 
+import numkong
 import numpy as np
 
 from rag_core.retrieval.protocols import InverseDocumentFrequency, TokenVectors
@@ -20,8 +21,10 @@ SENTENCE_WEIGHT = 0.5
 # What the tokens one and two places before and after count in how close two tokens are.
 BESIDE_WEIGHTS = (0.2, 0.1)
 # Chunks whose tokens are compared by one product: one a chunk spends its time in calls, one for all in
-# fetching from memory (170 chunks: 22, 18 and 21 ms for 4, 16 and all at once, on one thread).
+# fetching from memory (170 chunks: 6.8, 6.1, 7.6 and 17 ms for 8, 16, 32 and all at once).
 AT_ONCE = 16
+# The largest value of a byte with a sign.
+_LARGEST = 127
 _ALL_WEIGHTS = 1 + 2 * sum(BESIDE_WEIGHTS)
 
 
@@ -127,6 +130,10 @@ class LateInteractionReranker:
 def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
     """The score of each chunk, shape (len(chunks),); see `LateInteractionReranker`.
 
+    The question's vectors are rounded to bytes, as the chunks' are stored, and the products are those of
+    whole numbers: a fifth to a third of what NumPy takes over the same vectors as floats, and scores
+    within 0.001 of those.
+
     Parameters
     ----------
     question : FloatArray, shape (m, dimension)
@@ -136,17 +143,23 @@ def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weigh
     weights : FloatArray, shape (m,)
         Summing to 1.
     """
+    scale = float(np.abs(question).max()) / _LARGEST or 1.0
+    asked = numkong.dots_pack(np.rint(question / scale).astype(np.int8), dtype="int8")
     parts = [chunks[first : first + AT_ONCE] for first in range(0, len(chunks), AT_ONCE)]
-    return np.concatenate([_scores(question, part, weights) for part in parts])
+    return np.concatenate([_scores(asked, scale, part, weights) for part in parts])
 
 
-def _scores(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    values = np.concatenate([chunk.tokens for chunk in chunks]).astype(np.float32)
-    scales = (np.concatenate([chunk.scales for chunk in chunks]) / _ALL_WEIGHTS).astype(np.float32)
+def _scores(
+    asked: numkong.PackedMatrix, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray
+) -> FloatArray:
+    """Scores of chunks; a question's vectors are those ``asked`` times ``scale``."""
+    products = np.asarray(numkong.dots_packed(np.concatenate([chunk.tokens for chunk in chunks]), asked))
+    scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _ALL_WEIGHTS)
     lengths = np.array([len(chunk.scales) for chunk in chunks])
     ends = np.cumsum(lengths)
     starts = ends - lengths
-    near = _with_beside((question @ values.T) * scales, starts)
+    # Each question token's row in one piece: what follows goes along rows.
+    near = _with_beside(products.T.astype(np.float32, order="C") * scales, starts)
     # Runs: the prefix, then each sentence; the first of a chunk begins where the chunk does.
     counts = [len(chunk.sentences) for chunk in chunks]
     sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)

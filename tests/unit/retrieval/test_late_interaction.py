@@ -81,23 +81,46 @@ def test_a_sentence_that_holds_all_scores_above_the_same_words_scattered() -> No
     assert scores[0] > scores[1] + 0.1
 
 
-def test_many_chunks_at_once_score_as_each_alone_by_the_definition() -> None:
-    random = np.random.default_rng(3)
+def unit_rows(random: np.random.Generator, n: int, dimension: int = 16) -> np.ndarray:
+    rows = random.normal(size=(n, dimension))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
-    def unit(n: int) -> np.ndarray:
-        rows = random.normal(size=(n, 16))
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
-    asked = unit(7)
-    weights = random.random(7).astype(np.float32)
-    weights /= weights.sum()
+def made_chunks(random: np.random.Generator, dimension: int = 16) -> list[ChunkVectors]:
     chunks = []
     for length in (1, 2, 40, 5, 1, 17):
-        values, scales = quantize(unit(length))
+        values, scales = quantize(unit_rows(random, length, dimension))
         starts = np.unique(random.integers(0, length, 3)).astype(np.int32)
         chunks.append(ChunkVectors(values, scales, starts))
+    return chunks
+
+
+def made_weights(random: np.random.Generator) -> np.ndarray:
+    weights = random.random(7).astype(np.float32)
+    return weights / weights.sum()
+
+
+def test_many_chunks_at_once_score_as_each_alone_by_the_definition() -> None:
+    random = np.random.default_rng(3)
+    asked = unit_rows(random, 7)
+    # So that rounding to bytes changes nothing.
+    step = np.abs(asked).max() / 127
+    asked = np.rint(asked / step) * step
+    chunks, weights = made_chunks(random), made_weights(random)
     expected = [by_the_definition(asked, chunk, weights) for chunk in chunks]
     assert late_interaction(asked, chunks, weights) == pytest.approx(expected, abs=1e-5)
+
+
+def test_rounding_the_question_to_bytes_changes_scores_by_less_than_a_thousandth() -> None:
+    random = np.random.default_rng(4)
+    asked, chunks, weights = unit_rows(random, 7, 256), made_chunks(random, 256), made_weights(random)
+    expected = [by_the_definition(asked, chunk, weights) for chunk in chunks]
+    assert late_interaction(asked, chunks, weights) == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_question_whose_vectors_are_nothing_scores_nothing() -> None:
+    chunks = made_chunks(np.random.default_rng(5))
+    assert not late_interaction(np.zeros((7, 16), np.float32), chunks, np.full(7, 1 / 7, np.float32)).any()
 
 
 @pytest.mark.parametrize("starts", [[], [0], [2], [0, 2, 9], [99]])
