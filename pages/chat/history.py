@@ -32,6 +32,7 @@ _STEPS = {
     "lexical": "Searched by words",
     "bm25": "Searched by words",
     "rrf": "Merged both",
+    "financials": "Looked for the statements asked about",
     "rerank": "Compared passages",
     "cross_encoder": "Read the best passages",
     "gate": "Decided whether to answer",

@@ -26,6 +26,7 @@ WORDS = {
     "rrf": "both, fused",
     "rerank": "compared token by token",
     "combined": "compared, a little fused",
+    "financials": "with the statements asked about",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200

@@ -16,7 +16,9 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
 _LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
 
-SCORE_ORDER = ("answerable", "rerank", "combined", "cross_encoder", "sentence", "topic", "dense", "bm25", "rrf")
+SCORE_ORDER = (
+    *("answerable", "rerank", "combined", "financials", "cross_encoder", "sentence", "topic", "dense", "bm25", "rrf"),
+)
 
 
 def plain(text: str) -> str:
@@ -48,11 +50,11 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def score(name: str, value: float | None) -> str:
-    """A score to two decimals; three for ``rrf``, which never exceeds a few hundredths."""
+    """A score to two decimals; three for those of fused ranks, which never exceed a few hundredths."""
     if value is None:
         return "–"
     # Rounded first: a score just below zero is no "-0.00".
-    return f"{round(value, 3) + 0.0:.3f}" if name == "rrf" else f"{round(value, 2) + 0.0:.2f}"
+    return f"{round(value, 3) + 0.0:.3f}" if name in ("rrf", "financials") else f"{round(value, 2) + 0.0:.2f}"
 
 
 def ordered(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:

@@ -22,6 +22,7 @@ class Choice(str, Enum):
 
     AS_SET = "as-set"
     CROSS_ENCODER = "cross_encoder"
+    FINANCIALS = "financials"
     COMBINED = "combined"
     RERANK = "rerank"
     RRF = "rrf"

@@ -1,6 +1,7 @@
 """From a question to ranked chunks."""
 
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
+from rag_core.retrieval.financials import Financials, lookup
 from rag_core.retrieval.folding import fold
 from rag_core.retrieval.freshness import fresher_first
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
@@ -20,6 +21,7 @@ from rag_core.retrieval.weights import evidence_mass, weigh
 __all__ = [
     "GATED",
     "CrossEncoderReranker",
+    "Financials",
     "LateInteractionReranker",
     "Pipeline",
     "Ranking",
@@ -32,6 +34,7 @@ __all__ = [
     "evidence_mass",
     "fold",
     "fresher_first",
+    "lookup",
     "max_sim",
     "reciprocal_rank_fusion",
     "similarities",

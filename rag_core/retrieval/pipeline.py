@@ -1,4 +1,4 @@
-"""Retrieve by meaning and by words, fuse, rerank, combine: the stages in their order, each timed."""
+"""Retrieve by meaning and by words, fuse, rerank, combine, look up: the stages in their order, each timed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from rag_core.retrieval.financials import Financials
 from rag_core.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.types import Hit, Question, RankBy
@@ -49,12 +50,15 @@ class Pipeline:
         Chunks that each retriever is asked for; all that they find are reranked.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank", "combined", "cross_encoder"}
+    rank_by : {"dense", "bm25", "rrf", "rerank", "combined", "financials", "cross_encoder"}
         The stage that orders chunks; see `Configuration`.
+    financials : Financials, optional
+        The statements that the question is answered from; without them ``financials`` orders as
+        ``combined`` does.
     cross_encoder : Reranker, optional
         What ``rank_by="cross_encoder"`` orders by; not run otherwise.
     cross_encoder_top : int
-        Of the combined order, so many chunks are given to it.
+        Of the order before it, so many chunks are given to it.
 
     Raises
     ------
@@ -71,6 +75,7 @@ class Pipeline:
         candidates: int,
         rrf_k: int,
         rank_by: RankBy = "combined",
+        financials: Financials | None = None,
         cross_encoder: Reranker | None = None,
         cross_encoder_top: int = 20,
     ) -> None:
@@ -82,6 +87,7 @@ class Pipeline:
         self._candidates = candidates
         self._rrf_k = rrf_k
         self._rank_by = rank_by
+        self._financials = financials if rank_by in ("financials", "cross_encoder") else None
         self._cross_encoder = cross_encoder if rank_by == "cross_encoder" else None
         self._cross_encoder_top = cross_encoder_top
 
@@ -95,7 +101,7 @@ class Pipeline:
         """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
 
         Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order; those
-        that the cross-encoder is not given follow those it is, in the combined order.
+        that the cross-encoder is not given follow those it is, in the order before it.
         """
         by_meaning: list[Hit] = []
         by_words: list[Hit] = []
@@ -108,13 +114,22 @@ class Pipeline:
             with timer.measure("lexical"):
                 by_words = self._words.retrieve(question, self._candidates, versions)
         fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
+        looked_up: list[int] = []
+        if self._financials is not None:
+            with timer.measure("financials"):
+                looked_up = self._financials.candidates(versions)
         on_stage("rerank")
         with timer.measure("rerank"):
-            reranked = self._reranker.rerank(question, [hit.chunk_id for hit in fused])
+            found = dict.fromkeys([*(hit.chunk_id for hit in fused), *looked_up])
+            reranked = self._reranker.rerank(question, list(found))
         both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
         combined = weighted_sum(reranked, both) if both else []
+        financials = self._with_financials(combined, looked_up, timer)
+        last = financials or combined
         # The fusion of one ranking keeps its order.
-        first = {"rerank": reranked, "combined": combined, "cross_encoder": combined}.get(self._rank_by, fused)
+        first = {"rerank": reranked, "combined": combined, "financials": last, "cross_encoder": last}.get(
+            self._rank_by, fused
+        )
         order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))
         scores = {
             self._dense.name: _by_chunk(by_meaning),
@@ -122,6 +137,7 @@ class Pipeline:
             "rrf": both,
             self._reranker.name: _by_chunk(reranked),
             "combined": _by_chunk(combined),
+            "financials": _by_chunk(financials),
         }
         if self._cross_encoder is not None:
             on_stage("cross_encoder")
@@ -130,6 +146,14 @@ class Pipeline:
             order = list(dict.fromkeys([*(hit.chunk_id for hit in read), *order]))
             scores[self._cross_encoder.name] = _by_chunk(read)
         return Ranking(tuple(order), scores)
+
+    def _with_financials(self, combined: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[Hit]:
+        """The combined order fused with the statements'; empty where there are none among the chunks."""
+        if self._financials is None:
+            return []
+        with timer.measure("financials"):
+            statements = self._financials.rankings([hit.chunk_id for hit in combined], looked_up)
+            return reciprocal_rank_fusion([combined, *statements], self._rrf_k) if any(statements) else []
 
 
 def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from rag_core.answering.facts import Reading
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
     GATED,
     CrossEncoderReranker,
+    Financials,
     LateInteractionReranker,
     Pipeline,
     Ranking,
@@ -24,6 +26,7 @@ from rag_core.retrieval import (
     decide,
     fold,
     fresher_first,
+    lookup,
     token_weights,
 )
 from rag_core.services.chunktokens import ChunkTokens
@@ -166,6 +169,7 @@ class Searching:
             candidates=max(how.candidates or self._settings.candidates, query.top_k),
             rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
+            financials=self._financials(query.text, generation, tokens, timer),
             cross_encoder=(
                 CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
             ),
@@ -176,12 +180,26 @@ class Searching:
         ranking = self._fresher_first(ranking, rank_by, rows)
         return Ranked(question, weights, ranking, rows, tokens, generation)
 
+    def _financials(self, text: str, generation: Generation, tokens: ChunkTokens, timer: Timer) -> Financials | None:
+        """The search for the statements that a question is answered from."""
+        wanted = lookup(text, [word.text for word in Reading(text).names])
+        if wanted is None:
+            return None
+        with timer.measure("embed"):
+            question = generation.embedder.embed_question(wanted.text)
+        reranker = LateInteractionReranker(
+            tokens.vectors, lambda asked: token_weights(asked, self._stores.words.idf, STOPWORDS)
+        )
+        return Financials(wanted, question, self._stores.words, reranker, self._texts)
+
     def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
         """The ranking with newer documents preferred, where the settings say so.
 
         Only the rerankers' scores are of one size: what is much beside one stage's is nothing beside
         another's.
         """
+        if rank_by == "financials" and not ranking.scores[rank_by]:
+            rank_by = "combined"
         if not self._settings.freshness or rank_by not in ("rerank", "combined", "cross_encoder"):
             return ranking
         added = {

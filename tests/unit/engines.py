@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def opened(folder: Path, **values: Any) -> Engine:
     return Engine(settings_in(folder, **values))
 
 
-def indexed(engine: Engine, name: str, *pages: str, **options: Any) -> str:
+def indexed(engine: Engine, name: str, *pages: str | Sequence[str], **options: Any) -> str:
     """Add a document that must become searchable; returns its id."""
     job = engine.add(name, make_pdf(*pages), **options)
     assert job.result is DocumentStatus.INDEXED, job
