@@ -9,12 +9,24 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from rag_core.answering.facts import Reading, negation_differences, opposites
-from rag_core.answering.wording import Word, stem
+from rag_core.answering.wording import FUNCTION_WORDS, Word, stem
 
 # Names are mistyped in questions, and formed otherwise: Celeron for Céloron, Britain for British.
 LIKE_NAMES = 78.0
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"\d{2,}")
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+# What years, quarters and amounts are written with is no name.
+_WRITTEN_WITH = frozenset(("fy", "usd", "eur", "gbp"))
+# How figures are asked for, and in what: no company is called so.
+_ASKING = _WRITTEN_WITH | frozenset(
+    "a according annual answer assume calculate company compute decimal decimals determine dollar dollars end ended "
+    "ending find fiscal give how is list million millions billion percent percentage please provide quarter report "
+    "reported round show state tell the thousand thousands two use using what which year".split()
+)
+_FEWEST_LETTERS = 3
+# A year's figures are no quarter's.
+_QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
 
 def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
@@ -41,23 +53,66 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     )
 
 
+def is_foreign(question: str, passage: str, title: str, document: str | None) -> bool:
+    """Whether figures are, or may be, of another company or time than a question asks for.
+
+    One balance sheet looks like another: what an ordinary sentence may leave open has to be said here.
+    Each name and figure of the question must stand in the passage or its title, and one of its words in
+    the document's name.
+
+    Parameters
+    ----------
+    question : str
+        Without the measures that it asks for.
+    passage, title : str
+    document : str or None
+        Its name; ``None`` where it is the only one asked of.
+    """
+    asked, said, about = _reading(question), _reading(passage), _reading(title)
+    # A document's name often runs words together: AMERICANEXPRESS_2022.pdf.
+    named = _letters(title)
+    # The first word too: what begins a question otherwise is known.
+    names = [word for word in asked.names if not _asks(word)]
+    if any(_bare(word) not in named and not _stands(word, said, about) for word in names):
+        return True
+    whole = _reading(f"{title} {passage}")
+    if any(_figures(asked, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
+        return True
+    own = [_bare(word) for word in asked.words if not _asks(word)]
+    return document is not None and not any(len(word) >= _FEWEST_LETTERS and word in _letters(document) for word in own)
+
+
+def _letters(text: str) -> str:
+    return _NOT_LETTERS.sub("", text.casefold())
+
+
+def _asks(word: Word) -> bool:
+    return word.folded in FUNCTION_WORDS or word.folded in _ASKING or word.text[0].isdigit()
+
+
 # A question is held against several passages, which often have one title.
 _reading = lru_cache(maxsize=32)(Reading)
 
 
 def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
-    there = {_bare(word) for reading in (said, about) for word in reading.words}
-    together = "".join(word.folded for word in said.words)
-    stems = said.stems | about.stems
     for word in asked.names:
-        name = _bare(word)
-        if asked.begins_sentence(word) or name in there or word.stem in stems or stem(name) in stems:
-            continue
-        if name in together or any(fuzz.ratio(name, other) >= LIKE_NAMES for other in there):
-            continue
-        if word.text.isupper() and _initials(name, said):
-            continue
-        yield f"the name “{word.text}” is not there"
+        if not asked.begins_sentence(word) and not _stands(word, said, about):
+            yield f"the name “{word.text}” is not there"
+
+
+def _stands(word: Word, said: Reading, about: Reading) -> bool:
+    """Whether a name stands in what is said or what it is about, perhaps in another form."""
+    name, there = _bare(word), _bare_words(said, about)
+    stems = said.stems | about.stems
+    if name in there or word.stem in stems or stem(name) in stems or name in "".join(one.folded for one in said.words):
+        return True
+    if any(fuzz.ratio(name, other) >= LIKE_NAMES for other in there):
+        return True
+    return word.text.isupper() and _initials(name, said)
+
+
+def _bare_words(*readings: Reading) -> set[str]:
+    return {_bare(word) for reading in readings for word in reading.words}
 
 
 def _bare(word: Word) -> str:

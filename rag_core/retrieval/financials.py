@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rag_core.retrieval.protocols import Reranker, Retriever
-from rag_core.types import Hit, Question
+from rag_core.types import FloatArray, Hit, Question
 
 # Chunks among which the statements are looked for: the question's best, and as many that words find.
 CANDIDATES = 50
@@ -39,15 +39,27 @@ class Lookup:
     Attributes
     ----------
     statements : tuple of Statement
+    lines : tuple of str
+        What the rows are called that tell the measure asked for or that it is computed from; none where
+        only a statement is named.
     text : str
-        Their titles and lines, with what the question names.
+        Titles and lines, with what the question names.
+    rest : str
+        The question without the measures: whose figures it asks for, and of when.
     most : int
         How many chunks of each count.
     """
 
     statements: tuple[Statement, ...]
+    lines: tuple[str, ...]
     text: str
+    rest: str
     most: int
+
+    @property
+    def of_a_cause(self) -> bool:
+        """Whether the question asks why something changed, which no row tells."""
+        return self.most == MOST_FOR_A_CAUSE
 
 
 _TITLES: Mapping[Statement, str] = {
@@ -61,11 +73,14 @@ _TITLES: Mapping[Statement, str] = {
     Statement.CASH: r"statements? of (?:consolidated )?cash flows?|cash flows? statements?",
 }
 _BALANCE, _INCOME, _CASH = Statement
-# What a question names, and the lines that tell it or that it is computed from.
-_MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
+# What is looked for of a statement that is only named.
+_NAMED: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     (_TITLES[_BALANCE], {_BALANCE: "total assets, total liabilities"}),
     (rf"{_TITLES[_INCOME]}|p ?& ?l", {_INCOME: "revenue, operating income, net income"}),
     (_TITLES[_CASH], {_CASH: "net cash provided by operating activities"}),
+)
+# Measures, and the lines that tell them or that they are computed from.
+_MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     # Liquidity.
     (r"current ratio|working capital|liquidity ratio", {_BALANCE: "total current assets, total current liabilities"}),
     (
@@ -153,7 +168,7 @@ def _whole(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-_PATTERNS = [(_whole(pattern), lines) for pattern, lines in _MEASURES]
+_PATTERNS = [(_whole(pattern), lines) for pattern, lines in (*_NAMED, *_MEASURES)]
 _HEADS = {statement: _whole(pattern) for statement, pattern in _TITLES.items()}
 _CAUSE = _whole(r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to")
 # What is yet to come is in no statement.
@@ -180,16 +195,22 @@ def lookup(question: str, names: Sequence[str]) -> Lookup | None:
     """
     if _AHEAD.search(question):
         return None
-    named: dict[Statement, list[str]] = {}
-    for pattern, lines in _PATTERNS:
+    rest = question
+    named: dict[Statement, dict[str, None]] = {}
+    lines: dict[str, None] = {}
+    for number, (pattern, told) in enumerate(_PATTERNS):
         if pattern.search(question):
-            for statement, words in lines.items():
-                named.setdefault(statement, []).extend(words.split(", "))
+            rest = pattern.sub(" ", rest)
+            for statement, words in told.items():
+                own = dict.fromkeys(words.split(", "))
+                named.setdefault(statement, {}).update(own)
+                if number >= len(_NAMED):
+                    lines.update(own)
     if not named:
         return None
-    parts = [" ".join([statement.value, *dict.fromkeys(words)]) for statement, words in named.items()]
+    parts = [" ".join([statement.value, *words]) for statement, words in named.items()]
     text = " ".join([*parts, *dict.fromkeys([*names, *_YEAR.findall(question)])])
-    return Lookup(tuple(named), text, MOST_FOR_A_CAUSE if _CAUSE.search(question) else MOST)
+    return Lookup(tuple(named), tuple(lines), text, rest, MOST_FOR_A_CAUSE if _CAUSE.search(question) else MOST)
 
 
 class Financials:
@@ -200,6 +221,8 @@ class Financials:
     wanted : Lookup
     question : Question
         Its text, embedded.
+    weights : FloatArray, shape (m,)
+        How much each of that text's tokens counts.
     words : Retriever
     reranker : Reranker
     texts : callable
@@ -212,19 +235,21 @@ class Financials:
         self,
         wanted: Lookup,
         question: Question,
+        weights: FloatArray,
         words: Retriever,
         reranker: Reranker,
         texts: Callable[[Sequence[int]], Mapping[int, str]],
     ) -> None:
-        self._wanted = wanted
-        self._question = question
+        self.wanted = wanted
+        self.question = question
+        self.weights = weights
         self._words = words
         self._reranker = reranker
         self._texts = texts
 
     def candidates(self, versions: Sequence[str] | None) -> list[int]:
         """Chunks that hold the words looked for, best first."""
-        return [hit.chunk_id for hit in self._words.retrieve(self._question, CANDIDATES, versions)]
+        return [hit.chunk_id for hit in self._words.retrieve(self.question, CANDIDATES, versions)]
 
     def rankings(self, chunk_ids: Sequence[int], looked_up: Sequence[int]) -> list[list[Hit]]:
         """For each statement its chunks, those most like what is looked for first.
@@ -237,10 +262,10 @@ class Financials:
             The `candidates`.
         """
         among = list(dict.fromkeys([*chunk_ids[:CANDIDATES], *looked_up]))
-        held = self._reranker.rerank(self._question, among)[:HELD]
+        held = self._reranker.rerank(self.question, among)[:HELD]
         texts = self._texts([hit.chunk_id for hit in held])
         heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
         return [
-            [hit for hit in held if _HEADS[statement].search(heads.get(hit.chunk_id, ""))][: self._wanted.most]
-            for statement in self._wanted.statements
+            [hit for hit in held if _HEADS[statement].search(heads.get(hit.chunk_id, ""))][: self.wanted.most]
+            for statement in self.wanted.statements
         ]

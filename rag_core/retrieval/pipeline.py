@@ -53,8 +53,8 @@ class Pipeline:
     rank_by : {"dense", "bm25", "rrf", "rerank", "combined", "financials", "cross_encoder"}
         The stage that orders chunks; see `Configuration`.
     financials : Financials, optional
-        The statements that the question is answered from; without them ``financials`` orders as
-        ``combined`` does.
+        The statements that the question is answered from, for the last two; without them ``financials``
+        orders as ``combined`` does.
     cross_encoder : Reranker, optional
         What ``rank_by="cross_encoder"`` orders by; not run otherwise.
     cross_encoder_top : int
@@ -87,7 +87,7 @@ class Pipeline:
         self._candidates = candidates
         self._rrf_k = rrf_k
         self._rank_by = rank_by
-        self._financials = financials if rank_by in ("financials", "cross_encoder") else None
+        self._financials = financials
         self._cross_encoder = cross_encoder if rank_by == "cross_encoder" else None
         self._cross_encoder_top = cross_encoder_top
 
@@ -124,7 +124,8 @@ class Pipeline:
             reranked = self._reranker.rerank(question, list(found))
         both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
         combined = weighted_sum(reranked, both) if both else []
-        financials = self._with_financials(combined, looked_up, timer)
+        statements = self._statements(combined, looked_up, timer)
+        financials = reciprocal_rank_fusion([combined, *statements], self._rrf_k) if any(statements) else []
         last = financials or combined
         # The fusion of one ranking keeps its order.
         first = {"rerank": reranked, "combined": combined, "financials": last, "cross_encoder": last}.get(
@@ -137,6 +138,7 @@ class Pipeline:
             "rrf": both,
             self._reranker.name: _by_chunk(reranked),
             "combined": _by_chunk(combined),
+            "statement": _by_chunk([hit for hits in statements for hit in hits]),
             "financials": _by_chunk(financials),
         }
         if self._cross_encoder is not None:
@@ -147,13 +149,12 @@ class Pipeline:
             scores[self._cross_encoder.name] = _by_chunk(read)
         return Ranking(tuple(order), scores)
 
-    def _with_financials(self, combined: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[Hit]:
-        """The combined order fused with the statements'; empty where there are none among the chunks."""
+    def _statements(self, combined: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[list[Hit]]:
+        """The chunks of each statement that the question is answered from."""
         if self._financials is None:
             return []
         with timer.measure("financials"):
-            statements = self._financials.rankings([hit.chunk_id for hit in combined], looked_up)
-            return reciprocal_rank_fusion([combined, *statements], self._rrf_k) if any(statements) else []
+            return self._financials.rankings([hit.chunk_id for hit in combined], looked_up)
 
 
 def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:

@@ -12,11 +12,13 @@ import numpy as np
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
+from rag_core.answering.rows import read_rows
 from rag_core.answering.short import short_answer
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
 from rag_core.services.chunktokens import token_vectors
+from rag_core.services.gating import SCORE, tells_lines
 from rag_core.services.generators import Generators
 from rag_core.services.queries import AS_SET, Found, Query
 from rag_core.services.searching import Searching
@@ -28,7 +30,6 @@ from rag_core.types import (
     Answer,
     AnswerState,
     AskEvent,
-    Citation,
     Configuration,
     Delta,
     Gate,
@@ -108,10 +109,8 @@ class Asking:
             answer = yield from self._generate(writer, found, history, timer, started, gathered)
         if answer is None:
             generator = "extractive"
-            text, citations = self._quote(found)
-            short = short_answer(found.result.question, [citation.quote for citation in citations])
-            answer = Verified(text, citations, quoted(text, citations), short)
-            for piece in re.findall(r"\S+\s*", text):
+            answer = self._rows(found) or self._quote(found)
+            for piece in re.findall(r"\S+\s*", answer.text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
         yield Stage("generate", WRITING, done=True)
@@ -163,8 +162,20 @@ class Asking:
         yield Delta(REFUSAL)
         return Verified(REFUSAL)
 
-    def _quote(self, found: Found) -> tuple[str, tuple[Citation, ...]]:
-        """The extractive answer."""
+    def _rows(self, found: Found) -> Verified | None:
+        """The rows of the statements asked about, where one of those passes the gate best."""
+        looked_up, passages = found.ranked.financials, found.result.passages
+        if looked_up is None or looked_up.wanted.of_a_cause:
+            return None
+        best = max(passages, key=lambda one: one.scores.get(SCORE) or 0.0)
+        own = [one for one in passages if one.version_id == best.version_id and tells_lines(found.ranked, one)]
+        if best not in own:
+            return None
+        text, citations = read_rows(looked_up.wanted.lines, own)
+        return Verified(text, citations, quoted(text, citations)) if citations else None
+
+    def _quote(self, found: Found) -> Verified:
+        """The sentences that answer."""
         ranked = found.ranked
         passages = [passage for passage in found.result.passages if passage.scores.get("rerank") is not None]
         rows = [ranked.rows[int(passage.chunk_id)] for passage in passages]
@@ -175,7 +186,9 @@ class Asking:
             own = spans[:, 0] >= 0
             vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
             evidence.append(Evidence(passage, vectors[own], spans[own]))
-        return read(ranked.question, ranked.weights, evidence)
+        text, citations = read(ranked.question, ranked.weights, evidence)
+        short = short_answer(found.result.question, [citation.quote for citation in citations])
+        return Verified(text, citations, quoted(text, citations), short)
 
 
 def _finished(

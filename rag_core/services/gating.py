@@ -2,59 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from rag_core.answering.presuppositions import unmet
+from rag_core.answering.presuppositions import is_foreign, unmet
 from rag_core.retrieval import GATED, best_sentence, calibration, topic_similarity
-from rag_core.services.chunktokens import ChunkTokens
-from rag_core.types import FloatArray, IntArray, Passage, Question, embedded_text
+from rag_core.services.queries import Ranked
+from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
 
 SCORE = "answerable"
 # What the probability is made of beside the reranker's score.
 SENTENCE, TOPIC = "sentence", "topic"
 
 
-def judged(
-    question: Question,
-    weights: FloatArray,
-    passages: Sequence[Passage],
-    rows: Mapping[int, Any],
-    tokens: ChunkTokens,
-) -> tuple[Passage, ...]:
+def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """The passages with a score ``answerable``: the calibrated probability that one answers.
 
     It is made for the first passages alone, and ``None`` for the others and for those without token
     vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, and ``topic``,
-    its `topic_similarity`.
+    its `topic_similarity`. A statement of the company and time that are asked for answers with what is
+    computed from it: its probability is that of the lines looked for, where that is higher.
 
     Parameters
     ----------
-    question : Question
-    weights : FloatArray, shape (m,)
-        How much each of the question's tokens counts.
+    ranked : Ranked
     passages : sequence of Passage
         Best first.
-    rows : mapping
-        Chunks' rows by id.
-    tokens : ChunkTokens
     """
-    vectors = tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
+    vectors = ranked.tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
-    its_rows = [rows[int(one.chunk_id)] for one in first]
+    its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
     found: dict[str, Passage] = {}
-    for passage, row, spans in zip(first, its_rows, tokens.spans(its_rows), strict=True):
-        chunk = vectors[row.id]
-        score, sentence = best_sentence(question.tokens, chunk, weights)
-        around = _around(passage.text, spans, chunk.sentences, sentence)
-        lacking = unmet(question.text, around, embedded_text(row.prefix, ""))
-        topic = topic_similarity(question.tokens, chunk)
+    for passage, row, spans in zip(first, its_rows, ranked.tokens.spans(its_rows), strict=True):
+        chunk, title = vectors[row.id], embedded_text(row.prefix, "")
+        score, sentence = best_sentence(ranked.question.tokens, chunk, ranked.weights)
+        lacking = unmet(ranked.question.text, _around(passage.text, spans, chunk.sentences, sentence), title)
+        topic = topic_similarity(ranked.question.tokens, chunk)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
+        told = _told(ranked, passage, chunk)
+        if told > probability:
+            probability, lacking = told, ()
         made = {SENTENCE: score, TOPIC: topic, SCORE: probability}
         found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=lacking)
     unmade = dict.fromkeys((SENTENCE, TOPIC, SCORE))
     return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unmade}) for one in passages)
+
+
+def tells_lines(ranked: Ranked, passage: Passage) -> bool:
+    """Whether a passage is of a statement that tells the lines looked for, of the company and time asked for."""
+    looked_up = ranked.financials
+    if looked_up is None or not looked_up.wanted.lines or passage.scores.get("statement") is None:
+        return False
+    title = embedded_text(ranked.rows[int(passage.chunk_id)].prefix, "")
+    return not is_foreign(looked_up.wanted.rest, passage.text, title, None if ranked.alone else passage.document)
+
+
+def _told(ranked: Ranked, passage: Passage, chunk: ChunkVectors) -> float:
+    """The probability that a passage tells the lines looked for; 0 for one that `tells_lines` is false of."""
+    if ranked.financials is None or not tells_lines(ranked, passage):
+        return 0.0
+    asked = ranked.financials.question.tokens
+    sentence, _ = best_sentence(asked, chunk, ranked.financials.weights)
+    close = passage.scores["statement"] or 0.0
+    return calibration().probability(close, sentence, topic_similarity(asked, chunk), 0)
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rag_core.retrieval import Ranking
+from rag_core.retrieval import Financials, Ranking
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generation
 from rag_core.types import Configuration, FloatArray, Passage, Question, SearchResult
@@ -37,7 +37,8 @@ class Ranked:
     """Chunks in their order for a question.
 
     ``weights`` says how much each token of the question counts; ``ranking`` holds every chunk that a
-    stage found, ``rows`` those of them that may be seen.
+    stage found, ``rows`` those of them that may be seen. ``financials`` is the search for the statements
+    that the question is answered from, if it names any, and ``alone`` whether it is asked of one document.
     """
 
     question: Question
@@ -46,6 +47,8 @@ class Ranked:
     rows: Mapping[int, Any]
     tokens: ChunkTokens
     generation: Generation
+    financials: Financials | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

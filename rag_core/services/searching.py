@@ -96,7 +96,7 @@ class Searching:
             passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         ]
-        passages = judged(ranked.question, ranked.weights, unjudged, rows, ranked.tokens)
+        passages = judged(ranked, unjudged)
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)
@@ -162,6 +162,8 @@ class Searching:
         tokens = ChunkTokens(self._stores, generation)
         how = query.configuration
         rank_by = how.rank_by or self._settings.rank_by
+        looks_up = rank_by in ("financials", "cross_encoder")
+        financials = self._financials(query.text, generation, tokens, timer) if looks_up else None
         pipeline = Pipeline(
             self._stores.dense(generation.generation_id),
             self._stores.words,
@@ -169,7 +171,7 @@ class Searching:
             candidates=max(how.candidates or self._settings.candidates, query.top_k),
             rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
-            financials=self._financials(query.text, generation, tokens, timer),
+            financials=financials,
             cross_encoder=(
                 CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
             ),
@@ -178,7 +180,8 @@ class Searching:
         ranking = pipeline.run(question, self._versions(query.documents), timer, on_stage)
         rows = self._stores.library.visible_chunks(ranking.order)
         ranking = self._fresher_first(ranking, rank_by, rows)
-        return Ranked(question, weights, ranking, rows, tokens, generation)
+        alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
+        return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone)
 
     def _financials(self, text: str, generation: Generation, tokens: ChunkTokens, timer: Timer) -> Financials | None:
         """The search for the statements that a question is answered from."""
@@ -187,10 +190,9 @@ class Searching:
             return None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(wanted.text)
-        reranker = LateInteractionReranker(
-            tokens.vectors, lambda asked: token_weights(asked, self._stores.words.idf, STOPWORDS)
-        )
-        return Financials(wanted, question, self._stores.words, reranker, self._texts)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        reranker = LateInteractionReranker(tokens.vectors, lambda _: weights)
+        return Financials(wanted, question, weights, self._stores.words, reranker, self._texts)
 
     def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
         """The ranking with newer documents preferred, where the settings say so.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Configuration
+from rag_core.types import AnswerState, Configuration
 from tests.unit.engines import indexed, opened
 
 BALANCE_SHEET = [
@@ -46,6 +47,44 @@ def test_its_passage_has_the_scores_that_gate_and_reader_need(library: Engine) -
     assert sheet.scores["rerank"] is not None
     assert sheet.scores["financials"] is not None
     assert sheet.scores["answerable"] is not None
+
+
+def test_the_answer_is_the_rows_that_the_ratio_is_computed_from(library: Engine) -> None:
+    answer = library.answer(ASKED)
+    assert answer.state is AnswerState.ANSWERED
+    assert "Total current assets 860 790" in answer.text
+    assert "Total current liabilities 700 655" in answer.text
+    assert {one.page_index for one in answer.citations} == {7}
+    assert all(one.supported for one in answer.statements)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "What is the current ratio of Cranford at year-end 2022?",
+        "Cranford's current ratio at year-end 2022?",
+        "What is the current ratio of Bexley at year-end 2017?",
+    ],
+)
+def test_another_company_s_or_year_s_ratio_is_not_answered_from_these_rows(library: Engine, asked: str) -> None:
+    assert "Total current assets" not in library.answer(asked).text
+
+
+def test_the_only_document_need_not_be_named(library: Engine) -> None:
+    assert "Total current assets 860 790" in library.answer("What was the current ratio in 2022?").text
+
+
+def test_of_several_documents_one_has_to_be_named(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as two:
+        for name in ("Bexley 2022.pdf", "Cranford 2022.pdf"):
+            indexed(two, name, [*BALANCE_SHEET, f"From the report {name}."])
+        assert "Total current assets" not in two.answer("What was the current ratio in 2022?").text
+        named = two.answer("What was the current ratio of Cranford in 2022?")
+        assert {one.document for one in named.citations} == {"Cranford 2022.pdf"}
+
+
+def test_why_it_changed_is_not_told_by_rows(library: Engine) -> None:
+    assert "Total current assets" not in library.answer("Why may the current ratio of Bexley fall?").text
 
 
 def test_any_other_question_takes_no_look(library: Engine) -> None:

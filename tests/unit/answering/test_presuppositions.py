@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.presuppositions import unmet
+from rag_core.answering.presuppositions import is_foreign, unmet
 
 PASSAGE = (
     "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "
@@ -43,3 +43,31 @@ def test_what_it_does_not_is_told(question: str, reason: str) -> None:
 
 def test_a_name_in_the_title_need_not_be_repeated() -> None:
     assert unmet("What did sales of Harbourline do in 1749?", PASSAGE, "Harbourline 2022 report") == ()
+
+
+SHEET = "December 31, 2022 2021 Total current assets 860 790"
+
+
+@pytest.mark.parametrize(
+    ("rest", "foreign"),
+    [
+        ("What is Acme's in 2022?", False),
+        ("Acme at the end of FY2022", False),
+        ("Compute the for Acme in USD millions", False),
+        ("acme, fiscal 2021", False),
+        ("What is Bexley's in 2022?", True),
+        ("Bexley in 2022", True),
+        ("What is Acme's in 2017?", True),
+        ("What is Acme's in Q3 of 2022?", True),
+        ("What was the in 2022?", True),
+        ("bexley 2022", True),
+    ],
+)
+def test_figures_of_another_company_or_year_are_foreign(rest: str, foreign: bool) -> None:
+    assert is_foreign(rest, SHEET, "ACMEGROUP 2022 10K › Balance Sheets", "ACMEGROUP_2022_10K.pdf") is foreign
+
+
+def test_of_an_only_document_the_company_need_not_be_named() -> None:
+    title = "report › Balance Sheets"
+    assert not is_foreign("What was the in 2022?", SHEET, title, None)
+    assert is_foreign("What was Bexley's in 2022?", SHEET, title, None)
