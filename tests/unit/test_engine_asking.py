@@ -167,7 +167,11 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
     combined = [passage.scores["combined"] for passage in found.passages]
     assert combined == sorted(combined, reverse=True)
-    names = {"dense", "bm25", "rrf", "rerank", "combined", "sentence", "topic", "answerable"}
+    names = {"dense", "bm25", "rrf", "rerank", "combined", "statement", "financials"} | {
+        "sentence",
+        "topic",
+        "answerable",
+    }
     assert all(set(passage.scores) == names for passage in found.passages)
     assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)
     for passage in found.passages:
