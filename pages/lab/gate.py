@@ -11,6 +11,7 @@ _STEPS = {
     "embed": "Reading the question",
     "dense": "dense",
     "lexical": "bm25",
+    "financials": "financials",
     "rerank": "rerank",
     "cross_encoder": "cross_encoder",
     "total": "in all",

@@ -26,7 +26,8 @@ WORDS = {
     "rrf": "both, fused",
     "rerank": "compared token by token",
     "combined": "compared, a little fused",
-    "financials": "with the statements asked about",
+    "statement": "by the lines asked about",
+    "financials": "combined, with those fused",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200

@@ -17,7 +17,19 @@ _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
 _LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
 
 SCORE_ORDER = (
-    *("answerable", "rerank", "combined", "financials", "cross_encoder", "sentence", "topic", "dense", "bm25", "rrf"),
+    *(
+        "answerable",
+        "rerank",
+        "combined",
+        "statement",
+        "financials",
+        "cross_encoder",
+        "sentence",
+        "topic",
+        "dense",
+        "bm25",
+        "rrf",
+    ),
 )
 
 

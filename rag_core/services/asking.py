@@ -39,6 +39,8 @@ from rag_core.types import (
     Stage,
 )
 
+AS_TOLD = "These are the rows as the statement has them; nothing was computed from them."
+
 
 class Asking:
     """Answers questions from what a search finds, or by a summary.
@@ -109,7 +111,11 @@ class Asking:
             answer = yield from self._generate(writer, found, history, timer, started, gathered)
         if answer is None:
             generator = "extractive"
-            answer = self._rows(found) or self._quote(found)
+            answer = self._rows(found)
+            if answer is None:
+                answer = self._quote(found)
+            else:
+                gathered.notices.append(AS_TOLD)
             for piece in re.findall(r"\S+\s*", answer.text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
