@@ -39,8 +39,6 @@ from rag_core.types import (
     Stage,
 )
 
-AS_TOLD = "These are the rows as the statement has them; nothing was computed from them."
-
 
 class Asking:
     """Answers questions from what a search finds, or by a summary.
@@ -111,11 +109,7 @@ class Asking:
             answer = yield from self._generate(writer, found, history, timer, started, gathered)
         if answer is None:
             generator = "extractive"
-            answer = self._rows(found)
-            if answer is None:
-                answer = self._quote(found)
-            else:
-                gathered.notices.append(AS_TOLD)
+            answer = self._rows(found) or self._quote(found)
             for piece in re.findall(r"\S+\s*", answer.text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)

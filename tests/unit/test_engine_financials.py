@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.services.asking import AS_TOLD
 from rag_core.types import AnswerState, Configuration
 from tests.unit.engines import indexed, opened
 
@@ -57,7 +56,6 @@ def test_the_answer_is_the_rows_that_the_ratio_is_computed_from(library: Engine)
     assert "Total current liabilities 700 655" in answer.text
     assert {one.page_index for one in answer.citations} == {7}
     assert all(one.supported for one in answer.statements)
-    assert AS_TOLD in answer.notices
 
 
 @pytest.mark.parametrize(
