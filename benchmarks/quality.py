@@ -39,9 +39,12 @@ def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
 
 
 def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
-    """Pages, by document name, of the passages that a stage scored, in its order."""
+    """Pages, by document name, of the passages that a stage scored, in its order.
+
+    A stage that had nothing to score left the order as it was.
+    """
     scored = [(passage.scores[stage], passage) for passage in passages if passage.scores.get(stage) is not None]
-    ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
+    ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))] or passages
     return ranked_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
 
 
@@ -53,7 +56,7 @@ def interval(values: Sequence[float]) -> str:
 
 def show_ranks(name: str, ranks: Sequence[float]) -> None:
     """One line of a table of retrieval figures."""
-    cells = [f"{name:8}"]
+    cells = [f"{name:10}"]
     cells += [f"recall@{k} {interval([rank <= k for rank in ranks])}" for k in (1, 5)]
     cells.append(f"MRR@10 {interval([1 / rank if rank <= 10 else 0.0 for rank in ranks])}")
     print("  ".join(cells), flush=True)
