@@ -214,7 +214,7 @@ def lookup(question: str, names: Sequence[str]) -> Lookup | None:
 
 
 class Financials:
-    """The statements that a question's `Lookup` asks for, ranked; a stage named ``financials``.
+    """The statements that a question's `Lookup` asks for, ranked.
 
     Parameters
     ----------
@@ -228,8 +228,6 @@ class Financials:
     texts : callable
         Chunks' embedded texts, their prefix first, by id; those that are gone are left out.
     """
-
-    name = "financials"
 
     def __init__(
         self,
