@@ -25,9 +25,8 @@ WORDS = {
     "bm25": "by words",
     "rrf": "both, fused",
     "rerank": "compared token by token",
-    "combined": "compared, a little fused",
     "statement": "by the lines asked about",
-    "financials": "combined, with those fused",
+    "financials": "compared, with those fused",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200

@@ -20,7 +20,6 @@ SCORE_ORDER = (
     *(
         "answerable",
         "rerank",
-        "combined",
         "statement",
         "financials",
         "cross_encoder",

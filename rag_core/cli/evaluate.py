@@ -23,7 +23,6 @@ class Choice(str, Enum):
     AS_SET = "as-set"
     CROSS_ENCODER = "cross_encoder"
     FINANCIALS = "financials"
-    COMBINED = "combined"
     RERANK = "rerank"
     RRF = "rrf"
     BM25 = "bm25"

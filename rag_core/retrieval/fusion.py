@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rag_core.types import Hit
-
-# What the normalised fusion counts beside the reranker's score: enough to decide between passages that
-# are about as close, as those of filings and other tables often are. On prose it changes nothing beyond
-# chance; twice as much does harm.
-FUSION_WEIGHT = 0.1
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
@@ -31,29 +26,3 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hi
     # Rounded, so that the order of addition cannot decide between equal sums.
     ordered = sorted(sums.items(), key=lambda item: (-round(item[1], 12), item[0]))
     return [Hit(chunk_id, score) for chunk_id, score in ordered]
-
-
-def weighted_sum(reranked: Sequence[Hit], fused: Mapping[int, float]) -> list[Hit]:
-    """Reranked chunks by the weighted mean of the reranker's score and the fusion's over its largest.
-
-    Fox and Shaw's CombSUM with weights ("Combination of multiple searches", TREC-2, 1994): what both
-    retrievers found high is a sign of its own.
-
-    Parameters
-    ----------
-    reranked : sequence of Hit
-        Scores in -1..1.
-    fused : mapping of chunk id to float
-        Of `reciprocal_rank_fusion`; a chunk that it lacks counts 0.
-
-    Returns
-    -------
-    list of Hit
-        Best first, scores in -1..1.
-    """
-    largest = max(fused.values(), default=0.0) or 1.0
-    scored = [
-        Hit(hit.chunk_id, (hit.score + FUSION_WEIGHT * fused.get(hit.chunk_id, 0.0) / largest) / (1 + FUSION_WEIGHT))
-        for hit in reranked
-    ]
-    return sorted(scored, key=lambda hit: -hit.score)

@@ -1,4 +1,4 @@
-"""Retrieve by meaning and by words, fuse, rerank, combine, look up: the stages in their order, each timed."""
+"""Retrieve by meaning and by words, fuse, rerank, look up: the stages in their order, each timed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rag_core.retrieval.financials import Financials
-from rag_core.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
+from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.types import Hit, Question, RankBy
 
@@ -50,11 +50,11 @@ class Pipeline:
         Chunks that each retriever is asked for; all that they find are reranked.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank", "combined", "financials", "cross_encoder"}
+    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "cross_encoder"}
         The stage that orders chunks; see `Configuration`.
     financials : Financials, optional
         The statements that the question is answered from, for the last two; without them ``financials``
-        orders as ``combined`` does.
+        orders as ``rerank`` does.
     cross_encoder : Reranker, optional
         What ``rank_by="cross_encoder"`` orders by; not run otherwise.
     cross_encoder_top : int
@@ -74,7 +74,7 @@ class Pipeline:
         *,
         candidates: int,
         rrf_k: int,
-        rank_by: RankBy = "combined",
+        rank_by: RankBy = "financials",
         financials: Financials | None = None,
         cross_encoder: Reranker | None = None,
         cross_encoder_top: int = 20,
@@ -123,21 +123,17 @@ class Pipeline:
             found = dict.fromkeys([*(hit.chunk_id for hit in fused), *looked_up])
             reranked = self._reranker.rerank(question, list(found))
         both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
-        combined = weighted_sum(reranked, both) if both else []
-        statements = self._statements(combined, looked_up, timer)
-        financials = reciprocal_rank_fusion([combined, *statements], self._rrf_k) if any(statements) else []
-        last = financials or combined
+        statements = self._statements(reranked, looked_up, timer)
+        financials = reciprocal_rank_fusion([reranked, *statements], self._rrf_k) if any(statements) else []
+        last = financials or reranked
         # The fusion of one ranking keeps its order.
-        first = {"rerank": reranked, "combined": combined, "financials": last, "cross_encoder": last}.get(
-            self._rank_by, fused
-        )
+        first = {"rerank": reranked, "financials": last, "cross_encoder": last}.get(self._rank_by, fused)
         order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))
         scores = {
             self._dense.name: _by_chunk(by_meaning),
             self._words.name: _by_chunk(by_words),
             "rrf": both,
             self._reranker.name: _by_chunk(reranked),
-            "combined": _by_chunk(combined),
             "statement": _by_chunk([hit for hits in statements for hit in hits]),
             "financials": _by_chunk(financials),
         }
@@ -149,12 +145,12 @@ class Pipeline:
             scores[self._cross_encoder.name] = _by_chunk(read)
         return Ranking(tuple(order), scores)
 
-    def _statements(self, combined: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[list[Hit]]:
+    def _statements(self, reranked: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[list[Hit]]:
         """The chunks of each statement that the question is answered from."""
         if self._financials is None:
             return []
         with timer.measure("financials"):
-            return self._financials.rankings([hit.chunk_id for hit in combined], looked_up)
+            return self._financials.rankings([hit.chunk_id for hit in reranked], looked_up)
 
 
 def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:

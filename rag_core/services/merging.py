@@ -23,7 +23,7 @@ def fused(rankings: Sequence[Ranked], rrf_k: int) -> Ranked:
     others = [hit.chunk_id for hit in hits if hit.chunk_id not in scores[reranker.name]]
     scores[reranker.name] |= {hit.chunk_id: hit.score for hit in reranker.rerank(first.question, others)}
     scores["rrf"] = {hit.chunk_id: hit.score for hit in hits}
-    scores["combined"] = scores["financials"] = {}
+    scores["financials"] = {}
     rows = {chunk_id: row for ranked in rankings for chunk_id, row in ranked.rows.items()}
     return replace(first, ranking=Ranking(tuple(hit.chunk_id for hit in hits), scores), rows=rows)
 

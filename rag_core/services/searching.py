@@ -201,8 +201,8 @@ class Searching:
         another's.
         """
         if rank_by == "financials" and not ranking.scores[rank_by]:
-            rank_by = "combined"
-        if not self._settings.freshness or rank_by not in ("rerank", "combined", "cross_encoder"):
+            rank_by = "rerank"
+        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
             return ranking
         added = {
             one.document_id: one.added_at

@@ -72,9 +72,9 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
 
 
 def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
-    dense, combined = kept(library, Configuration("dense")), kept(library, Configuration())
+    dense, whole = kept(library, Configuration("dense")), kept(library, Configuration())
     app = open_page("evaluate")
-    assert app.selectbox(key="evaluation_kept").value == combined.evaluation_id
+    assert app.selectbox(key="evaluation_kept").value == whole.evaluation_id
     app.selectbox(key="compared_with_kept").set_value(dense.evaluation_id).run()
     assert column(app, "Second minus first")["map"].startswith("+0.000")
     app.button(key="remove_evaluation").click().run()

@@ -38,7 +38,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_the_balance_sheet_is_among_the_first(library: Engine) -> None:
     pages = [one.page_index for one in library.search(ASKED, top_k=2).passages]
     assert 7 in pages
-    without = library.search(ASKED, top_k=2, configuration=Configuration("combined")).passages
+    without = library.search(ASKED, top_k=2, configuration=Configuration("rerank")).passages
     assert 7 not in [one.page_index for one in without]
 
 

@@ -40,12 +40,12 @@ def test_the_cross_encoder_orders_the_best_and_the_rest_follow(library: Engine, 
     assert bridge.scores["cross_encoder"] == pytest.approx(float(expected[0]), abs=1e-6)
     assert scores == sorted(scores, key=lambda score: -(score or 0.0))
     assert [one.scores["cross_encoder"] for one in rest] == [None]
-    assert min(one.scores["combined"] or 0.0 for one in read) >= (rest[0].scores["combined"] or 0.0)
+    assert min(one.scores["rerank"] or 0.0 for one in read) >= (rest[0].scores["rerank"] or 0.0)
     assert "cross_encoder" in found.timings_ms
 
 
 def test_the_gate_keeps_to_late_interaction(library: Engine) -> None:
-    found, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=Configuration("combined"))
+    found, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=Configuration("rerank"))
     assert found.gate == without.gate
     assert without.passages[0].document == "bridge.pdf"
     assert "cross_encoder" not in without.passages[0].scores
@@ -54,17 +54,17 @@ def test_the_gate_keeps_to_late_interaction(library: Engine) -> None:
 def test_its_stage_is_told(library: Engine) -> None:
     stages = [event.name for event in library.ask(ASK_BUDGET) if isinstance(event, Stage) and event.done]
     assert stages[:5] == ["embed", "dense", "lexical", "rerank", "cross_encoder"]
-    assert [stage.name for stage in library.explain(ASK_BUDGET).stages][-2:] == ["combined", "cross_encoder"]
+    assert [stage.name for stage in library.explain(ASK_BUDGET).stages][-2:] == ["rerank", "cross_encoder"]
 
 
 def test_an_evaluation_as_set_names_what_it_ordered_by(library: Engine) -> None:
     label = library.add_label(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)])
     names = []
-    for configuration in (None, Configuration("combined")):
+    for configuration in (None, Configuration("rerank")):
         *_, last = library.evaluate([label], configuration, answers=False)
         assert isinstance(last, Evaluation)
         names.append(last.configuration)
-    assert names == ["cross_encoder", "combined"]
+    assert names == ["cross_encoder", "rerank"]
 
 
 def test_it_is_warmed_up_with_the_embedder(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_statement_comes_up_beside_what_was_found_for_the_question() -> None:
     assert "financials" in scored
 
 
-def test_where_no_chunk_is_of_a_statement_the_combined_order_stands() -> None:
+def test_where_no_chunk_is_of_a_statement_the_reranked_order_stands() -> None:
     for looked_up in (None, financials(CASH)):
         order, scored = run(looked_up)
         assert order[:2] == (2, 4)

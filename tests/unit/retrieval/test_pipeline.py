@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rag_core.retrieval import Pipeline, Timer
-from rag_core.retrieval.fusion import FUSION_WEIGHT
 from rag_core.types import Hit, Question, RankBy
 
 QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))
@@ -44,13 +43,6 @@ def test_the_reranker_has_the_last_word() -> None:
     assert ranking.order == (3, 1, 2)
 
 
-def test_between_passages_about_as_close_the_fusion_decides() -> None:
-    ranking = pipeline(Fixed("rerank", (3, 0.51), (2, 0.5), (1, 0.3))).run(QUESTION, None, Timer())
-    assert ranking.order == (2, 3, 1)
-    assert ranking.scores["combined"][2] == pytest.approx((0.5 + FUSION_WEIGHT) / (1 + FUSION_WEIGHT))
-    assert ranking.scores["rerank"] == {3: 0.51, 2: 0.5, 1: 0.3}
-
-
 def test_what_cannot_be_scored_follows_in_fused_order() -> None:
     ranking = pipeline(Fixed("rerank", (3, 0.7))).run(QUESTION, None, Timer())
     assert ranking.order == (3, 2, 1)
@@ -77,9 +69,9 @@ def test_each_retriever_is_asked_for_the_candidates_in_scope() -> None:
     [
         ("dense", ["dense", "rerank"], (1, 2), {"dense", "rerank"}),
         ("bm25", ["lexical", "rerank"], (2, 3), {"bm25", "rerank"}),
-        ("rrf", ["dense", "lexical", "rerank"], (2, 1, 3), {"dense", "bm25", "rrf", "rerank", "combined"}),
-        ("rerank", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank", "combined"}),
-        ("combined", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank", "combined"}),
+        ("rrf", ["dense", "lexical", "rerank"], (2, 1, 3), {"dense", "bm25", "rrf", "rerank"}),
+        ("rerank", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
+        ("financials", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
     ],
 )
 def test_the_chosen_stage_orders_and_what_it_does_not_need_is_not_run(
