@@ -79,6 +79,8 @@ from rag_core.types import (
 
 log = logging.getLogger(__name__)
 DEFAULT_COLLECTION = "default"
+# Words of the questions that a model is warmed up with, as `range` takes them.
+WARM_LENGTHS = (6, 95, 8)
 
 
 class Engine:
@@ -218,7 +220,9 @@ class Engine:
             self._indexer.warm_up()
             generation = self._generations.active()
             self._stores.dense(generation.generation_id).count()
-            generation.embedder.embed_question("warm up")
+            # A question's length that the model meets for the first time takes it twice as long.
+            for tokens in range(*WARM_LENGTHS):
+                generation.embedder.embed_question("warm " * tokens)
             if self.settings.reranker:
                 self._models.cross_encoder()
             self._generators.warm_up()

@@ -13,6 +13,8 @@ from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
 SCORE = "answerable"
 # What the probability is made of beside the reranker's score.
 SENTENCE, TOPIC = "sentence", "topic"
+# What a statement lacks that names another company or time, or none.
+OTHER_FIGURES = "its figures may be of another company or time"
 
 
 def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
@@ -37,6 +39,8 @@ def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         chunk, title = vectors[row.id], embedded_text(row.prefix, "")
         score, sentence = best_sentence(ranked.question.tokens, chunk, ranked.weights)
         lacking = unmet(ranked.question.text, _around(passage.text, spans, chunk.sentences, sentence), title)
+        if _is_told_of(ranked, passage) and not tells_lines(ranked, passage):
+            lacking = (*lacking, OTHER_FIGURES)
         topic = topic_similarity(ranked.question.tokens, chunk)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
         told = _told(ranked, passage, chunk)
@@ -51,10 +55,16 @@ def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
 def tells_lines(ranked: Ranked, passage: Passage) -> bool:
     """Whether a passage is of a statement that tells the lines looked for, of the company and time asked for."""
     looked_up = ranked.financials
-    if looked_up is None or not looked_up.wanted.lines or passage.scores.get("statement") is None:
+    if looked_up is None or not _is_told_of(ranked, passage):
         return False
     title = embedded_text(ranked.rows[int(passage.chunk_id)].prefix, "")
     return not is_foreign(looked_up.wanted.rest, passage.text, title, None if ranked.alone else passage.document)
+
+
+def _is_told_of(ranked: Ranked, passage: Passage) -> bool:
+    """Whether a passage is of a statement that has the lines looked for, whosever they are."""
+    looked_up = ranked.financials
+    return looked_up is not None and bool(looked_up.wanted.lines) and passage.scores.get("statement") is not None
 
 
 def _told(ranked: Ranked, passage: Passage, chunk: ChunkVectors) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
+from rag_core.services.gating import OTHER_FIGURES
 from rag_core.types import AnswerState, Configuration
 from tests.unit.engines import indexed, opened
 
@@ -68,6 +69,15 @@ def test_the_answer_is_the_rows_that_the_ratio_is_computed_from(library: Engine)
 )
 def test_another_company_s_or_year_s_ratio_is_not_answered_from_these_rows(library: Engine, asked: str) -> None:
     assert "Total current assets" not in library.answer(asked).text
+
+
+def test_what_speaks_against_another_company_s_sheet_is_told(library: Engine) -> None:
+    def lacking(asked: str) -> tuple[str, ...]:
+        (sheet,) = (one for one in library.search(asked).passages if one.page_index == 7)
+        return sheet.unmet
+
+    assert OTHER_FIGURES in lacking("What is the current ratio of Cranford at year-end 2022?")
+    assert lacking(ASKED) == ()
 
 
 def test_the_only_document_need_not_be_named(library: Engine) -> None:
