@@ -39,11 +39,12 @@ def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         chunk, title = vectors[row.id], embedded_text(row.prefix, "")
         score, sentence = best_sentence(ranked.question.tokens, chunk, ranked.weights)
         lacking = unmet(ranked.question.text, _around(passage.text, spans, chunk.sentences, sentence), title)
-        if _is_told_of(ranked, passage) and not tells_lines(ranked, passage):
+        tells = tells_lines(ranked, passage)
+        if not tells and _is_told_of(ranked, passage):
             lacking = (*lacking, OTHER_FIGURES)
         topic = topic_similarity(ranked.question.tokens, chunk)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
-        told = _told(ranked, passage, chunk)
+        told = _told(ranked, passage, chunk) if tells else 0.0
         if told > probability:
             probability, lacking = told, ()
         made = {SENTENCE: score, TOPIC: topic, SCORE: probability}
@@ -68,8 +69,8 @@ def _is_told_of(ranked: Ranked, passage: Passage) -> bool:
 
 
 def _told(ranked: Ranked, passage: Passage, chunk: ChunkVectors) -> float:
-    """The probability that a passage tells the lines looked for; 0 for one that `tells_lines` is false of."""
-    if ranked.financials is None or not tells_lines(ranked, passage):
+    """The probability that a passage tells the lines looked for."""
+    if ranked.financials is None:
         return 0.0
     asked = ranked.financials.question.tokens
     sentence, _ = best_sentence(asked, chunk, ranked.financials.weights)
