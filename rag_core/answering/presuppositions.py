@@ -102,17 +102,21 @@ def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
 
 def _stands(word: Word, said: Reading, about: Reading) -> bool:
     """Whether a name stands in what is said or what it is about, perhaps in another form."""
-    name, there = _bare(word), _bare_words(said, about)
+    name, (there, together) = _bare(word), _words_of(said, about)
     stems = said.stems | about.stems
-    if name in there or word.stem in stems or stem(name) in stems or name in "".join(one.folded for one in said.words):
+    if name in there or word.stem in stems or stem(name) in stems or name in together:
         return True
     if any(fuzz.ratio(name, other) >= LIKE_NAMES for other in there):
         return True
     return word.text.isupper() and _initials(name, said)
 
 
-def _bare_words(*readings: Reading) -> set[str]:
-    return {_bare(word) for reading in readings for word in reading.words}
+# Each name of a question is looked for in the same words.
+@lru_cache(maxsize=32)
+def _words_of(said: Reading, about: Reading) -> tuple[frozenset[str], str]:
+    """The words of both, bare, and those that are said, run together."""
+    there = frozenset(_bare(word) for reading in (said, about) for word in reading.words)
+    return there, "".join(word.folded for word in said.words)
 
 
 def _bare(word: Word) -> str:

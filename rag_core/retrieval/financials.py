@@ -46,20 +46,20 @@ class Lookup:
         Titles and lines, with what the question names.
     rest : str
         The question without the measures: whose figures it asks for, and of when.
-    most : int
-        How many chunks of each count.
+    of_a_cause : bool
+        Whether the question asks why something changed, which no row tells.
     """
 
     statements: tuple[Statement, ...]
     lines: tuple[str, ...]
     text: str
     rest: str
-    most: int
+    of_a_cause: bool
 
     @property
-    def of_a_cause(self) -> bool:
-        """Whether the question asks why something changed, which no row tells."""
-        return self.most == MOST_FOR_A_CAUSE
+    def most(self) -> int:
+        """How many chunks of each statement count."""
+        return MOST_FOR_A_CAUSE if self.of_a_cause else MOST
 
 
 _TITLES: Mapping[Statement, str] = {
@@ -168,7 +168,8 @@ def _whole(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-_PATTERNS = [(_whole(pattern), lines) for pattern, lines in (*_NAMED, *_MEASURES)]
+# With what is looked for, and whether that tells a measure.
+_PATTERNS = [(_whole(pattern), told, terms is _MEASURES) for terms in (_NAMED, _MEASURES) for pattern, told in terms]
 _HEADS = {statement: _whole(pattern) for statement, pattern in _TITLES.items()}
 _CAUSE = _whole(r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to")
 # What is yet to come is in no statement.
@@ -198,19 +199,19 @@ def lookup(question: str, names: Sequence[str]) -> Lookup | None:
     rest = question
     named: dict[Statement, dict[str, None]] = {}
     lines: dict[str, None] = {}
-    for number, (pattern, told) in enumerate(_PATTERNS):
+    for pattern, told, measures in _PATTERNS:
         if pattern.search(question):
             rest = pattern.sub(" ", rest)
             for statement, words in told.items():
                 own = dict.fromkeys(words.split(", "))
                 named.setdefault(statement, {}).update(own)
-                if number >= len(_NAMED):
+                if measures:
                     lines.update(own)
     if not named:
         return None
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]
     text = " ".join([*parts, *dict.fromkeys([*names, *_YEAR.findall(question)])])
-    return Lookup(tuple(named), tuple(lines), text, rest, MOST_FOR_A_CAUSE if _CAUSE.search(question) else MOST)
+    return Lookup(tuple(named), tuple(lines), text, rest, bool(_CAUSE.search(question)))
 
 
 class Financials:

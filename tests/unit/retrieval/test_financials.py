@@ -85,14 +85,19 @@ def test_a_cause_needs_the_figures_once(question: str, most: int) -> None:
     assert found.most == most
 
 
-def financials(*statements: Statement, most: int = 10, among: Sequence[tuple[int, float]] = ()) -> Financials:
+def financials(*statements: Statement, of_a_cause: bool = False, among: Sequence[tuple[int, float]] = ()) -> Financials:
     def texts(chunk_ids: Sequence[int]) -> Mapping[int, str]:
         return {one: TEXTS[one] for one in chunk_ids if one in TEXTS}
 
     ranked = among or [(2, 0.9), (4, 0.8), (1, 0.7), (3, 0.6)]
     words = Fixed("bm25", (1, 5.0))
     return Financials(
-        Lookup(statements, (), "", "", most), QUESTION, np.ones(1, np.float32), words, Fixed("rerank", *ranked), texts
+        Lookup(statements, (), "", "", of_a_cause),
+        QUESTION,
+        np.ones(1, np.float32),
+        words,
+        Fixed("rerank", *ranked),
+        texts,
     )
 
 
@@ -104,7 +109,7 @@ def test_a_statement_s_chunks_are_those_that_its_title_heads() -> None:
 
 def test_no_more_chunks_of_a_statement_than_count() -> None:
     TEXTS[5] = TEXTS[1]
-    (balance,) = financials(BALANCE, most=1, among=[(5, 0.9), (1, 0.8)]).rankings([1, 5], [])
+    (balance,) = financials(BALANCE, of_a_cause=True, among=[(5, 0.9), (1, 0.8)]).rankings([1, 5], [])
     assert [hit.chunk_id for hit in balance] == [5]
 
 
