@@ -12,6 +12,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import Connection, MetaData, text
@@ -56,6 +57,17 @@ def terms(question: str) -> list[str]:
     return list(dict.fromkeys([*(content or whole), *parts]))[:MAX_TERMS]
 
 
+@dataclass(slots=True)
+class _Counts:
+    """What was counted since the index changed last.
+
+    Whoever changes it puts new ones in place: what is counted before goes into the old ones.
+    """
+
+    total: int | None = None
+    holding: dict[str, int] = field(default_factory=dict)
+
+
 class WordIndex:
     """BM25 over the words of chunks; a retriever named ``bm25``.
 
@@ -66,7 +78,7 @@ class WordIndex:
 
     def __init__(self, path: Path) -> None:
         self._db = Database(path, MetaData())
-        self._frequencies: dict[str, int] = {}
+        self._counts = _Counts()
         with self._db.begin() as connection:
             connection.execute(
                 text(
@@ -90,12 +102,13 @@ class WordIndex:
                     ),
                     values,
                 )
-            self._frequencies = {}
+            self._counts = _Counts()
 
     def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
         """The ``k`` chunks with the highest BM25, best first, within these versions if given.
 
-        BM25 over the question's terms, in a large index without the commonest of them; see `MAX_POSTINGS`.
+        BM25 over the question's terms; where all versions are searched, without those that stand in more than
+        half of all chunks and, in a large index, without the commonest of the others (see `MAX_POSTINGS`).
         """
         wanted = terms(question.text)
         if not wanted or (versions is not None and not versions):
@@ -106,7 +119,9 @@ class WordIndex:
             f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
-            match = _match(self._selective(connection, wanted))
+            # In some versions alone, a word of nearly all chunks may be the only one there is.
+            enough = k if versions is None else MAX_POSTINGS
+            match = _match(self._selective(connection, wanted, enough))
             values = {"match": match, "k": k, "versions": json.dumps(list(versions or ()))}
             return [Hit(row.rowid, float(row.score)) for row in connection.execute(text(statement), values)]
 
@@ -117,26 +132,38 @@ class WordIndex:
         negative.
         """
         with self._db.read() as connection:
-            total = _count(connection)
+            total = self._total(connection)
             frequencies = self._document_frequencies(connection, words)
         return {word: max(0.0, math.log((total + 1) / (held + 0.5))) for word, held in frequencies.items()}
 
-    def _selective(self, connection: Connection, wanted: Sequence[str]) -> list[str]:
-        """The rarest of these terms that `MAX_POSTINGS` rows have room for; at least one that occurs."""
+    def _selective(self, connection: Connection, wanted: Sequence[str], enough: int) -> list[str]:
+        """The rarest of these terms that `MAX_POSTINGS` rows have room for; at least one that occurs.
+
+        Once there are ``enough`` rows, those in more than half of all rows are left out as well: to FTS5
+        each is worth a millionth, and costs the most.
+        """
         frequencies = self._document_frequencies(connection, wanted)
+        half = self._total(connection) / 2
         kept: list[str] = []
         postings = 0
         for term in sorted(wanted, key=frequencies.__getitem__):
-            postings += frequencies[term]
-            if postings > max(MAX_POSTINGS, frequencies[term]):
+            held = frequencies[term]
+            if (postings and postings + held > MAX_POSTINGS) or (postings >= enough and held > half):
                 break
             kept.append(term)
+            postings += held
         return kept
+
+    def _total(self, connection: Connection) -> int:
+        """How many chunks are held; remembered."""
+        known = self._counts
+        if known.total is None:
+            known.total = _count(connection)
+        return known.total
 
     def _document_frequencies(self, connection: Connection, words: Sequence[str]) -> dict[str, int]:
         """How many chunks hold each word; remembered, since counting a common word walks all its rows."""
-        # Whoever changes the index puts a new dictionary in place: what is counted before goes into the old one.
-        known = self._frequencies
+        known = self._counts.holding
         query = text("SELECT count(*) FROM words WHERE words MATCH :match")
         found = {word: known[word] for word in words if word in known}
         for word in dict.fromkeys(words):
@@ -153,7 +180,7 @@ class WordIndex:
                 text("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(:ids))"),
                 {"ids": json.dumps(list(chunk_ids))},
             )
-        self._frequencies = {}
+        self._counts = _Counts()
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""

@@ -188,6 +188,11 @@ def test_where_words_stand_in_too_many_chunks_the_rarest_decide(
     assert set(ask(index, "annual zebra")) == set(TEXTS)
 
 
+def test_what_is_left_out_where_enough_is_found_changes_no_order(index: WordIndex) -> None:
+    everything = ask(index, "annual ENOSPC report", k=100)
+    assert [ask(index, "annual ENOSPC report", k=k) for k in (1, 2, 3)] == [everything[:k] for k in (1, 2, 3)]
+
+
 def test_no_more_frequencies_are_remembered_than_agreed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MAX_REMEMBERED", 1)
     index = WordIndex(tmp_path / "words.sqlite")
