@@ -1,0 +1,129 @@
+"""One ranking: what the stages of retrieval make of a question in one state of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from rag_core.answering.facts import Reading
+from rag_core.index import STOPWORDS
+from rag_core.retrieval import (
+    CrossEncoderReranker,
+    Financials,
+    LateInteractionReranker,
+    Pipeline,
+    Ranking,
+    Timer,
+    fresher_first,
+    lookup,
+    token_weights,
+)
+from rag_core.services.chunktokens import ChunkTokens
+from rag_core.services.generations import Generation
+from rag_core.services.models import Models
+from rag_core.services.queries import Query, Ranked
+from rag_core.services.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import FloatArray, Question, RankBy, embedded_text
+
+
+class Ranker:
+    """Puts the parts of retrieval together as settings and a query's configuration say.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    models : Models
+    """
+
+    def __init__(self, settings: Settings, stores: Stores, models: Models) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._models = models
+
+    def rank(
+        self, query: Query, timer: Timer, on_stage: Callable[[str], None], hypothesis: str, generation: Generation
+    ) -> Ranked:
+        """Chunks in their order, found in one generation; see `Searching.rank`."""
+        on_stage("embed")
+        with timer.measure("embed"):
+            question = generation.embedder.embed_question(query.text)
+            if hypothesis:
+                question = _towards(question, generation.embedder.embed_question(hypothesis).dense)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        tokens = ChunkTokens(self._stores, generation)
+        how = query.configuration
+        rank_by = how.rank_by or self._settings.rank_by
+        looks_up = rank_by in ("financials", "cross_encoder")
+        financials = self._financials(query.text, generation, tokens, timer) if looks_up else None
+        pipeline = Pipeline(
+            self._stores.dense(generation.generation_id),
+            self._stores.words,
+            LateInteractionReranker(tokens.vectors, lambda _: weights),
+            candidates=max(how.candidates or self._settings.candidates, query.top_k),
+            rrf_k=how.rrf_k or self._settings.rrf_k,
+            rank_by=rank_by,
+            financials=financials,
+            cross_encoder=(
+                CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
+            ),
+            cross_encoder_top=self._settings.rerank_top,
+        )
+        ranking = pipeline.run(question, self._versions(query.documents), timer, on_stage)
+        rows = self._stores.library.visible_chunks(ranking.order)
+        ranking = self._fresher_first(ranking, rank_by, rows)
+        alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
+        return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone)
+
+    def _financials(self, text: str, generation: Generation, tokens: ChunkTokens, timer: Timer) -> Financials | None:
+        """The search for the statements that a question is answered from."""
+        wanted = lookup(text, [word.text for word in Reading(text).names])
+        if wanted is None:
+            return None
+        with timer.measure("embed"):
+            question = generation.embedder.embed_question(wanted.text)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        reranker = LateInteractionReranker(tokens.vectors, lambda _: weights)
+        return Financials(wanted, question, weights, self._stores.words, reranker, self._texts)
+
+    def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
+        """The ranking with newer documents preferred, where the settings say so.
+
+        Only the rerankers' scores are of one size: what is much beside one stage's is nothing beside
+        another's.
+        """
+        if rank_by == "financials" and not ranking.scores[rank_by]:
+            rank_by = "rerank"
+        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
+            return ranking
+        added = {
+            one.document_id: one.added_at
+            for one in self._stores.library.documents(sorted({row.document_id for row in rows.values()}))
+        }
+        now = datetime.now(UTC)
+        ages = {
+            chunk_id: (now - added[row.document_id]).total_seconds() / 86_400
+            for chunk_id, row in rows.items()
+            if row.document_id in added
+        }
+        return fresher_first(ranking, rank_by, ages, self._settings.freshness, self._settings.freshness_half_life_days)
+
+    def _texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
+        rows = self._stores.library.visible_chunks(chunk_ids)
+        return {one: embedded_text(row.prefix, row.text) for one, row in rows.items()}
+
+    def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
+        """Versions to search: ``None`` where all that the stores hold may be seen."""
+        if scope is None and not self._stores.library.hidden_versions():
+            return None
+        return list(self._stores.library.visible_versions(scope))
+
+
+def _towards(question: Question, hypothesis: FloatArray) -> Question:
+    mean = question.dense + hypothesis
+    return replace(question, dense=mean / np.linalg.norm(mean))
