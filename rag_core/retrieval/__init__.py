@@ -1,7 +1,8 @@
 """From a question to ranked chunks."""
 
+from rag_core.retrieval.begun import Begun
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
-from rag_core.retrieval.financials import Financials, lookup
+from rag_core.retrieval.financials import LOOKED_UP, Financials, Lookup, lookup
 from rag_core.retrieval.folding import fold
 from rag_core.retrieval.freshness import fresher_first
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
@@ -20,9 +21,12 @@ from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
     "GATED",
+    "LOOKED_UP",
+    "Begun",
     "CrossEncoderReranker",
     "Financials",
     "LateInteractionReranker",
+    "Lookup",
     "Pipeline",
     "Ranking",
     "Reranker",

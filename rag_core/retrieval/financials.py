@@ -16,7 +16,7 @@ from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.types import FloatArray, Hit, Question
 
 # Chunks among which the statements are looked for: the question's best, and as many that words find.
-CANDIDATES = 50
+LOOKED_UP = 50
 # Of the chunks most like what is looked for, so many are held against the statements' titles, which stand
 # in a chunk's prefix or among its first characters.
 HELD, HEAD_CHARACTERS = 30, 300
@@ -248,7 +248,7 @@ class Financials:
 
     def candidates(self, versions: Sequence[str] | None) -> list[int]:
         """Chunks that hold the words looked for, best first."""
-        return [hit.chunk_id for hit in self._words.retrieve(self.question, CANDIDATES, versions)]
+        return [hit.chunk_id for hit in self._words.retrieve(self.question, LOOKED_UP, versions)]
 
     def rankings(self, chunk_ids: Sequence[int], looked_up: Sequence[int]) -> list[list[Hit]]:
         """For each statement its chunks, those most like what is looked for first.
@@ -260,7 +260,7 @@ class Financials:
         looked_up : sequence of int
             The `candidates`.
         """
-        among = list(dict.fromkeys([*chunk_ids[:CANDIDATES], *looked_up]))
+        among = list(dict.fromkeys([*chunk_ids[:LOOKED_UP], *looked_up]))
         held = self._reranker.rerank(self.question, among)[:HELD]
         texts = self._texts([hit.chunk_id for hit in held])
         heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}

@@ -45,6 +45,7 @@ class Pipeline:
     Parameters
     ----------
     dense, words : Retriever
+        Where one is `Begun`, its time is what is left to wait for.
     reranker : Reranker
     candidates : int
         Chunks that each retriever is asked for; all that they find are reranked.

@@ -40,6 +40,10 @@ class ChunkTokens:
         found = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
         return {chunk_id: vectors for chunk_id, vectors in found.items() if vectors is not None}
 
+    def fetch(self, chunk_ids: Sequence[int]) -> None:
+        """Take what is stored of these into memory, in whatever thread; `vectors` then has it."""
+        self._vectors.update(self._stores.vectors.tokens([one for one in chunk_ids if one not in self._vectors]))
+
     def spans(self, rows: Sequence[Any]) -> list[IntArray]:
         """For each chunk's row the character spans of its tokens, shape (n, 2).
 

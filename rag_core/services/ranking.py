@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +13,12 @@ import numpy as np
 from rag_core.answering.facts import Reading
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
+    LOOKED_UP,
+    Begun,
     CrossEncoderReranker,
     Financials,
     LateInteractionReranker,
+    Lookup,
     Pipeline,
     Ranking,
     Timer,
@@ -28,7 +32,10 @@ from rag_core.services.models import Models
 from rag_core.services.queries import Query, Ranked
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import FloatArray, Question, RankBy, embedded_text
+from rag_core.types import FloatArray, Hit, Question, RankBy, embedded_text
+
+# Searches for words that run side by side; more wait.
+AT_ONCE = 4
 
 
 class Ranker:
@@ -45,27 +52,37 @@ class Ranker:
         self._settings = settings
         self._stores = stores
         self._models = models
+        self._calls = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="words")
+
+    def close(self) -> None:
+        """Rank no more."""
+        self._calls.shutdown()
 
     def rank(
         self, query: Query, timer: Timer, on_stage: Callable[[str], None], hypothesis: str, generation: Generation
     ) -> Ranked:
         """Chunks in their order, found in one generation; see `Searching.rank`."""
+        how = query.configuration
+        rank_by = how.rank_by or self._settings.rank_by
+        candidates = max(how.candidates or self._settings.candidates, query.top_k)
+        looks_up = rank_by in ("financials", "cross_encoder")
+        wanted = lookup(query.text, [word.text for word in Reading(query.text).names]) if looks_up else None
+        versions = self._versions(query.documents)
+        tokens = ChunkTokens(self._stores, generation)
+        by_words = self._begun(query.text, candidates, versions, tokens)
+        lines = self._begun(wanted.text, LOOKED_UP, versions, tokens) if wanted else None
         on_stage("embed")
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             if hypothesis:
                 question = _towards(question, generation.embedder.embed_question(hypothesis).dense)
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
-        tokens = ChunkTokens(self._stores, generation)
-        how = query.configuration
-        rank_by = how.rank_by or self._settings.rank_by
-        looks_up = rank_by in ("financials", "cross_encoder")
-        financials = self._financials(query.text, generation, tokens, timer) if looks_up else None
+        financials = self._financials(wanted, lines, generation, tokens, timer) if wanted and lines else None
         pipeline = Pipeline(
             self._stores.dense(generation.generation_id),
-            self._stores.words,
+            by_words,
             LateInteractionReranker(tokens.vectors, lambda _: weights),
-            candidates=max(how.candidates or self._settings.candidates, query.top_k),
+            candidates=candidates,
             rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
             financials=financials,
@@ -74,22 +91,32 @@ class Ranker:
             ),
             cross_encoder_top=self._settings.rerank_top,
         )
-        ranking = pipeline.run(question, self._versions(query.documents), timer, on_stage)
+        ranking = pipeline.run(question, versions, timer, on_stage)
         rows = self._stores.library.visible_chunks(ranking.order)
         ranking = self._fresher_first(ranking, rank_by, rows)
         alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
         return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone)
 
-    def _financials(self, text: str, generation: Generation, tokens: ChunkTokens, timer: Timer) -> Financials | None:
+    def _begun(self, text: str, k: int, versions: Sequence[str] | None, tokens: ChunkTokens) -> Begun:
+        """A search for a text's words, from now on; what the reranker reads of the chunks is fetched with it."""
+        words, asked = self._stores.words, _unembedded(text)
+
+        def search() -> list[Hit]:
+            hits = words.retrieve(asked, k, versions)
+            tokens.fetch([hit.chunk_id for hit in hits])
+            return hits
+
+        return Begun(words.name, self._calls.submit(search))
+
+    def _financials(
+        self, wanted: Lookup, words: Begun, generation: Generation, tokens: ChunkTokens, timer: Timer
+    ) -> Financials:
         """The search for the statements that a question is answered from."""
-        wanted = lookup(text, [word.text for word in Reading(text).names])
-        if wanted is None:
-            return None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(wanted.text)
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
         reranker = LateInteractionReranker(tokens.vectors, lambda _: weights)
-        return Financials(wanted, question, weights, self._stores.words, reranker, self._texts)
+        return Financials(wanted, question, weights, words, reranker, self._texts)
 
     def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
         """The ranking with newer documents preferred, where the settings say so.
@@ -127,3 +154,8 @@ class Ranker:
 def _towards(question: Question, hypothesis: FloatArray) -> Question:
     mean = question.dense + hypothesis
     return replace(question, dense=mean / np.linalg.norm(mean))
+
+
+def _unembedded(text: str) -> Question:
+    """A question as words see it."""
+    return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))

@@ -54,6 +54,10 @@ class Searching:
         self._threshold = threshold
         self._top_k = top_k
 
+    def close(self) -> None:
+        """Search no more."""
+        self._ranker.close()
+
     def query(
         self,
         text: str,

@@ -52,6 +52,15 @@ def test_spans_are_offsets_into_the_chunk_and_negative_before_it(engine: Engine)
         assert (spans[:, 0] < 0).any()
 
 
+def test_what_was_fetched_before_is_at_hand_and_the_rest_is_still_made(engine: Engine) -> None:
+    bridge = indexed(engine, "bridge.pdf", BUDGET)
+    [row] = rows_of(engine, "bridge.pdf")
+    tokens = chunk_tokens(engine)
+    tokens.fetch([row.id, row.id + 1000])
+    engine.delete([bridge])
+    assert set(tokens.vectors([row.id, row.id + 1000])) == {row.id}
+
+
 def test_a_question_reads_the_vectors_of_a_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "birds.pdf", PENGUINS)
