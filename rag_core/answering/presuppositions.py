@@ -58,7 +58,7 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
 
     One balance sheet looks like another: what an ordinary sentence may leave open has to be said here.
     Each name and figure of the question must stand in the passage or its title, and one of its words in
-    the document's name.
+    the document's name or title.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
         Without the measures that it asks for.
     passage, title : str
     document : str or None
-        Its name; ``None`` where it is the only one asked of.
+        Its name and title; ``None`` where it is the only one asked of.
     """
     asked, said, about = _reading(question), _reading(passage), _reading(title)
     # A document's name often runs words together: AMERICANEXPRESS_2022.pdf.

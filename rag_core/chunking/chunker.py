@@ -6,22 +6,24 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import PurePath
 
 import numpy as np
 
 from rag_core.chunking.tables import repeated_head, tables
+from rag_core.chunking.titles import BELOW, document_label, title
 from rag_core.errors import SettingsError
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
+# What of them the document's name and title may take where a heading follows.
+DOCUMENT_TOKENS = 26
 # What a chunk repeats of the head of the table that it begins in, where the embedder's window has room.
 HEAD_TOKENS = 40
 # Room for the tokens that the rest of a word may have more once the word is cut.
 CUT_MARGIN = 8
-PREFIX_RULE = "name-heading-tablehead-1"
+PREFIX_RULE = "name-title-heading-tablehead-2"
 _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
 
@@ -84,16 +86,22 @@ class Chunker:
         spans: list[ChunkSpan] = []
         # All at once: the tokenizer takes every core.
         token_offsets = self._offsets([page.text for page in pages])
+        told = title(name, pages[0] if pages else None)
         for page, following, offsets in zip(pages, [*pages, None][1:], token_offsets, strict=True):
-            spans += self._of_page(name, page, following, offsets, len(spans))
+            spans += self._of_page(name, told, page, following, offsets, len(spans))
         return spans
 
-    def of_page(self, name: str, page: Page, following: Page) -> list[ChunkSpan]:
-        """Chunks that begin on a page which another follows, numbered from 0."""
-        return self._of_page(name, page, following, self._offsets([page.text])[0], 0)
+    def of_page(self, name: str, told: str, page: Page, following: Page) -> list[ChunkSpan]:
+        """Chunks that begin on a page which another follows, numbered from 0.
 
-    def _of_page(self, name: str, page: Page, following: Page | None, offsets: IntArray, first: int) -> list[ChunkSpan]:
-        common, common_tokens = self._prefix(name, page.heading)
+        ``told`` is the document's `title`.
+        """
+        return self._of_page(name, told, page, following, self._offsets([page.text])[0], 0)
+
+    def _of_page(
+        self, name: str, told: str, page: Page, following: Page | None, offsets: IntArray, first: int
+    ) -> list[ChunkSpan]:
+        common, common_tokens = self._prefix(document_label(name, told, page.heading), page.heading)
         found = [table for body in _bodies(page) for table in tables(page, *body)]
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._cuts(page, offsets), first):
@@ -119,13 +127,17 @@ class Chunker:
             spans[-1] = self._continued(spans[-1], following)
         return spans
 
-    def _prefix(self, name: str, heading: str) -> tuple[str, int]:
-        title = " ".join(PurePath(name).stem.replace("_", " ").split())
-        prefix = f"{title} › {heading}" if heading else title
-        offsets = self._offsets([prefix])[0]
-        if len(offsets) > PREFIX_TOKENS:
-            prefix = prefix[: int(offsets[PREFIX_TOKENS - 1][1])]
-        return prefix, min(len(offsets), PREFIX_TOKENS)
+    def _prefix(self, document: str, heading: str) -> tuple[str, int]:
+        if not heading:
+            return self._cut(document, PREFIX_TOKENS)
+        # However long the one is, the other is told.
+        document, _ = self._cut(document, DOCUMENT_TOKENS)
+        return self._cut(f"{document}{BELOW}{heading}", PREFIX_TOKENS)
+
+    def _cut(self, line: str, most: int) -> tuple[str, int]:
+        """The line's first tokens, and how many they are."""
+        offsets = self._offsets([line])[0]
+        return (line[: int(offsets[most - 1][1])] if len(offsets) > most else line), min(len(offsets), most)
 
     def _fitting(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
         """The last of a head's lines that there is room for, and their tokens: column heads stand below titles."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_core.answering.presuppositions import is_foreign, unmet
+from rag_core.chunking import document_of
 from rag_core.retrieval import GATED, best_sentence, calibration, topic_similarity
 from rag_core.services.queries import Ranked
 from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
@@ -58,8 +59,9 @@ def tells_lines(ranked: Ranked, passage: Passage) -> bool:
     looked_up = ranked.financials
     if looked_up is None or not _is_told_of(ranked, passage):
         return False
-    title = embedded_text(ranked.rows[int(passage.chunk_id)].prefix, "")
-    return not is_foreign(looked_up.wanted.rest, passage.text, title, None if ranked.alone else passage.document)
+    prefix = ranked.rows[int(passage.chunk_id)].prefix
+    document = None if ranked.alone else document_of(prefix)
+    return not is_foreign(looked_up.wanted.rest, passage.text, embedded_text(prefix, ""), document)
 
 
 def _is_told_of(ranked: Ranked, passage: Passage) -> bool:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 
+from rag_core.chunking import title
 from rag_core.services.generations import Generation
 from rag_core.services.stores import Stores
 from rag_core.store.codec import text_hash
@@ -51,6 +52,7 @@ class HeadStart:
         self._batch = batch
         self._idle = idle
         self._chunker = generation.chunker()
+        self._told = ""
         self._pages: deque[Page] = deque()
         self._spans: deque[ChunkSpan] = deque()
         self._lot: list[bytes] = []
@@ -59,13 +61,15 @@ class HeadStart:
 
     def add(self, page: Page) -> None:
         """Take the next page; begins a pass if it is time for one."""
+        if page.page_index == 0:
+            self._told = title(self._name, page)
         self._pages.append(page)
         if (self._running is not None and not self._running.done()) or not self._idle():
             return
         self._collect()
         # A page's last chunk depends on how the next one begins.
         while len(self._spans) < self._batch and len(self._pages) > 1:
-            self._spans += self._chunker.of_page(self._name, self._pages.popleft(), self._pages[0])
+            self._spans += self._chunker.of_page(self._name, self._told, self._pages.popleft(), self._pages[0])
         if len(self._made) < MOST and len(self._spans) >= self._batch:
             self._begin([self._spans.popleft() for _ in range(self._batch)])
 

@@ -93,6 +93,19 @@ def test_of_several_documents_one_has_to_be_named(tmp_path: Path) -> None:
         assert {one.document for one in named.citations} == {"Cranford 2022.pdf"}
 
 
+def test_a_document_whose_name_says_nothing_is_known_by_its_cover(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as two:
+        for number, company in enumerate(("Bexley Mills", "Cranford Mines")):
+            cover = [f"{company}, Inc.", "(Exact name of registrant as specified in its charter)"]
+            symbol = f"Common Stock, $0.10 par value {company[:3].upper()}X New York Stock Exchange"
+            indexed(two, f"scan-{number}.pdf", [*cover, symbol], [*BALANCE_SHEET, f"Sheet of file {number}."])
+        for asked in ("Cranford", "Cranford Mines", "CRAX"):
+            answer = two.answer(f"What was the current ratio of {asked} in 2022?")
+            assert {one.document for one in answer.citations} == {"scan-1.pdf"}, asked
+            assert "Total current assets 860 790" in answer.text
+        assert "Total current assets" not in two.answer("What was the current ratio of Dunmore in 2022?").text
+
+
 def test_why_it_changed_is_not_told_by_rows(library: Engine) -> None:
     assert "Total current assets" not in library.answer("Why may the current ratio of Bexley fall?").text
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rag_core.chunking import Chunker, ChunkRule
+from rag_core.chunking.chunker import DOCUMENT_TOKENS
 from rag_core.embedding import BundledEmbedder
 from rag_core.errors import SettingsError
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
@@ -66,6 +67,14 @@ def test_the_prefix_names_document_and_heading_and_is_cut_to_its_budget() -> Non
     assert (span.prefix, span.heading) == ("3M 2022 10K › Item 7 › Liquidity", "Item 7 › Liquidity")
     (span,) = chunk(page("Text.", heading="word " * 100))
     assert len(words([span.prefix])[0]) == 40
+
+
+def test_the_prefix_has_the_title_that_the_first_page_gives_and_of_a_long_one_leaves_the_heading() -> None:
+    first, second = chunk(page("Text.", heading="Master Lease"), page("Rent.", 1, heading="Rent"), name="a1.pdf")
+    assert (first.prefix, second.prefix) == ("a1 › Master Lease", "a1 · Master Lease › Rent")
+    (span,) = chunk(page("Text.", heading="Item 7"), name="word " * 50)
+    assert span.prefix.endswith("word › Item 7")
+    assert len(words([span.prefix])[0]) == DOCUMENT_TOKENS + 3
 
 
 def test_running_headers_are_left_out_and_cut_the_page() -> None:
