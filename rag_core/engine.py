@@ -338,6 +338,10 @@ class Engine:
         """One document; raises `UnknownDocument`."""
         return self._stores.library.document(document_id)
 
+    def title(self, document_id: str) -> str:
+        """What its first page calls it beyond its file's name, often nothing; raises `UnknownDocument`."""
+        return self._viewing.title(document_id)
+
     def pages(self, document_id: str) -> list[Page]:
         """Its pages in order, without word boxes; raises `UnknownDocument`."""
         return self._viewing.pages(document_id)

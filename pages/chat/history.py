@@ -29,7 +29,7 @@ _STEPS = {
     "notes": "Read and noted",
     "embed": "Read the question",
     "dense": "Searched by meaning",
-    "lexical": "Searched by words",
+    "lexical": "Searched by words meanwhile, waited",
     "bm25": "Searched by words",
     "rrf": "Merged both",
     "financials": "Looked for the statements asked about",

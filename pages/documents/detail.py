@@ -31,6 +31,8 @@ def detail(engine: Engine, document: DocumentInfo) -> None:
         if number:
             parts.append(f"{number:,} {what}")
     st.caption(" · ".join(parts))
+    if document.pages and (title := engine.title(document.document_id)):
+        st.caption(f"Known by its first page as: {plain(title)}")
     if document.reason:
         st.warning(plain(document.reason), icon=":material/info:")
     pages, chunks = st.tabs(["Pages", "Chunks"])

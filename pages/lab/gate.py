@@ -10,7 +10,7 @@ from rag_core.types import Explanation
 _STEPS = {
     "embed": "Reading the question",
     "dense": "dense",
-    "lexical": "bm25",
+    "lexical": "bm25, beside these",
     "financials": "financials",
     "rerank": "rerank",
     "cross_encoder": "cross_encoder",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rag_core.chunking import title
 from rag_core.errors import UnknownDocument
 from rag_core.extraction import render_page
 from rag_core.services.stores import Stores
@@ -33,6 +34,11 @@ class Viewing:
     def page(self, document_id: str, page_index: int) -> Page:
         """See `Engine.page`."""
         return self._page(self._version(document_id), page_index)
+
+    def title(self, document_id: str) -> str:
+        """See `Engine.title`."""
+        first = self._library.page(self._version(document_id), 0)
+        return title(self._library.document(document_id).name, first)
 
     def chunks(self, document_id: str, page_index: int | None) -> list[ChunkSpan]:
         """See `Engine.chunks`."""

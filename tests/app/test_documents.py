@@ -7,6 +7,7 @@ from rag_core.engine import Engine
 from rag_core.types import DocumentStatus, Page, PageState
 from tests.app.conftest import OpenPage, settle, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, add
+from tests.conftest import make_pdf
 
 
 def rows(app: AppTest) -> dict[str, str]:
@@ -68,6 +69,13 @@ def test_one_selected_document_shows_its_pages_and_chunks(open_page: OpenPage, e
     assert list(pages["Page"]) == [1, 2]
     assert list(pages["Read as"]) == ["text", "text"]
     assert any("412 metres" in str(one["blocks"]) for one in shown(app))
+
+
+def test_a_document_whose_name_says_nothing_tells_what_it_is_known_as(open_page: OpenPage, engine: Engine) -> None:
+    lease = make_pdf(["Tell Valley Railway plc", "(Exact name of registrant as specified in its charter)"])
+    ids = add(engine, scan7=lease, bridge=BRIDGE)
+    assert "Known by its first page as: Tell Valley Railway plc" in texts(open_page("documents", d=ids["scan7"]))
+    assert "Known by its first page" not in texts(open_page("documents", d=ids["bridge"]))
 
 
 def test_how_a_page_was_read_is_told_in_words() -> None:
