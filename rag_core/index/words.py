@@ -107,8 +107,8 @@ class WordIndex:
     def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
         """The ``k`` chunks with the highest BM25, best first, within these versions if given.
 
-        BM25 over the question's terms; where all versions are searched, without those that stand in more than
-        half of all chunks and, in a large index, without the commonest of the others (see `MAX_POSTINGS`).
+        BM25 over the question's terms; in a large index without the commonest of them (see `MAX_POSTINGS`) and,
+        where all versions are searched, without those that stand in more than half of all chunks.
         """
         wanted = terms(question.text)
         if not wanted or (versions is not None and not versions):

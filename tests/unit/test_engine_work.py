@@ -117,8 +117,10 @@ def test_vectors_are_begun_while_other_pages_are_read(engine: Engine, monkeypatc
         return made
 
     monkeypatch.setattr(HeadStart, "end", noted)
-    document_id = indexed(engine, "a.pdf", *(f"{PENGUINS} Part {number}." for number in range(12)))
+    cover = ["Penguin Lines plc", "(Exact name of registrant as specified in its charter)"]
+    document_id = indexed(engine, "a.pdf", cover, *(f"{PENGUINS} Part {number}." for number in range(12)))
     assert made
+    assert engine.title(document_id) == "Penguin Lines plc"
     assert made.keys() <= {text_hash(span.prefix, span.text) for span in engine.chunks(document_id)}
     assert_in_agreement(engine)
 
