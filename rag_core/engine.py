@@ -81,6 +81,9 @@ log = logging.getLogger(__name__)
 DEFAULT_COLLECTION = "default"
 # Words of the questions that a model is warmed up with, as `range` takes them.
 WARM_LENGTHS = (6, 95, 8)
+# Of ten thousand jobs one ends every few milliseconds, and to look at all of them takes longer than that:
+# whoever waits for them is not to take half of the processor from them.
+LOOK_SELDOMER = 10
 
 
 class Engine:
@@ -289,7 +292,9 @@ class Engine:
         """
         left = set(job_ids)
         while left:
+            started = time.monotonic()
             states = self._stores.jobs.states(sorted(left))
+            looked = time.monotonic() - started
             if gone := left - states.keys():
                 self._stores.jobs.get(gone.pop())  # raises, in words
             for job_id, state in states.items():
@@ -303,6 +308,7 @@ class Engine:
                     yield job
             if left:
                 self._indexer.wait_for_change(0.2)
+                time.sleep(LOOK_SELDOMER * looked)
 
     def wait(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> list[Job]:
         """Wait until these jobs have ended; they are returned in the given order. See `as_ended`."""
