@@ -18,14 +18,19 @@ SEPARATOR = " · "
 # Between the document and the headings of a chunk.
 BELOW = " › "
 # The cover of a filing with the SEC has these in its form's own words.
-_REGISTRANT = re.compile(r"^(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant", re.IGNORECASE | re.MULTILINE)
+_REGISTRANT = re.compile(
+    r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
+    re.IGNORECASE | re.MULTILINE,
+)
 _FORM = re.compile(r"\bform\s+(?P<form>\d{1,2}-[A-Z]{1,2})\b", re.IGNORECASE)
 _DATE = r"(?P<date>[A-Z][a-z]+ \d{1,2}, (?P<year>\d{4}))"
 _ENDED, _DATED = re.compile(rf"\bended:?\s+{_DATE}"), re.compile(_DATE)
 _EXCHANGE = r"(?:New York Stock Exchange|NYSE|NASDAQ|Nasdaq)"
 _SYMBOL = re.compile(
-    rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<told>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{1,5}}) (?:The )?{_EXCHANGE}\b"
+    rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<told>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{2,5}}) (?:The )?{_EXCHANGE}\b"
 )
+# What stands before an exchange in capitals where no symbol does.
+_NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share stock the value".split())
 _WORD = re.compile(r"[^\W_]+")
 # How companies are incorporated is not what they are called.
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
@@ -55,7 +60,7 @@ def title(name: str, first: Page | None) -> str:
         return ""
     known, cover = _run_together(name), first.text[:COVER_CHARACTERS]
     registrant = _REGISTRANT.search(cover)
-    parts = _of_filing(cover, registrant["name"].strip(), known) if registrant else [_symbol(cover, known)]
+    parts = _of_filing(cover, registrant, known) if registrant else [_symbol(cover, known)]
     if registrant is None and (heading := _heading(first.heading, known)):
         parts.insert(0, heading)
     return " ".join(part for part in parts if part)[:LONGEST].rstrip()
@@ -71,21 +76,28 @@ def document_of(prefix: str) -> str:
     return prefix.split("\n", 1)[0].split(BELOW, 1)[0]
 
 
-def _of_filing(cover: str, registrant: str, known: str) -> list[str]:
+def _of_filing(cover: str, registrant: re.Match[str], known: str) -> list[str]:
+    name = registrant["name"].strip()
+    if not _called(name):  # "Inc." on a line of its own
+        name = f"{registrant['before'] or ''} {name}".strip()
     form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
-    called = [word for word in _words(registrant) if word not in _INCORPORATED]
     return [
-        "" if called and all(word in known for word in called) else registrant,
+        "" if all(word in known for word in _called(name)) else name,
         _symbol(cover, known),
         f"Form {form['form'].upper()}" if form and _run_together(form["form"]) not in known else "",
         date["date"] if date and date["year"] not in known else "",
     ]
 
 
+def _called(company: str) -> list[str]:
+    """The words of a company's name but for how it is incorporated."""
+    return [word for word in _words(company) if word not in _INCORPORATED]
+
+
 def _symbol(cover: str, known: str) -> str:
     """What a company is called on an exchange, and by those who look at it there."""
-    found = _SYMBOL.search(cover)
-    symbol = (found["told"] or found["listed"]) if found else ""
+    symbols = (found["told"] or found["listed"] for found in _SYMBOL.finditer(cover))
+    symbol = next((one for one in symbols if one.casefold() not in _NO_SYMBOLS), "")
     return "" if symbol.casefold() in known else symbol
 
 

@@ -49,9 +49,37 @@ def test_the_period_is_preferred_to_other_dates_and_a_report_of_an_event_has_its
     assert title("a.pdf", first(f"{cover}\nFor the year ended April 30, 2019")) == "Acme Corp Form 8-K April 30, 2019"
 
 
+@pytest.mark.parametrize(
+    ("above", "told"),
+    [
+        ("BEXLEY\nMILLS, INC.", "MILLS, INC."),
+        ("BEXLEY MILLS\nINC.", "BEXLEY MILLS INC."),
+        ("Commission file number 7\nThe Bexley Company", "The Bexley Company"),
+        ("Inc.", ""),
+    ],
+)
+def test_a_company_is_named_by_the_line_above_and_how_it_is_incorporated_is_no_name(above: str, told: str) -> None:
+    cover = f"Washington, D.C. 20549\n\n{above}\n\n(Exact name of registrant as specified in its charter)"
+    assert title("scan.pdf", first(cover)) == told
+
+
 def test_a_symbol_is_told_by_other_documents_as_well() -> None:
     release = first("BOLINGBROOK -- Bexley Mills (NASDAQ: BXM) today announced", "Bexley Mills Announces Results")
     assert title("q3.pdf", release) == "Bexley Mills Announces Results BXM"
+
+
+@pytest.mark.parametrize(
+    ("line", "symbol"),
+    [
+        ("Class A New York Stock Exchange", ""),
+        ("COMMON STOCK, PAR VALUE $.01 PER SHARE NASDAQ", ""),
+        ("LISTED ON THE NASDAQ STOCK MARKET\nOrdinary Shares BXM Nasdaq Global Select Market", "BXM"),
+        ("(NYSE American: BX)", "BX"),
+        ("it is traded on NASDAQ", ""),
+    ],
+)
+def test_what_stands_before_an_exchange_is_not_always_a_symbol(line: str, symbol: str) -> None:
+    assert title("a.pdf", first(line)) == symbol
 
 
 @pytest.mark.parametrize(
