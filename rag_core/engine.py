@@ -84,6 +84,8 @@ WARM_LENGTHS = (6, 95, 8)
 # Of ten thousand jobs one ends every few milliseconds, and to look at all of them takes longer than that:
 # whoever waits for them is not to take half of the processor from them.
 LOOK_SELDOMER = 10
+# A look that a stalled machine or a locked database held up says nothing of how many jobs there are.
+LONGEST_LOOK_AWAY_S = 1.0
 
 
 class Engine:
@@ -308,7 +310,7 @@ class Engine:
                     yield job
             if left:
                 self._indexer.wait_for_change(0.2)
-                time.sleep(LOOK_SELDOMER * looked)
+                time.sleep(min(LOOK_SELDOMER * looked, LONGEST_LOOK_AWAY_S))
 
     def wait(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> list[Job]:
         """Wait until these jobs have ended; they are returned in the given order. See `as_ended`."""

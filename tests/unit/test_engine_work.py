@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag_core.engine import Engine
+from rag_core.engine import LONGEST_LOOK_AWAY_S, Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.extraction import Extractor
 from rag_core.index import DenseIndex, WordIndex
@@ -123,6 +123,28 @@ def test_vectors_are_begun_while_other_pages_are_read(engine: Engine, monkeypatc
     assert engine.title(document_id) == "Penguin Lines plc"
     assert made.keys() <= {text_hash(span.prefix, span.text) for span in engine.chunks(document_id)}
     assert_in_agreement(engine)
+
+
+def test_a_look_at_the_jobs_that_takes_long_is_not_waited_for_ten_times(
+    engine: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states, sleep = JobStore.states, time.sleep
+    slept: list[float] = []
+
+    def slow(self: JobStore, job_ids: Sequence[str]) -> dict[str, JobState]:
+        sleep(0.5)
+        return states(self, job_ids)
+
+    def noted(seconds: float) -> None:
+        slept.append(seconds)
+        hold.release()
+
+    monkeypatch.setattr(JobStore, "states", slow)
+    monkeypatch.setattr(time, "sleep", noted)
+    hold.on()
+    assert engine.add("a.pdf", make_pdf(PENGUINS)).result is DocumentStatus.INDEXED
+    assert slept
+    assert max(slept) <= LONGEST_LOOK_AWAY_S
 
 
 def test_cancelling_a_replacement_leaves_what_was_there(engine: Engine, hold: Hold) -> None:
