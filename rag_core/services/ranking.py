@@ -21,6 +21,7 @@ from rag_core.retrieval import (
     Lookup,
     Pipeline,
     Ranking,
+    Retriever,
     Timer,
     fresher_first,
     lookup,
@@ -69,7 +70,9 @@ class Ranker:
         wanted = lookup(query.text, [word.text for word in Reading(query.text).names]) if looks_up else None
         versions = self._versions(query.documents)
         tokens = ChunkTokens(self._stores, generation)
-        by_words = self._begun(query.text, candidates, versions, tokens)
+        by_words: Retriever = self._stores.words
+        if rank_by != "dense":  # which asks for no words
+            by_words = self._begun(query.text, candidates, versions, tokens)
         lines = self._begun(wanted.text, LOOKED_UP, versions, tokens) if wanted else None
         on_stage("embed")
         with timer.measure("embed"):
