@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.chunking.titles import BELOW
 from rag_core.types import FloatArray, Page
 
 Span = tuple[int, int]
@@ -114,7 +115,7 @@ def repeated_head(page: Page, found: Sequence[Table], start: int, prefix: str) -
     if number < 0 or start >= found[number].end:
         return []
     lines = [" ".join(page.text[first:last].split()) for first, last in found[number].head if last <= start]
-    return [line for line in lines if line not in prefix.split(" › ")]
+    return [line for line in lines if line not in prefix.split(BELOW)]
 
 
 def _row(line: str, offset: int) -> _Row | None:
