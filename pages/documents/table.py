@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from math import ceil
 
@@ -88,9 +87,12 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
 
 def _status(document: DocumentInfo) -> str:
     words = WORDS[document.status]
+    if not document.reason:
+        return words
     # The name stands beside it already, and most reasons begin with it.
-    reason = re.sub(rf"\A{re.escape(document.name)} ", "it ", document.reason)
-    return f"{words}: {reason}" if reason else words
+    its = f"{document.name} "
+    reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
+    return f"{words}: {reason}"
 
 
 def _configuration(*, wide_status: bool) -> dict[str, object]:
