@@ -93,7 +93,7 @@ def ranks(engine: Engine, asked: Sequence[tuple[str, Row]]) -> list[float]:
     found = []
     for question, row in asked:
         passages = engine.search(question, top_k=DEPTH).passages
-        found.append(page_rank(row, pages_of(passages, "financials")))
+        found.append(page_rank(row, pages_of(passages, "named")))
     return found
 
 

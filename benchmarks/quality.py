@@ -27,7 +27,7 @@ from rag_core.evaluation.retrieval import first_rank, ranked_pages
 from rag_core.settings import load_settings
 from rag_core.types import Answer, AnswerState, PageKey, Passage
 
-STAGES = ("dense", "bm25", "rrf", "rerank", "financials")
+STAGES = ("dense", "bm25", "rrf", "rerank", "financials", "named")
 EVERY_CANDIDATE = 200
 Row = dict[str, Any]
 
@@ -41,10 +41,12 @@ def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
 def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
     """Pages, by document name, of the passages that a stage scored, in its order.
 
-    A stage that had nothing to score left the order as it was.
+    A stage that had nothing to score left the order as the one before it made it.
     """
     scored = [(passage.scores[stage], passage) for passage in passages if passage.scores.get(stage) is not None]
-    ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))] or passages
+    ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
+    if not ordered and passages and stage != STAGES[0]:
+        return pages_of(passages, STAGES[STAGES.index(stage) - 1])
     return ranked_pages((one.document, one.page_index, one.page_index_end) for one in ordered)
 
 

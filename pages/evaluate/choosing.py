@@ -18,6 +18,7 @@ _APP, _FILE = "Made in the app", "From a file"
 _CHOICES: dict[str, Configuration | Baseline] = {
     "As the chat retrieves": Configuration(),
     "Read by the cross-encoder (cross_encoder)": Configuration("cross_encoder"),
+    "With the documents named in a question first (named)": Configuration("named"),
     "Compared, with the financial statements asked about (financials)": Configuration("financials"),
     "Compared token by token (rerank)": Configuration("rerank"),
     "Meaning and words merged (rrf)": Configuration("rrf"),

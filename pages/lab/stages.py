@@ -27,6 +27,7 @@ WORDS = {
     "rerank": "compared token by token",
     "statement": "by the lines asked about",
     "financials": "compared, with those fused",
+    "named": "of the documents named, first",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200

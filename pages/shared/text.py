@@ -22,6 +22,7 @@ SCORE_ORDER = (
         "rerank",
         "statement",
         "financials",
+        "named",
         "cross_encoder",
         "sentence",
         "topic",

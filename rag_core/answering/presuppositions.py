@@ -82,6 +82,16 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
     return document is not None and not any(len(word) >= _FEWEST_LETTERS and word in _letters(document) for word in own)
 
 
+def named(question: str) -> list[str]:
+    """What a question names, in small letters, to be looked for in what documents are called.
+
+    >>> named("How much did Acme's Bridge Fund earn in FY2022?")
+    ['acme', 'bridge', 'fund']
+    """
+    names = (_bare(word) for word in _reading(question).names if not _asks(word))
+    return list(dict.fromkeys(name for name in names if len(name) >= _FEWEST_LETTERS))
+
+
 def _letters(text: str) -> str:
     return _NOT_LETTERS.sub("", text.casefold())
 

@@ -23,6 +23,7 @@ class Choice(str, Enum):
     AS_SET = "as-set"
     CROSS_ENCODER = "cross_encoder"
     FINANCIALS = "financials"
+    NAMED = "named"
     RERANK = "rerank"
     RRF = "rrf"
     BM25 = "bm25"

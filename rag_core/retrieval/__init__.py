@@ -15,6 +15,7 @@ from rag_core.retrieval.late_interaction import (
     token_weights,
     topic_similarity,
 )
+from rag_core.retrieval.naming import NAMED, named_first
 from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.retrieval.weights import evidence_mass, weigh
@@ -22,6 +23,7 @@ from rag_core.retrieval.weights import evidence_mass, weigh
 __all__ = [
     "GATED",
     "LOOKED_UP",
+    "NAMED",
     "Begun",
     "CrossEncoderReranker",
     "Financials",
@@ -40,6 +42,7 @@ __all__ = [
     "fresher_first",
     "lookup",
     "max_sim",
+    "named_first",
     "reciprocal_rank_fusion",
     "similarities",
     "token_weights",

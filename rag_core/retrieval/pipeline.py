@@ -51,10 +51,11 @@ class Pipeline:
         Chunks that each retriever is asked for; all that they find are reranked.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "cross_encoder"}
-        The stage that orders chunks; see `Configuration`.
+    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
+        The stage that orders chunks; see `Configuration`. For ``named`` they come as ``financials`` orders
+        them, for `named_first` to go on with.
     financials : Financials, optional
-        The statements that the question is answered from, for the last two; without them ``financials``
+        The statements that the question is answered from, for the last three; without them ``financials``
         orders as ``rerank`` does.
     cross_encoder : Reranker, optional
         What ``rank_by="cross_encoder"`` orders by; not run otherwise.
@@ -128,7 +129,7 @@ class Pipeline:
         financials = reciprocal_rank_fusion([reranked, *statements], self._rrf_k) if any(statements) else []
         last = financials or reranked
         # The fusion of one ranking keeps its order.
-        first = {"rerank": reranked, "financials": last, "cross_encoder": last}.get(self._rank_by, fused)
+        first = {"rerank": reranked, "financials": last, "named": last, "cross_encoder": last}.get(self._rank_by, fused)
         order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))
         scores = {
             self._dense.name: _by_chunk(by_meaning),

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from rag_core.answering.facts import Reading
+from rag_core.answering.presuppositions import named
+from rag_core.chunking import document_of
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
     LOOKED_UP,
@@ -25,6 +27,7 @@ from rag_core.retrieval import (
     Timer,
     fresher_first,
     lookup,
+    named_first,
     token_weights,
 )
 from rag_core.services.chunktokens import ChunkTokens
@@ -66,7 +69,7 @@ class Ranker:
         how = query.configuration
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
-        looks_up = rank_by in ("financials", "cross_encoder")
+        looks_up = rank_by in ("financials", "named", "cross_encoder")
         wanted = lookup(query.text, [word.text for word in Reading(query.text).names]) if looks_up else None
         versions = self._versions(query.documents)
         tokens = ChunkTokens(self._stores, generation)
@@ -97,6 +100,9 @@ class Ranker:
         ranking = pipeline.run(question, versions, timer, on_stage)
         rows = self._stores.library.visible_chunks(ranking.order)
         ranking = self._fresher_first(ranking, rank_by, rows)
+        if rank_by == "named":
+            documents = {one: document_of(row.prefix) for one, row in rows.items()}
+            ranking = named_first(ranking, named(query.text), documents, {one: row.text for one, row in rows.items()})
         alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
         return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone)
 
@@ -127,7 +133,7 @@ class Ranker:
         Only the rerankers' scores are of one size: what is much beside one stage's is nothing beside
         another's.
         """
-        if rank_by == "financials" and not ranking.scores[rank_by]:
+        if rank_by in ("financials", "named") and not ranking.scores["financials"]:
             rank_by = "rerank"
         if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
             return ranking

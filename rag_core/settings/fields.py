@@ -216,8 +216,8 @@ class Settings(BaseSettings):
 
     @property
     def rank_by(self) -> RankBy:
-        """The score that orders passages: ``cross_encoder`` when a cross-encoder is named, else ``financials``."""
-        return "cross_encoder" if self.reranker else "financials"
+        """The score that orders passages: ``cross_encoder`` when a cross-encoder is named, else ``named``."""
+        return "cross_encoder" if self.reranker else "named"
 
 
 def known_names() -> set[str]:

@@ -51,7 +51,7 @@ def test_a_file_is_evaluated_and_what_went_wrong_leads_to_the_lab(open_page: Ope
     app.file_uploader[0].upload(*FILE).run()
     assert "3 questions, 1 of them without an answer" in texts(app).replace("\\", "")
     run(app)
-    assert column(app, "financials")["recall@1"] == "1.000 (1.000 to 1.000)"
+    assert column(app, "named")["recall@1"] == "1.000 (1.000 to 1.000)"
     assert column(app, "Questions")["refused"] == "1"
     assert any("Went wrong: 1 of 3 questions" in one.value for one in app.subheader)
     assert "The answer does not hold the expected one" in texts(app)
@@ -66,7 +66,7 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
     app.multiselect(key="configurations").set_value([options[-1], options[0]]).run()
     run(app)
     columns = next(one.value for one in app.dataframe if "Metric" in one.value).columns
-    assert list(columns)[1:4] == ["bm25 baseline, k 1.2, b 0.75", "financials", "Second minus first"]
+    assert list(columns)[1:4] == ["bm25 baseline, k 1.2, b 0.75", "named", "Second minus first"]
     assert column(app, "p")["map"] == "1.000"
     assert column(app, "p")["auroc"] == "–"
 
@@ -144,7 +144,7 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
         (LENGTH, LabelKind.ANSWERABLE, (Evidence("bridge.pdf", page="1"),), ("412 metres",)),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
     ]
-    assert column(run(app), "financials")["recall@1"].startswith("1.000")
+    assert column(run(app), "named")["recall@1"].startswith("1.000")
 
 
 def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:
@@ -162,4 +162,4 @@ def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page
     again.button(key=f"passage_{answer_id}_1_right").click().run()
     assert [one.kind for one in library.labels()] == [LabelKind.ANSWERABLE]
     page = run(open_page("evaluate"))
-    assert column(page, "financials")["recall@5"].startswith("1.000")
+    assert column(page, "named")["recall@5"].startswith("1.000")

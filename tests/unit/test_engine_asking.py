@@ -167,7 +167,7 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
     reranked = [passage.scores["rerank"] for passage in found.passages]
     assert reranked == sorted(reranked, reverse=True)
-    names = {"dense", "bm25", "rrf", "rerank", "statement", "financials"} | {
+    names = {"dense", "bm25", "rrf", "rerank", "statement", "financials", "named"} | {
         "sentence",
         "topic",
         "answerable",

@@ -79,7 +79,7 @@ def test_an_evaluation_gives_figures_curves_and_an_outcome_a_question(library: E
     assert [event.done for event in events if isinstance(event, EvaluationProgress)] == [0, 1, 2, 3, 4]
     found = events[-1]
     assert isinstance(found, Evaluation)
-    assert (found.name, found.configuration, found.threshold) == ("four", "financials", library.threshold)
+    assert (found.name, found.configuration, found.threshold) == ("four", "named", library.threshold)
     assert {one.metric: one.n for one in found.figures if one.metric in ("map", "token_f1", "refused", "auroc")} == {
         "map": 3,
         "token_f1": 2,
@@ -200,7 +200,7 @@ def test_the_background_runs_one_evaluation_at_a_time_and_tells_how_it_ended(
     assert state is not None
     assert (state.done, state.problem) == (8, "")
     both = [library.evaluation(one).configuration for one in state.evaluation_ids]
-    assert both == ["financials", "bm25"]
+    assert both == ["named", "bm25"]
     library.start_evaluation([], [Configuration()])
     ended(library)
     assert "no labelled questions" in library.evaluation_state().problem  # type: ignore[union-attr]
@@ -328,7 +328,7 @@ def test_a_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: l
     script = [complete("money for the bridge"), complete("42 million euros [1].")]
     with ScriptedEndpoint(*script) as endpoint, measuring(tmp_path, endpoint) as engine:
         found = run(engine, answered, Configuration(strategy="queries"))
-        assert found.configuration == "financials, strategy queries"
+        assert found.configuration == "named, strategy queries"
         assert (value(found, "recall@1"), value(found, "contains_answer")) == (1.0, 1.0)
         assert len(endpoint.requests) == 2
 

@@ -115,7 +115,7 @@ def test_a_blank_value_leaves_an_optional_setting_unset(monkeypatch: pytest.Monk
     settings = load_settings()
     found = (settings.openai_base_url, settings.openai_model, settings.chroma_host, settings.files_url)
     assert found == (None, None, None, None)
-    assert (settings.reranker, settings.rank_by) == (None, "financials")
+    assert (settings.reranker, settings.rank_by) == (None, "named")
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "DATABASE_URL", "RAG_OPENAI_API_KEY"])

@@ -33,7 +33,7 @@ def test_a_line_a_metric_with_its_interval(run: Run, library: Path, labels: Path
     code, rows, errors = run("evaluate", str(labels))
     assert (code, errors) == (0, "")
     by_metric = {row["metric"]: row for row in rows}
-    figure = {"metric": "recall@5", "value": 1.0, "n": 2, "low": 1.0, "high": 1.0, "configuration": "financials"}
+    figure = {"metric": "recall@5", "value": 1.0, "n": 2, "low": 1.0, "high": 1.0, "configuration": "named"}
     assert by_metric["recall@5"] == figure
     assert {"mrr@10", "map", "ndcg@10", "token_f1", "contains_answer", "refused", "auroc"} <= by_metric.keys()
     advice = by_metric["advised_threshold"]

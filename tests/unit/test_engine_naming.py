@@ -1,0 +1,43 @@
+"""One company's report reads like another's: whose is asked for decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core.engine import Engine
+from rag_core.types import Configuration
+from tests.unit.engines import indexed, opened
+
+ASK = "What are the geographies in which Acme primarily operates?"
+# What resembles the question more is the other company's.
+OURS = "We sell in Norway and Peru. Most of our workshops lie in the north."
+THEIRS = "The geographies in which the company primarily operates are Chile and Kenya, where it opened in 1999."
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with opened(tmp_path_factory.mktemp("naming") / "data") as made:
+        indexed(made, "ACMETOOLS_2022.pdf", OURS)
+        indexed(made, "BOLT_2022.pdf", THEIRS)
+        yield made
+
+
+def test_the_named_company_s_passages_come_first(library: Engine) -> None:
+    found = library.search(ASK)
+    assert [one.document for one in found.passages] == ["ACMETOOLS_2022.pdf", "BOLT_2022.pdf"]
+    assert [one.scores["named"] for one in found.passages] == [1.0, 0.0]
+    assert (found.passages[0].scores["rerank"] or 0) < (found.passages[1].scores["rerank"] or 0)
+
+
+def test_it_is_a_stage_that_can_be_left_out_and_is_seen_in_the_lab(library: Engine) -> None:
+    plain = library.search(ASK, configuration=Configuration("financials"))
+    assert [one.document for one in plain.passages] == ["BOLT_2022.pdf", "ACMETOOLS_2022.pdf"]
+    assert "named" in [one.name for one in library.explain(ASK).stages]
+
+
+def test_without_a_name_nothing_is_moved(library: Engine) -> None:
+    found = library.search(ASK.replace("Acme", "it"))
+    assert found.passages[0].document == "BOLT_2022.pdf"
+    assert found.passages[0].scores["named"] is None
