@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from rapidfuzz import fuzz
@@ -15,6 +15,8 @@ from rag_core.answering.wording import FUNCTION_WORDS, Word, stem
 LIKE_NAMES = 78.0
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"\d{2,}")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 # What years, quarters and amounts are written with is no name.
 _WRITTEN_WITH = frozenset(("fy", "usd", "eur", "gbp"))
@@ -25,6 +27,10 @@ _ASKING = _WRITTEN_WITH | frozenset(
     "reported round show state tell the thousand thousands two use using what which year".split()
 )
 _FEWEST_LETTERS = 3
+# A name is looked for in a whole document by its first letters: its last may be mistyped or inflected.
+_LEAST_BEGINNING, _ENDING = 4, 3
+# A report tells of the year before its own, too.
+_YEARS_APART = 1
 # A year's figures are no quarter's.
 _QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
@@ -47,10 +53,61 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     asked, said, about = _reading(question), _reading(passage), _reading(title)
     return (
         *_names(asked, said, about),
-        *_figures(asked, said),
+        *_figures(asked, said, _years(title)),
         *negation_differences(asked, said),
         *opposites(asked, said),
     )
+
+
+def strange(
+    question: str,
+    passage: str,
+    title: str,
+    document: str,
+    held: Callable[[str, str], bool],
+    others: Collection[str] = (),
+) -> dict[str, str]:
+    """What of a question is strange to the whole document of a passage, in words.
+
+    A passage need not repeat a name that stands elsewhere in its document, nor the year that a report is of. But
+    what a document never names it does not tell of; and what one of 2022 tells is not of 2009, unless it says so.
+    Names in capitals alone, which are mostly abbreviations, are passed over, and so is the first word, which may be
+    none; but whoever has something (Walmart's) counts there too, and anywhere in a question without capitals.
+
+    Parameters
+    ----------
+    question : str
+    passage : str
+    title : str
+        What the passage is about: its document and heading.
+    document : str
+        The document's name and title.
+    held : callable
+        Whether the document has a word, or any that begins with the letters given second.
+    others : collection of str
+        Names, in small letters, that may be strange to it: of what it is compared with.
+
+    Returns
+    -------
+    dict of str to str
+        What to tell, and what `unmet` tells of the same.
+    """
+    asked, said, about = _reading(question), _reading(passage), _reading(title)
+    found = {}
+    for word in _subjects(asked):
+        name = _bare(word)
+        if (
+            name not in others
+            and not _stands(word, said, about)
+            and not held(name, name[: max(_LEAST_BEGINNING, len(name) - _ENDING)])
+        ):
+            found[f"“{_POSSESSIVE.sub('', word.text)}” is nowhere in the document"] = _no_name(word.text)
+    years, own = _years(question), _years(document)
+    apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
+    if apart > _YEARS_APART and not years & (_years(passage) | _years(title)):
+        for year in sorted(years):
+            found[f"the document is of {max(own)}, not of {year}"] = _no_number(year)
+    return found
 
 
 def is_foreign(question: str, passage: str, title: str, document: str | None) -> bool:
@@ -107,7 +164,7 @@ _reading = lru_cache(maxsize=32)(Reading)
 def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
     for word in asked.names:
         if not asked.begins_sentence(word) and not _stands(word, said, about):
-            yield f"the name “{word.text}” is not there"
+            yield _no_name(word.text)
 
 
 def _stands(word: Word, said: Reading, about: Reading) -> bool:
@@ -137,8 +194,38 @@ def _initials(name: str, said: Reading) -> bool:
     return name in "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
 
 
-def _figures(asked: Reading, said: Reading) -> Iterator[str]:
+def _subjects(asked: Reading) -> list[Word]:
+    """What is sure to be a name, as far as can be told: "magazine's" is none."""
+    names = {word.start for word in asked.names if not asked.begins_sentence(word)}
+    owners = {word.start for word in asked.content if word.text.endswith(("'s", "’s"))}
+    if asked.text != asked.text.lower():
+        owners &= {word.start for word in asked.names}
+    return [
+        word
+        for word in asked.content
+        if word.start in names | owners
+        and len(_bare(word)) >= _LEAST_BEGINNING
+        and not word.text.isupper()
+        and not _asks(word)
+    ]
+
+
+def _years(text: str) -> frozenset[str]:
+    """The years in a text, those after 1999 also as ``FY22``."""
+    return frozenset((*_YEAR.findall(text), *(f"20{year}" for year in _FISCAL.findall(text))))
+
+
+def _figures(asked: Reading, said: Reading, known: Collection[str] = ()) -> Iterator[str]:
+    """Figures that are not said; a year that is ``known`` need not be."""
     digits = re.sub(r"(?<=\d)[,.](?=\d)", "", said.text)
     for match in _FIGURES.finditer(re.sub(r"(?<=\d)[,.](?=\d)", "", asked.text)):
-        if match.group() not in digits:
-            yield f"the number {match.group()} is not there"
+        if match.group() not in digits and match.group() not in known:
+            yield _no_number(match.group())
+
+
+def _no_name(name: str) -> str:
+    return f"the name “{name}” is not there"
+
+
+def _no_number(number: str) -> str:
+    return f"the number {number} is not there"

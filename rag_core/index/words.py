@@ -125,6 +125,14 @@ class WordIndex:
             values = {"match": match, "k": k, "versions": json.dumps(list(versions or ()))}
             return [Hit(row.rowid, float(row.score)) for row in connection.execute(text(statement), values)]
 
+    def holds(self, version: str, word: str, beginning: str) -> bool:
+        """Whether a version has the word, in whatever form, or any that begins with the letters ``beginning``."""
+        # The word as well: its stem may be shorter than its beginning.
+        match = f"{_match([word])} OR {_match([beginning])}*"
+        query = text("SELECT EXISTS (SELECT 1 FROM words WHERE words MATCH :match AND version = :version)")
+        with self._db.read() as connection:
+            return bool(connection.execute(query, {"match": match, "version": version}).scalar_one())
+
     def idf(self, words: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.
 

@@ -15,7 +15,7 @@ from rag_core.retrieval.late_interaction import (
     token_weights,
     topic_similarity,
 )
-from rag_core.retrieval.naming import NAMED, named_first
+from rag_core.retrieval.naming import NAMED, called, named_first
 from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
 from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.retrieval.weights import evidence_mass, weigh
@@ -36,6 +36,7 @@ __all__ = [
     "Timer",
     "best_sentence",
     "calibration",
+    "called",
     "decide",
     "evidence_mass",
     "fold",

@@ -32,10 +32,10 @@ def named_first(
         What the chunk's document is called; a chunk without counts as any other document's.
     texts : mapping of chunk id to str
     """
-    words = {label: frozenset(_WORD.findall(label.casefold())) for label in set(documents.values())}
-    matching = {name: {label for label, own in words.items() if _is_among(name, own)} for name in names}
-    telling = [name for name, labels in matching.items() if 0 < len(labels) < len(words)]
-    named = {label for name in telling for label in matching[name]}
+    labels = set(documents.values())
+    calls = {label: called(label, names) for label in labels}
+    telling = [name for name in names if 0 < sum(name in own for own in calls.values()) < len(labels)]
+    named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
 
     def is_meant(chunk_id: int) -> bool:
         text = texts.get(chunk_id, "").casefold()
@@ -48,5 +48,7 @@ def named_first(
     return Ranking(order, {**ranking.scores, NAMED: {chunk_id: scores[chunk_id] for chunk_id in order}})
 
 
-def _is_among(name: str, words: frozenset[str]) -> bool:
-    return any(word.startswith(name) or word.endswith(name) for word in words)
+def called(document: str, names: Sequence[str]) -> frozenset[str]:
+    """Those of these names that the document is called by."""
+    words = _WORD.findall(document.casefold())
+    return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from rag_core.answering.presuppositions import is_foreign, unmet
+from rag_core.answering.presuppositions import is_foreign, named, strange, unmet
 from rag_core.chunking import document_of
-from rag_core.retrieval import GATED, best_sentence, calibration, topic_similarity
+from rag_core.retrieval import GATED, best_sentence, calibration, called, topic_similarity
 from rag_core.services.queries import Ranked
 from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
 
@@ -16,25 +17,33 @@ SCORE = "answerable"
 SENTENCE, TOPIC = "sentence", "topic"
 # What a statement lacks that names another company or time, or none.
 OTHER_FIGURES = "its figures may be of another company or time"
+# What is left of the probability of a passage to whose document the question is strange.
+STRANGE = 0.5
 
 
-def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, str, str], bool]) -> tuple[Passage, ...]:
     """The passages with a score ``answerable``: the calibrated probability that one answers.
 
     It is made for the first passages alone, and ``None`` for the others and for those without token
     vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, and ``topic``,
     its `topic_similarity`. A statement of the company and time that are asked for answers with what is
-    computed from it: its probability is that of the lines looked for, where that is higher.
+    computed from it: its probability is that of the lines looked for, where that is higher. Where the
+    question names what is nowhere in the passage's document, or another time than the document is of, the
+    probability is halved: none over 0.5 is left.
 
     Parameters
     ----------
     ranked : Ranked
     passages : sequence of Passage
         Best first.
+    holds : callable
+        Whether a version has a word, or any that begins with the letters given third.
     """
     vectors = ranked.tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
     its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
+    names = named(ranked.question.text)
+    calls = {label: called(label, names) for label in {document_of(row.prefix) for row in ranked.rows.values()}}
     found: dict[str, Passage] = {}
     for passage, row, spans in zip(first, its_rows, ranked.tokens.spans(its_rows), strict=True):
         chunk, title = vectors[row.id], embedded_text(row.prefix, "")
@@ -45,6 +54,9 @@ def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
             lacking = (*lacking, OTHER_FIGURES)
         topic = topic_similarity(ranked.question.tokens, chunk)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
+        if other := _strange(ranked, passage, holds, calls):
+            lacking = (*other, *(one for one in lacking if one not in other.values()))
+            probability *= STRANGE
         told = _told(ranked, passage, chunk) if tells else 0.0
         if told > probability:
             probability, lacking = told, ()
@@ -52,6 +64,17 @@ def judged(ranked: Ranked, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=lacking)
     unmade = dict.fromkeys((SENTENCE, TOPIC, SCORE))
     return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unmade}) for one in passages)
+
+
+def _strange(
+    ranked: Ranked, passage: Passage, holds: Callable[[str, str, str], bool], calls: Mapping[str, frozenset[str]]
+) -> dict[str, str]:
+    """What of the question is strange to a passage's whole document; see `strange`."""
+    row = ranked.rows[int(passage.chunk_id)]
+    document, held = document_of(row.prefix), partial(holds, row.version_id)
+    # A question that names two documents is of both, though each name is strange to the other.
+    others = frozenset[str]().union(*calls.values()) if calls[document] else ()
+    return strange(ranked.question.text, passage.text, embedded_text(row.prefix, ""), document, held, others)
 
 
 def tells_lines(ranked: Ranked, passage: Passage) -> bool:

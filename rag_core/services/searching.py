@@ -93,7 +93,7 @@ class Searching:
             passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         ]
-        passages = judged(ranked, unjudged)
+        passages = judged(ranked, unjudged, self._stores.words.holds)
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)

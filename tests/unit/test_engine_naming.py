@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Configuration
+from rag_core.types import AnswerState, Configuration
 from tests.unit.engines import indexed, opened
 
 ASK = "What are the geographies in which Acme primarily operates?"
@@ -41,3 +41,31 @@ def test_without_a_name_nothing_is_moved(library: Engine) -> None:
     found = library.search(ASK.replace("Acme", "it"))
     assert found.passages[0].document == "BOLT_2022.pdf"
     assert found.passages[0].scores["named"] is None
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What are the geographies in which Walmart primarily operates?", "“Walmart” is nowhere in the document"),
+        ("What geographies did Bolt operate in primarily in 1987?", "the document is of 2022, not of 1987"),
+    ],
+)
+def test_what_no_document_has_is_refused_and_said(library: Engine, question: str, told: str) -> None:
+    refused = library.answer(question)
+    assert refused.state is AnswerState.ABSTAINED
+    assert refused.gate.score <= 0.5
+    assert all(told in passage.unmet for passage in refused.passages)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the geographies in which Bolt primarily operates?",
+        "What are the geographies in which Bolt primarily operates as of 2022?",
+        "What are the geographies in which Bolt primarily operates, unlike Acmetools?",
+    ],
+)
+def test_what_a_document_is_asked_of_itself_is_answered(library: Engine, question: str) -> None:
+    answer = library.answer(question)
+    assert answer.state is AnswerState.ANSWERED
+    assert {one.document for one in answer.citations} == {"BOLT_2022.pdf"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.presuppositions import is_foreign, unmet
+from rag_core.answering.presuppositions import is_foreign, strange, unmet
 
 PASSAGE = (
     "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "
@@ -71,3 +71,55 @@ def test_of_an_only_document_the_company_need_not_be_named() -> None:
     title = "report › Balance Sheets"
     assert not is_foreign("What was the in 2022?", SHEET, title, None)
     assert is_foreign("What was Bexley's in 2022?", SHEET, title, None)
+
+
+def test_a_year_that_the_document_is_of_need_not_be_repeated() -> None:
+    assert unmet("Who founded the company in 2022?", PASSAGE, "Harbourline 2022 report") == ()
+    (told,) = unmet("How many canoes, 86?", PASSAGE, "Harbourline 1986 report")
+    assert "86" in told
+
+
+# What the rest of the document says.
+HELD = "Bexley owns the Forge in Italy and was sued by Boeing."
+
+
+def held(word: str, beginning: str) -> bool:
+    return any(one.casefold().startswith(beginning) for one in HELD.replace(".", "").split())
+
+
+def strange_to(question: str, others: tuple[str, ...] = ()) -> list[str]:
+    title = "ACME_10K_2022 › Legal matters"
+    return list(strange(question, "It was settled in March 2019.", title, "ACME_10K_2022", held, others))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Was the case of Boeing settled?",
+        "Who are Acme's Italian workers?",
+        "What did Bexlay own in 2022, and in FY21?",
+        "What was settled in 2019?",
+        "How is EBITDA told, and the SDR?",
+        "Walmart was sued when?",
+        "In which magazine's issue was it told?",
+    ],
+    ids=["elsewhere", "inflected", "mistyped, its own years", "said", "capitals", "first word", "no name"],
+)
+def test_what_the_document_has_somewhere_is_not_strange_to_it(question: str) -> None:
+    assert strange_to(question) == []
+
+
+def test_a_name_that_it_never_has_is_and_so_is_another_time() -> None:
+    assert strange_to("Did Acme sue Walmart?") == ["“Walmart” is nowhere in the document"]
+    assert strange_to("what was walmart’s case?") == ["“walmart” is nowhere in the document"]
+    assert strange_to("Walmart's case?") == ["“Walmart” is nowhere in the document"]
+    assert strange_to("Who was sued in 2009?") == ["the document is of 2022, not of 2009"]
+    assert strange_to("Who was sued in FY09?") == ["the document is of 2022, not of 2009"]
+
+
+def test_what_it_is_compared_with_may_be_strange() -> None:
+    assert strange_to("Did Acme earn more than Walmart?", ("walmart",)) == []
+
+
+def test_a_document_of_no_year_is_of_any() -> None:
+    assert strange("Who was sued in 2009?", "It was settled.", "minutes", "minutes", held) == {}

@@ -206,3 +206,21 @@ def test_no_more_frequencies_are_remembered_than_agreed(tmp_path: Path, monkeypa
 def test_stop_words_are_lower_case_words() -> None:
     assert {"what", "the", "is"} <= STOPWORDS
     assert not {word for word in STOPWORDS if not word.isalpha() or word != word.lower()}
+
+
+@pytest.mark.parametrize(
+    ("word", "beginning", "version", "held"),
+    [
+        ("boeing", "boei", "v1", True),
+        ("italian", "ital", "v1", True),
+        ("italian", "ital", "v2", False),
+        ("walmart", "walm", "v1", False),
+        ("a\"b OR c", "a\"b", "v1", False),
+    ],
+    ids=["whose stem is shorter", "by its beginning", "another version's", "absent", "no query"],
+)  # fmt: skip
+def test_whether_a_version_holds_a_word(tmp_path: Path, word: str, beginning: str, version: str, held: bool) -> None:
+    words = WordIndex(tmp_path / "words.sqlite")
+    words.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
+    assert words.holds(version, word, beginning) is held
+    words.close()
