@@ -135,10 +135,20 @@ def _refusal(back: Backend, answer: Answer) -> None:
         name = answer.gate.score_name
         best = score(name, answer.gate.score)
         st.markdown(f"**Closest passages** (best {best}, needs {score(name, answer.gate.threshold)})")
+        if reasons := _shared_reasons(answer):
+            st.caption(f":material/rule: Speaks against each of them: {plain('; '.join(reasons))}.")
     st.caption(
         "Put the question in the documents' own words, choose other documents above, or add the document "
         "that holds the answer."
     )
+
+
+def _shared_reasons(answer: Answer) -> list[str]:
+    """What no passage that was looked at bears out."""
+    looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
+    return [
+        reason for reason in (looked_at[0].unmet if looked_at else ()) if all(reason in one.unmet for one in looked_at)
+    ]
 
 
 def unanswered(back: Backend) -> None:

@@ -137,6 +137,14 @@ def test_what_is_not_in_the_documents_is_refused_with_the_closest_passages(open_
     assert any("bridge" in one.label for one in app.expander)
 
 
+def test_a_refusal_says_what_speaks_against_all_that_was_found(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE, canal=CANAL)
+    app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
+    assert answer_texts(app)[0] == REFUSAL
+    said = [one.value.replace("\\", "") for one in app.caption]
+    assert sum("Speaks against each of them: “Brooklyn” is nowhere in the document" in one for one in said) == 1
+
+
 def test_a_source_opens_with_page_image_and_quote(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
     app = ask(open_page(), LENGTH)
