@@ -142,11 +142,16 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
 def named(question: str) -> list[str]:
     """What a question names, in small letters, to be looked for in what documents are called.
 
+    Many write without capitals: a question without any name is taken to name whatever it has words for.
+
     >>> named("How much did Acme's Bridge Fund earn in FY2022?")
     ['acme', 'bridge', 'fund']
+    >>> named("acme's current ratio?")
+    ['acme', 'current', 'ratio']
     """
-    names = (_bare(word) for word in _reading(question).names if not _asks(word))
-    return list(dict.fromkeys(name for name in names if len(name) >= _FEWEST_LETTERS))
+    asked = _reading(question)
+    names = [word for word in asked.names if not _asks(word)] or [word for word in asked.content if not _asks(word)]
+    return list(dict.fromkeys(_bare(word) for word in names if len(_bare(word)) >= _FEWEST_LETTERS))
 
 
 def _letters(text: str) -> str:

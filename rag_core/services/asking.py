@@ -39,6 +39,9 @@ from rag_core.types import (
     Stage,
 )
 
+# The least calibrated probability at which rows of a statement are given rather than sentences.
+LIKELY = 0.5
+
 
 class Asking:
     """Answers questions from what a search finds, or by a summary.
@@ -163,14 +166,15 @@ class Asking:
         return Verified(REFUSAL)
 
     def _rows(self, found: Found) -> Verified | None:
-        """The rows of the statements asked about, where one of those passes the gate best."""
+        """The rows of the statements asked about, where one of those is likely to answer, however close prose comes."""
         looked_up, passages = found.ranked.financials, found.result.passages
         if looked_up is None or looked_up.wanted.of_a_cause:
             return None
-        best = max(passages, key=lambda one: one.scores.get(SCORE) or 0.0)
-        own = [one for one in passages if one.version_id == best.version_id and tells_lines(found.ranked, one)]
-        if best not in own:
+        telling = [one for one in passages if tells_lines(found.ranked, one)]
+        best = max(telling, key=lambda one: one.scores.get(SCORE) or 0.0, default=None)
+        if best is None or (best.scores.get(SCORE) or 0.0) < LIKELY:
             return None
+        own = [one for one in telling if one.version_id == best.version_id]
         text, citations = read_rows(looked_up.wanted.lines, own)
         return Verified(text, citations, quoted(text, citations)) if citations else None
 

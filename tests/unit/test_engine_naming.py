@@ -31,6 +31,10 @@ def test_the_named_company_s_passages_come_first(library: Engine) -> None:
     assert (found.passages[0].scores["rerank"] or 0) < (found.passages[1].scores["rerank"] or 0)
 
 
+def test_small_letters_make_no_difference(library: Engine) -> None:
+    assert [one.document for one in library.search(ASK.lower()).passages] == ["ACMETOOLS_2022.pdf", "BOLT_2022.pdf"]
+
+
 def test_it_is_a_stage_that_can_be_left_out_and_is_seen_in_the_lab(library: Engine) -> None:
     plain = library.search(ASK, configuration=Configuration("financials"))
     assert [one.document for one in plain.passages] == ["BOLT_2022.pdf", "ACMETOOLS_2022.pdf"]

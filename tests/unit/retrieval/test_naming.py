@@ -71,6 +71,7 @@ def test_chunks_that_are_gone_come_last() -> None:
         ("How many decimals does the report give? Answer in USD.", []),
         ("Is 3M liable? Does GE pay?", []),
         ("who is it?", []),
+        ("what did pepsico’s auditors say in 2022?", ["pepsico", "auditors", "say"]),
     ],
 )
 def test_what_a_question_names(question: str, names: list[str]) -> None:
