@@ -110,6 +110,12 @@ def strange(
     return found
 
 
+def borne_out(question: str, passage: str, title: str) -> frozenset[str]:
+    """The names of a question, in small letters, that a passage or its title has, perhaps in another form."""
+    asked, said, about = _reading(question), _reading(passage), _reading(title)
+    return frozenset(_bare(word) for word in _subjects(asked) if _stands(word, said, about))
+
+
 def is_foreign(question: str, passage: str, title: str, document: str | None) -> bool:
     """Whether figures are, or may be, of another company or time than a question asks for.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
-from rag_core.answering.presuppositions import is_foreign, named, strange, unmet
+from rag_core.answering.presuppositions import borne_out, is_foreign, named, strange, unmet
 from rag_core.chunking import document_of
 from rag_core.retrieval import GATED, best_sentence, calibration, called, topic_similarity
 from rag_core.services.queries import Ranked
@@ -42,8 +42,7 @@ def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, st
     vectors = ranked.tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
     its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
-    names = named(ranked.question.text)
-    calls = {label: called(label, names) for label in {document_of(row.prefix) for row in ranked.rows.values()}}
+    of_others = _names_of_others(ranked, first)
     found: dict[str, Passage] = {}
     for passage, row, spans in zip(first, its_rows, ranked.tokens.spans(its_rows), strict=True):
         chunk, title = vectors[row.id], embedded_text(row.prefix, "")
@@ -54,7 +53,7 @@ def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, st
             lacking = (*lacking, OTHER_FIGURES)
         topic = topic_similarity(ranked.question.tokens, chunk)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
-        if other := _strange(ranked, passage, holds, calls):
+        if other := _strange(ranked, passage, holds, of_others[passage.chunk_id]):
             lacking = (*other, *(one for one in lacking if one not in other.values()))
             probability *= STRANGE
         told = _told(ranked, passage, chunk) if tells else 0.0
@@ -67,14 +66,29 @@ def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, st
 
 
 def _strange(
-    ranked: Ranked, passage: Passage, holds: Callable[[str, str, str], bool], calls: Mapping[str, frozenset[str]]
+    ranked: Ranked, passage: Passage, holds: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
     """What of the question is strange to a passage's whole document; see `strange`."""
     row = ranked.rows[int(passage.chunk_id)]
     document, held = document_of(row.prefix), partial(holds, row.version_id)
-    # A question that names two documents is of both, though each name is strange to the other.
-    others = frozenset[str]().union(*calls.values()) if calls[document] else ()
     return strange(ranked.question.text, passage.text, embedded_text(row.prefix, ""), document, held, others)
+
+
+def _names_of_others(ranked: Ranked, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
+    """Of the question's names those that may be strange to each of these passages, by chunk.
+
+    A question that names what two documents have, or are called by, is of both, though each name is strange to
+    the other: where a passage has one of the names, those that others have speak no more against it.
+    """
+    asked = ranked.question.text
+    names = named(asked)
+    calls = {label: called(label, names) for label in {document_of(row.prefix) for row in ranked.rows.values()}}
+    met = {}
+    for passage in first:
+        prefix = ranked.rows[int(passage.chunk_id)].prefix
+        met[passage.chunk_id] = calls[document_of(prefix)] | borne_out(asked, passage.text, embedded_text(prefix, ""))
+    known = frozenset[str]().union(*calls.values(), *met.values())
+    return {chunk_id: known if own else frozenset() for chunk_id, own in met.items()}
 
 
 def tells_lines(ranked: Ranked, passage: Passage) -> bool:

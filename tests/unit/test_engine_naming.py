@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rag_core.engine import Engine
 from rag_core.types import AnswerState, Configuration
-from tests.unit.engines import indexed, opened
+from tests.unit.engines import BUDGET, COPPER, indexed, opened
 
 ASK = "What are the geographies in which Acme primarily operates?"
 # What resembles the question more is the other company's.
@@ -73,3 +74,14 @@ def test_what_a_document_is_asked_of_itself_is_answered(library: Engine, questio
     answer = library.answer(question)
     assert answer.state is AnswerState.ANSWERED
     assert {one.document for one in answer.citations} == {"BOLT_2022.pdf"}
+
+
+def test_a_question_of_two_documents_is_answered_from_both(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "first.pdf", BUDGET)
+        indexed(engine, "second.pdf", COPPER)
+        found = engine.search("What is the budget of the Zanzibar bridge, and what does the Atacama mine yield?")
+        assert {one.document for one in found.passages} == {"first.pdf", "second.pdf"}
+        assert not any("nowhere" in reason for one in found.passages for reason in one.unmet)
+        alone = engine.search("What is the budget of the Atacama bridge in Zimbabwe?")
+        assert all("“Zimbabwe” is nowhere in the document" in one.unmet for one in alone.passages)
