@@ -70,7 +70,8 @@ def strange(
     """What of a question is strange to the whole document of a passage, in words.
 
     A passage need not repeat a name that stands elsewhere in its document, nor the year that a report is of. But
-    what a document never names it does not tell of; and what one of 2022 tells is not of 2009, unless it says so.
+    what a document never names it does not tell of; and what one of 2022 tells, by its name or title and its text, is
+    not of 2009, unless it says so.
     Names in capitals alone, which are mostly abbreviations, are passed over, and so is the first word, which may be
     none; but whoever has something (Walmart's) counts there too, and anywhere in a question without capitals.
 
@@ -102,7 +103,9 @@ def strange(
             and not held(name, name[: max(_LEAST_BEGINNING, len(name) - _ENDING)])
         ):
             found[f"“{_POSSESSIVE.sub('', word.text)}” is nowhere in the document"] = _no_name(word.text)
-    years, own = _years(question), _years(document)
+    years = _years(question)
+    # A year of its name alone may be that of a scan.
+    own = [year for year in _years(document) if held(year, year)] if years else []
     apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
     if apart > _YEARS_APART and not years & (_years(passage) | _years(title)):
         for year in sorted(years):

@@ -13,8 +13,8 @@ from tests.unit.engines import BUDGET, COPPER, indexed, opened
 
 ASK = "What are the geographies in which Acme primarily operates?"
 # What resembles the question more is the other company's.
-OURS = "We sell in Norway and Peru. Most of our workshops lie in the north."
-THEIRS = "The geographies in which the company primarily operates are Chile and Kenya, where it opened in 1999."
+OURS = "We sell in Norway and Peru. Most of our workshops lie in the north. This is as of 2022."
+THEIRS = "The geographies in which the company primarily operates are Chile and Kenya, where it opened in 2022."
 
 
 @pytest.fixture(scope="module")

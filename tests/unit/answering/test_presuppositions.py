@@ -80,7 +80,7 @@ def test_a_year_that_the_document_is_of_need_not_be_repeated() -> None:
 
 
 # What the rest of the document says.
-HELD = "Bexley owns the Forge in Italy and was sued by Boeing."
+HELD = "Bexley owns the Forge in Italy and was sued by Boeing in 2022."
 
 
 def held(word: str, beginning: str) -> bool:
@@ -119,6 +119,10 @@ def test_a_name_that_it_never_has_is_and_so_is_another_time() -> None:
 
 def test_what_it_is_compared_with_may_be_strange() -> None:
     assert strange_to("Did Acme earn more than Walmart?", ("walmart",)) == []
+
+
+def test_a_year_that_stands_in_a_file_s_name_alone_says_nothing() -> None:
+    assert strange("Who was sued in 2009?", "It was settled.", "scan 2024", "scan 2024", held) == {}
 
 
 def test_a_document_of_no_year_is_of_any() -> None:
