@@ -136,7 +136,7 @@ def _refusal(back: Backend, answer: Answer) -> None:
         best = score(name, answer.gate.score)
         st.markdown(f"**Closest passages** (best {best}, needs {score(name, answer.gate.threshold)})")
         if reasons := _shared_reasons(answer):
-            st.caption(f":material/rule: Speaks against each of them: {plain('; '.join(reasons))}.")
+            st.caption(f":material/rule: Speaks against each that was looked at: {plain('; '.join(reasons))}.")
     st.caption(
         "Put the question in the documents' own words, choose other documents above, or add the document "
         "that holds the answer."
@@ -146,9 +146,9 @@ def _refusal(back: Backend, answer: Answer) -> None:
 def _shared_reasons(answer: Answer) -> list[str]:
     """What no passage that was looked at bears out."""
     looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
-    return [
-        reason for reason in (looked_at[0].unmet if looked_at else ()) if all(reason in one.unmet for one in looked_at)
-    ]
+    if answer.gate.score_name != "answerable" or len(looked_at) < 2:
+        return []
+    return [reason for reason in looked_at[0].unmet if all(reason in one.unmet for one in looked_at)]
 
 
 def unanswered(back: Backend) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 
 from rapidfuzz import fuzz
@@ -16,6 +16,13 @@ LIKE_NAMES = 78.0
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"\d{2,}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# Where a number is a year for sure: not in "2000 euros".
+_ASKED_YEAR = re.compile(
+    r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|(?:january|february|march|april|may|june|july"
+    r"|august|september|october|november|december)(?: \d{1,2},)?) ?((?:19|20)\d\d)\b(?![.,]\d)|"
+    r"(?<![\d.,])((?:19|20)\d\d)\W*$",
+    re.IGNORECASE,
+)
 _FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 # What years, quarters and amounts are written with is no name.
@@ -27,6 +34,21 @@ _ASKING = _WRITTEN_WITH | frozenset(
     "reported round show state tell the thousand thousands two use using what which year".split()
 )
 _FEWEST_LETTERS = 3
+# Capitals are no sign of a name where nouns have them, as in German; these words tell that a question is English.
+_ENGLISH = frozenset(
+    "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
+    "with".split()
+)
+# What a text may say in other words, or in figures.
+_SAID_OTHERWISE = frozenset(
+    "january february march april june july august september october november december monday tuesday wednesday "
+    "thursday friday saturday sunday african american asian british chinese danish dutch eastern english european "
+    "french german greek indian irish italian japanese korean northern polish portuguese russian scottish southern "
+    "spanish swedish swiss turkish welsh western celsius fahrenheit euro euros dollar pound pounds annex appendix "
+    "article chapter clause exhibit figure item page paragraph part schedule section table".split()
+)
+# A question with so many words, of which more than this share have capitals, is written as a headline.
+_LEAST_HEADLINE, _HEADLINE = 4, 0.7
 # A name is looked for in a whole document by its first letters: its last may be mistyped or inflected.
 _LEAST_BEGINNING, _ENDING = 4, 3
 # A report tells of the year before its own, too.
@@ -73,7 +95,7 @@ def strange(
     what a document never names it does not tell of; and what one of 2022 tells, by its name or title and its text, is
     not of 2009, unless it says so.
     Names in capitals alone, which are mostly abbreviations, are passed over, and so is the first word, which may be
-    none; but whoever has something (Walmart's) counts there too, and anywhere in a question without capitals.
+    none. Only questions in English are read for names, since capitals are no sign of one in German.
 
     Parameters
     ----------
@@ -95,19 +117,21 @@ def strange(
     """
     asked, said, about = _reading(question), _reading(passage), _reading(title)
     found = {}
-    for word in _subjects(asked):
-        name = _bare(word)
+    for word in _subjects(asked) if asked.folded & _ENGLISH else ():
+        name, written = _bare(word), _POSSESSIVE.sub("", word.text)
+        # As it is written and as it is compared: an apostrophe or accent is a matter of the index.
+        forms = dict.fromkeys((written, name))
         if (
             name not in others
             and not _stands(word, said, about)
-            and not held(name, name[: max(_LEAST_BEGINNING, len(name) - _ENDING)])
+            and not any(held(one, _beginning(one)) for one in forms)
         ):
-            found[f"“{_POSSESSIVE.sub('', word.text)}” is nowhere in the document"] = _no_name(word.text)
-    years = _years(question)
+            found[f"“{written}” is nowhere in the document"] = _no_name(word.text)
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*_fiscal(question)}
     # A year of its name alone may be that of a scan.
     own = [year for year in _years(document) if held(year, year)] if years else []
     apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
-    if apart > _YEARS_APART and not years & (_years(passage) | _years(title)):
+    if apart > _YEARS_APART and not years & (_years(_without_separators(passage)) | _years(title)):
         for year in sorted(years):
             found[f"the document is of {max(own)}, not of {year}"] = _no_number(year)
     return found
@@ -151,16 +175,30 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
 def named(question: str) -> list[str]:
     """What a question names, in small letters, to be looked for in what documents are called.
 
-    Many write without capitals: a question without any name is taken to name whatever it has words for.
-
     >>> named("How much did Acme's Bridge Fund earn in FY2022?")
     ['acme', 'bridge', 'fund']
-    >>> named("acme's current ratio?")
+    """
+    return _distinct(word for word in _reading(question).names if _is_long_enough(word))
+
+
+def uncapitalised(question: str) -> list[str]:
+    """What a question without any capital may name: whatever it has words for; none of another.
+
+    >>> uncapitalised("acme's current ratio?")
     ['acme', 'current', 'ratio']
     """
-    asked = _reading(question)
-    names = [word for word in asked.names if not _asks(word)] or [word for word in asked.content if not _asks(word)]
-    return list(dict.fromkeys(_bare(word) for word in names if len(_bare(word)) >= _FEWEST_LETTERS))
+    content = _reading(question).content if question == question.lower() else []
+    return _distinct(word for word in content if len(_bare(word)) >= _FEWEST_LETTERS)
+
+
+def _distinct(found: Iterable[Word]) -> list[str]:
+    return list(dict.fromkeys(_bare(word) for word in found if not _asks(word)))
+
+
+def _is_long_enough(word: Word) -> bool:
+    """Three letters are enough for a symbol (CVS, JnJ), not for a name (Ann, as in "Annual")."""
+    symbol = sum(letter.isupper() for letter in word.text) > 1
+    return len(_bare(word)) >= (_FEWEST_LETTERS if symbol else _LEAST_BEGINNING)
 
 
 def _letters(text: str) -> str:
@@ -177,7 +215,7 @@ _reading = lru_cache(maxsize=32)(Reading)
 
 def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
     for word in asked.names:
-        if not asked.begins_sentence(word) and not _stands(word, said, about):
+        if not asked.begins_sentence(word) and word.folded not in _WRITTEN_WITH and not _stands(word, said, about):
             yield _no_name(word.text)
 
 
@@ -209,30 +247,42 @@ def _initials(name: str, said: Reading) -> bool:
 
 
 def _subjects(asked: Reading) -> list[Word]:
-    """What is sure to be a name, as far as can be told: "magazine's" is none."""
-    names = {word.start for word in asked.names if not asked.begins_sentence(word)}
-    owners = {word.start for word in asked.content if word.text.endswith(("'s", "’s"))}
-    if asked.text != asked.text.lower():
-        owners &= {word.start for word in asked.names}
+    """What is likely to be a name; nothing where nearly all words have capitals, as in a headline."""
+    names = [word for word in asked.names if not asked.begins_sentence(word)]
+    if len(asked.content) >= _LEAST_HEADLINE and len(asked.names) > _HEADLINE * len(asked.content):
+        return []
     return [
         word
-        for word in asked.content
-        if word.start in names | owners
-        and len(_bare(word)) >= _LEAST_BEGINNING
+        for word in names
+        if len(_bare(word)) >= _LEAST_BEGINNING
         and not word.text.isupper()
         and not _asks(word)
+        and _bare(word) not in _SAID_OTHERWISE
     ]
+
+
+def _beginning(name: str) -> str:
+    return name[: max(_LEAST_BEGINNING, len(name) - _ENDING)]
 
 
 def _years(text: str) -> frozenset[str]:
     """The years in a text, those after 1999 also as ``FY22``."""
-    return frozenset((*_YEAR.findall(text), *(f"20{year}" for year in _FISCAL.findall(text))))
+    return frozenset((*_YEAR.findall(text), *_fiscal(text)))
+
+
+def _fiscal(text: str) -> list[str]:
+    return [f"20{year}" for year in _FISCAL.findall(text)]
+
+
+def _without_separators(text: str) -> str:
+    return re.sub(r"(?<=\d)[,.](?=\d)", "", text)
 
 
 def _figures(asked: Reading, said: Reading, known: Collection[str] = ()) -> Iterator[str]:
     """Figures that are not said; a year that is ``known`` need not be."""
-    digits = re.sub(r"(?<=\d)[,.](?=\d)", "", said.text)
-    for match in _FIGURES.finditer(re.sub(r"(?<=\d)[,.](?=\d)", "", asked.text)):
+    digits = _without_separators(said.text)
+    known = {*known, *(year[2:] for year in _fiscal(asked.text) if year in known)}
+    for match in _FIGURES.finditer(_without_separators(asked.text)):
         if match.group() not in digits and match.group() not in known:
             yield _no_number(match.group())
 

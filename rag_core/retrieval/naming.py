@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def named_first(
-    ranking: Ranking, names: Sequence[str], documents: Mapping[int, str], texts: Mapping[int, str]
+    ranking: Ranking, names: Sequence[str], documents: Mapping[int, str], texts: Mapping[int, str], kept: int = 0
 ) -> Ranking:
     """Order chunks that have to do with a document the question names before all that have not.
 
@@ -27,10 +28,12 @@ def named_first(
     ----------
     ranking : Ranking
     names : sequence of str
-        In small letters.
+        In small letters, without accents.
     documents : mapping of chunk id to str
         What the chunk's document is called; a chunk without counts as any other document's.
     texts : mapping of chunk id to str
+    kept : int
+        So many of the first chunks stay where they are, for names that may be none.
     """
     labels = set(documents.values())
     calls = {label: called(label, names) for label in labels}
@@ -38,11 +41,12 @@ def named_first(
     named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
 
     def is_meant(chunk_id: int) -> bool:
-        text = texts.get(chunk_id, "").casefold()
+        text = _folded(texts.get(chunk_id, ""))
         return documents.get(chunk_id) in named or any(name in text for name in telling)
 
     scores = {chunk_id: float(is_meant(chunk_id)) for chunk_id in ranking.order} if telling else {}
-    order = tuple(sorted(ranking.order, key=lambda chunk_id: -scores.get(chunk_id, 0.0)))
+    first, rest = ranking.order[:kept], ranking.order[kept:]
+    order = (*first, *sorted(rest, key=lambda chunk_id: -scores.get(chunk_id, 0.0)))
     if order == ranking.order:
         return replace(ranking, scores={**ranking.scores, NAMED: {}})
     return Ranking(order, {**ranking.scores, NAMED: {chunk_id: scores[chunk_id] for chunk_id in order}})
@@ -50,5 +54,12 @@ def named_first(
 
 def called(document: str, names: Sequence[str]) -> frozenset[str]:
     """Those of these names that the document is called by."""
-    words = _WORD.findall(document.casefold())
+    words = _WORD.findall(_folded(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))
+
+
+def _folded(text: str) -> str:
+    """In small letters, without accents."""
+    if text.isascii():
+        return text.lower()
+    return "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))

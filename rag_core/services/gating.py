@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from rag_core.answering.presuppositions import borne_out, is_foreign, named, strange, unmet
 from rag_core.chunking import document_of
@@ -42,6 +42,7 @@ def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, st
     vectors = ranked.tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
     its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
+    holds = cache(holds)
     of_others = _names_of_others(ranked, first)
     found: dict[str, Passage] = {}
     for passage, row, spans in zip(first, its_rows, ranked.tokens.spans(its_rows), strict=True):

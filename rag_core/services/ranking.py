@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rag_core.answering.facts import Reading
-from rag_core.answering.presuppositions import named
+from rag_core.answering.presuppositions import named, uncapitalised
 from rag_core.chunking import document_of
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
@@ -38,6 +38,8 @@ from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import FloatArray, Hit, Question, RankBy, embedded_text
 
+# Of a question without capitals any word may be a name or none: so many first chunks keep their places.
+KEPT = 2
 # Searches for words that run side by side; more wait.
 AT_ONCE = 4
 
@@ -71,7 +73,7 @@ class Ranker:
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
         looks_up = rank_by in ("financials", "named", "cross_encoder")
         wanted = (
-            lookup(query.text, [word.text for word in Reading(query.text).names] or named(query.text))
+            lookup(query.text, [word.text for word in Reading(query.text).names] or uncapitalised(query.text))
             if looks_up
             else None
         )
@@ -105,8 +107,7 @@ class Ranker:
         rows = self._stores.library.visible_chunks(ranking.order)
         ranking = self._fresher_first(ranking, rank_by, rows)
         if rank_by == "named":
-            documents = {one: document_of(row.prefix) for one, row in rows.items()}
-            ranking = named_first(ranking, named(query.text), documents, {one: row.text for one, row in rows.items()})
+            ranking = _named_first(ranking, query.text, rows)
         alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
         return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone)
 
@@ -162,6 +163,14 @@ class Ranker:
         if scope is None and not self._stores.library.hidden_versions():
             return None
         return list(self._stores.library.visible_versions(scope))
+
+
+def _named_first(ranking: Ranking, question: str, rows: Mapping[int, Any]) -> Ranking:
+    documents = {one: document_of(row.prefix) for one, row in rows.items()}
+    texts = {one: row.text for one, row in rows.items()}
+    if names := named(question):
+        return named_first(ranking, names, documents, texts)
+    return named_first(ranking, uncapitalised(question), documents, texts, KEPT)
 
 
 def _towards(question: Question, hypothesis: FloatArray) -> Question:

@@ -81,6 +81,7 @@ class Searching:
         if not self._searched:
             # What the first search loaded stays, Chroma above all: looking it through for what could be freed takes
             # 35 ms, and comes upon one search in fifty.
+            gc.collect()
             gc.freeze()
             self._searched = True
         return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))

@@ -32,10 +32,6 @@ def test_the_named_company_s_passages_come_first(library: Engine) -> None:
     assert (found.passages[0].scores["rerank"] or 0) < (found.passages[1].scores["rerank"] or 0)
 
 
-def test_small_letters_make_no_difference(library: Engine) -> None:
-    assert [one.document for one in library.search(ASK.lower()).passages] == ["ACMETOOLS_2022.pdf", "BOLT_2022.pdf"]
-
-
 def test_it_is_a_stage_that_can_be_left_out_and_is_seen_in_the_lab(library: Engine) -> None:
     plain = library.search(ASK, configuration=Configuration("financials"))
     assert [one.document for one in plain.passages] == ["BOLT_2022.pdf", "ACMETOOLS_2022.pdf"]
@@ -85,3 +81,14 @@ def test_a_question_of_two_documents_is_answered_from_both(tmp_path: Path) -> No
         assert not any("nowhere" in reason for one in found.passages for reason in one.unmet)
         alone = engine.search("What is the budget of the Atacama bridge in Zimbabwe?")
         assert all("“Zimbabwe” is nowhere in the document" in one.unmet for one in alone.passages)
+
+
+def test_a_word_that_some_document_is_called_by_buries_no_other(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "handbook.pdf", "Each employee has 25 days of paid leave, that is vacation days, per year.")
+        indexed(
+            engine, "vacation photos.pdf", *[f"Day {number} of the trip: the beach, the sun." for number in range(7)]
+        )
+        for question in ("How many days of leave do I get per year?", "how many days of vacation do i get per year?"):
+            answer = engine.answer(question)
+            assert {one.document for one in answer.citations} == {"handbook.pdf"}

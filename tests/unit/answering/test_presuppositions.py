@@ -75,6 +75,7 @@ def test_of_an_only_document_the_company_need_not_be_named() -> None:
 
 def test_a_year_that_the_document_is_of_need_not_be_repeated() -> None:
     assert unmet("Who founded the company in 2022?", PASSAGE, "Harbourline 2022 report") == ()
+    assert unmet("Who founded the company in FY22?", PASSAGE, "Harbourline 2022 report") == ()
     (told,) = unmet("How many canoes, 86?", PASSAGE, "Harbourline 1986 report")
     assert "86" in told
 
@@ -102,8 +103,28 @@ def strange_to(question: str, others: tuple[str, ...] = ()) -> list[str]:
         "How is EBITDA told, and the SDR?",
         "Walmart was sued when?",
         "In which magazine's issue was it told?",
+        "Wie hoch ist die Miete der Wohnung?",
+        "What did French courts decide on a Monday in April?",
+        "Who Owns The Acme Warehouses And Which Judge Settled?",
+        "Who has a deposit of 2000 euros?",
+        "what was walmart's case?",
+        "Which form is the form 1999 of Acme?",
     ],
-    ids=["elsewhere", "inflected", "mistyped, its own years", "said", "capitals", "first word", "no name"],
+    ids=[
+        "elsewhere",
+        "inflected",
+        "mistyped, its own years",
+        "said",
+        "capitals",
+        "first word",
+        "no name",
+        "no English",
+        "said otherwise",
+        "a headline",
+        "an amount",
+        "small letters",
+        "a number",
+    ],
 )
 def test_what_the_document_has_somewhere_is_not_strange_to_it(question: str) -> None:
     assert strange_to(question) == []
@@ -111,9 +132,8 @@ def test_what_the_document_has_somewhere_is_not_strange_to_it(question: str) -> 
 
 def test_a_name_that_it_never_has_is_and_so_is_another_time() -> None:
     assert strange_to("Did Acme sue Walmart?") == ["“Walmart” is nowhere in the document"]
-    assert strange_to("what was walmart’s case?") == ["“walmart” is nowhere in the document"]
-    assert strange_to("Walmart's case?") == ["“Walmart” is nowhere in the document"]
     assert strange_to("Who was sued in 2009?") == ["the document is of 2022, not of 2009"]
+    assert strange_to("Who was sued, 2009?") == ["the document is of 2022, not of 2009"]
     assert strange_to("Who was sued in FY09?") == ["the document is of 2022, not of 2009"]
 
 
@@ -127,3 +147,14 @@ def test_a_year_that_stands_in_a_file_s_name_alone_says_nothing() -> None:
 
 def test_a_document_of_no_year_is_of_any() -> None:
     assert strange("Who was sued in 2009?", "It was settled.", "minutes", "minutes", held) == {}
+
+
+def test_a_name_is_looked_for_as_it_is_written() -> None:
+    asked = []
+
+    def look(word: str, beginning: str) -> bool:
+        asked.append((word, beginning))
+        return word == "O’Neill"
+
+    assert strange("What did O’Neill's clerk do?", "It was settled.", "minutes", "minutes", look) == {}
+    assert asked == [("O’Neill", "O’Ne")]

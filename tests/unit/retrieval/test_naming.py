@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.presuppositions import named
+from rag_core.answering.presuppositions import named, uncapitalised
 from rag_core.retrieval import NAMED, Ranking, named_first
 
 SCORES = {"rerank": {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}}
@@ -71,8 +71,25 @@ def test_chunks_that_are_gone_come_last() -> None:
         ("How many decimals does the report give? Answer in USD.", []),
         ("Is 3M liable? Does GE pay?", []),
         ("who is it?", []),
-        ("what did pepsico’s auditors say in 2022?", ["pepsico", "auditors", "say"]),
+        ("what did pepsico’s auditors say in 2022?", []),
+        ("Did Ann tell JnJ of the Müller case, or Nestlé?", ["jnj", "muller", "nestle"]),
     ],
 )
 def test_what_a_question_names(question: str, names: list[str]) -> None:
     assert named(question) == names
+
+
+def test_what_a_question_without_capitals_may_name() -> None:
+    assert uncapitalised("what did pepsico’s auditors say in fy22, and the it?") == ["pepsico", "auditors", "say"]
+    assert uncapitalised("What did pepsico say?") == []
+
+
+def test_the_first_stay_where_a_name_may_be_none() -> None:
+    assert named_first(RANKING, ["pep"], DOCUMENTS, TEXTS, kept=1).order == (1, 3, 4, 2)
+    assert named_first(RANKING, ["express"], DOCUMENTS, TEXTS, kept=2).order == RANKING.order
+
+
+def test_accents_make_no_difference() -> None:
+    documents = DOCUMENTS | {2: "Nestle\u0301 2022", 3: "MÜLLER Vertrag"}
+    assert named_first(RANKING, ["nestle"], documents, TEXTS).order == (2, 1, 3, 4)
+    assert named_first(RANKING, ["muller"], documents, TEXTS | {4: "Herr Müller"}).order == (3, 4, 1, 2)
