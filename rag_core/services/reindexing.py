@@ -182,10 +182,14 @@ class Reindexing:
     def _drop_outdated(self, generation: Generation) -> None:
         """Versions whose document was replaced since they were built; they are built again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
+        held = set()
         for row in self._stores.library.versions_where(versions.c.generation_id == generation.generation_id):
             if content.get(row.document_id, row.sha256) != row.sha256:
                 self._removal.version(row)
-                self._ended = [work for work in self._ended if work.document_id != row.document_id]
+            else:
+                held.add(row.id)
+        # Some are gone by now: what replaces a document takes its former versions away.
+        self._ended = [work for work in self._ended if work.version_id in held]
 
     def _complete(self, rows: Sequence[Any], generation: Generation) -> set[str]:
         """Versions whose every chunk is in every store, built with the present extractor."""

@@ -12,6 +12,7 @@ from sqlalchemy import update
 from rag_core.engine import Engine
 from rag_core.errors import IndexMismatch
 from rag_core.index import DenseIndex, WordIndex
+from rag_core.services.indexing import Indexer
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.schema import generations
@@ -210,6 +211,26 @@ def test_a_document_replaced_during_a_rebuild_is_the_new_one_after_it(engine_of_
     hold.release()
     engine.wait([job.job_id, added.job_id])
     idle(engine)
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_stores_agree(engine)
+
+
+def test_a_document_replaced_before_its_rebuilt_version_is_complete_is_not_lost(engine_of_its_own: Engine) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    added: list[Job] = []
+
+    def replace() -> None:
+        added.append(engine.submit("a.pdf", make_pdf(PENGUINS)))
+
+    # Taken up by the rebuild itself, and published after the version that it replaces in the new generation.
+    with before(Indexer, "embed", replace):
+        job = engine.reindex(chunk_tokens=40)
+        engine.wait([job.job_id])
+    engine.wait([added[0].job_id])
+    idle(engine)
+    assert [one.name for one in engine.documents()] == ["a.pdf"]
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
     assert_stores_agree(engine)
