@@ -1,8 +1,9 @@
-"""How the C library hands out memory and takes it back, where that is glibc."""
+"""How memory is handed out and taken back: by the C library, where that is glibc, and by Python's collector."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 import threading
 from collections.abc import Iterator
@@ -30,6 +31,12 @@ def keep_freed_memory() -> None:
     if _mallopt is not None:
         _mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
         _mallopt(_M_TRIM_THRESHOLD, _KEPT)
+
+
+def leave_loaded_alone() -> None:
+    """Have the garbage collector pass over all that is there by now, for as long as the process runs."""
+    gc.collect()
+    gc.freeze()
 
 
 @contextmanager

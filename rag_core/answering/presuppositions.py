@@ -16,11 +16,12 @@ LIKE_NAMES = 78.0
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIGURES = re.compile(r"\d{2,}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MONTHS = tuple("january february march april may june july august september october november december".split())
 # Where a number is a year for sure: not in "2000 euros".
 _ASKED_YEAR = re.compile(
-    r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|(?:january|february|march|april|may|june|july"
-    r"|august|september|october|november|december)(?: \d{1,2},)?) ?((?:19|20)\d\d)\b(?![.,]\d)|"
-    r"(?<![\d.,])((?:19|20)\d\d)\W*$",
+    r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
+    rf"(?:{'|'.join(_MONTHS)})(?: \d{{1,2}},)?) ?"
+    r"((?:19|20)\d\d)\b(?![.,]\d)|(?<![\d.,])((?:19|20)\d\d)\W*$",
     re.IGNORECASE,
 )
 _FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
@@ -40,12 +41,12 @@ _ENGLISH = frozenset(
     "with".split()
 )
 # What a text may say in other words, or in figures.
-_SAID_OTHERWISE = frozenset(
-    "january february march april june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday african american asian british chinese danish dutch eastern english european "
-    "french german greek indian irish italian japanese korean northern polish portuguese russian scottish southern "
-    "spanish swedish swiss turkish welsh western celsius fahrenheit euro euros dollar pound pounds annex appendix "
-    "article chapter clause exhibit figure item page paragraph part schedule section table".split()
+_SAID_OTHERWISE = frozenset(_MONTHS) | frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday african american asian british chinese danish dutch "
+    "eastern english european french german greek indian irish italian japanese korean northern polish portuguese "
+    "russian scottish southern spanish swedish swiss turkish welsh western celsius fahrenheit euro euros dollar pound "
+    "pounds annex appendix article chapter clause exhibit figure item page paragraph part schedule section "
+    "table".split()
 )
 # A question with so many words, of which more than this share have capitals, is written as a headline.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 
 from rag_core.embedding import Embedder, PairScorer, load_embedder
 from rag_core.errors import RagError, RerankerMissing
+from rag_core.malloc import leave_loaded_alone
 from rag_core.settings import Settings
 from rag_core.types import Warmth
 
@@ -41,8 +41,7 @@ class Models:
                     raise
                 # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
                 # comes upon a question in sixty.
-                gc.collect()
-                gc.freeze()
+                leave_loaded_alone()
                 self._warmth = Warmth(True, "Ready")
             return self._loaded[name]
 

@@ -72,11 +72,8 @@ class Ranker:
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
         looks_up = rank_by in ("financials", "named", "cross_encoder")
-        wanted = (
-            lookup(query.text, [word.text for word in Reading(query.text).names] or uncapitalised(query.text))
-            if looks_up
-            else None
-        )
+        names = [word.text for word in Reading(query.text).names] or uncapitalised(query.text)
+        wanted = lookup(query.text, names) if looks_up else None
         versions = self._versions(query.documents)
         tokens = ChunkTokens(self._stores, generation)
         by_words: Retriever = self._stores.words

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rag_core.errors import QuestionError, StoreUnavailable
+from rag_core.malloc import leave_loaded_alone
 from rag_core.retrieval import (
     GATED,
     Timer,
@@ -81,8 +81,7 @@ class Searching:
         if not self._searched:
             # What the first search loaded stays, Chroma above all: looking it through for what could be freed takes
             # 35 ms, and comes upon one search in fifty.
-            gc.collect()
-            gc.freeze()
+            leave_loaded_alone()
             self._searched = True
         return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))
 
