@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag_core.answering.numbers import Number, equal, numbers, table_scales
-from rag_core.answering.wording import PRONOUNS, Word, fold, stem, words
+from rag_core.answering.wording import PRONOUNS, Word, stem, words
+from rag_core.types import plain
 
 _CONTRACTED = "dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt cant couldnt wont wouldnt shouldnt mustnt"
 _NEGATIONS = frozenset(
@@ -236,7 +237,7 @@ def opposites(statement: Reading, source: Reading) -> Iterator[str]:
 
 
 def _stems(listed: str) -> frozenset[str]:
-    return frozenset(stem(fold(one)) for one in listed.split())
+    return frozenset(stem(plain(one)) for one in listed.split())
 
 
 _STEMMED: Sequence[tuple[frozenset[str], frozenset[str]]] = [(_stems(one), _stems(other)) for one, other in _OPPOSITES]

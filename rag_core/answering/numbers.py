@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.answering.wording import fold
+from rag_core.types import plain
 
 _SCALES = {
     "hundred": 2, "thousand": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6, "billion": 9, "billions": 9,
@@ -195,7 +195,7 @@ def _values(written: str) -> frozenset[Decimal]:
 def _spelled(text: str) -> Iterator[Number]:
     for match in _WORDS.finditer(text):
         total = current = 0
-        for word in re.findall(r"[a-z]+", fold(match[0])):
+        for word in re.findall(r"[a-z]+", plain(match[0])):
             if word == "hundred":
                 current = max(current, 1) * 100
             elif word != "and":

@@ -7,10 +7,11 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_core.types import PLAIN_MARKS, plain
+
 # Chinese, Japanese and Korean are written without blanks: there each character counts as a word.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)
-_SAME = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-"})
 # How a model sets words off in Markdown; quoted text is shown without.
 _EMPHASIS = "*`"
 
@@ -54,21 +55,12 @@ def words(text: str) -> list[Word]:
         position = match.start()
         for part in re.split(r"(-)", match[0]) if "-" in match[0] else (match[0],):
             if part and part != "-":
-                folded = fold(part).removesuffix("'s").replace("'", "").replace(".", "") or part
+                folded = plain(part).removesuffix("'s").replace("'", "").replace(".", "") or part
                 if part[0].isdigit():
                     folded = part
                 found.append(Word(position, position + len(part), part, folded, stem(folded)))
             position += len(part)
     return found
-
-
-def fold(text: str) -> str:
-    """A text in lower case, without accents, with plain quotation marks and hyphens."""
-    if text.isascii():
-        # Nearly all words are, and the gate folds some hundreds a question (4 ms against 1 ms).
-        return text.lower()
-    parts = unicodedata.normalize("NFKD", text.translate(_SAME).casefold())
-    return "".join(char for char in parts if not unicodedata.combining(char))
 
 
 @lru_cache(maxsize=50_000)
@@ -100,7 +92,7 @@ def squeezed(text: str) -> tuple[str, list[int]]:
             continue
         if char in _EMPHASIS or unicodedata.category(char) == "Cf":
             continue
-        for plain in unicodedata.normalize("NFKC", char.translate(_SAME)):
-            made.append(plain)
+        for simple in unicodedata.normalize("NFKC", char.translate(PLAIN_MARKS)):
+            made.append(simple)
             offsets.append(offset)
     return "".join(made), offsets

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.retrieval.pipeline import Ranking
+from rag_core.types import plain
 
 NAMED = "named"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -41,7 +41,7 @@ def named_first(
     named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
 
     def is_meant(chunk_id: int) -> bool:
-        text = _folded(texts.get(chunk_id, ""))
+        text = plain(texts.get(chunk_id, ""))
         return documents.get(chunk_id) in named or any(name in text for name in telling)
 
     scores = {chunk_id: float(is_meant(chunk_id)) for chunk_id in ranking.order} if telling else {}
@@ -54,12 +54,5 @@ def named_first(
 
 def called(document: str, names: Sequence[str]) -> frozenset[str]:
     """Those of these names that the document is called by."""
-    words = _WORD.findall(_folded(document))
+    words = _WORD.findall(plain(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))
-
-
-def _folded(text: str) -> str:
-    """In small letters, without accents."""
-    if text.isascii():
-        return text.lower()
-    return "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from rag_core.answering.presuppositions import borne_out, is_foreign, named, strange, unmet
+from rag_core.answering.names import borne_out, named
+from rag_core.answering.presuppositions import is_foreign, strange, unmet
 from rag_core.chunking import document_of
 from rag_core.retrieval import GATED, best_sentence, calibration, called, topic_similarity
 from rag_core.services.queries import Ranked

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rag_core.answering.facts import Reading
-from rag_core.answering.presuppositions import named, uncapitalised
+from rag_core.answering.names import named, uncapitalised
 from rag_core.chunking import document_of
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (

@@ -61,12 +61,14 @@ from rag_core.types.explanations import (
 )
 from rag_core.types.retrieval import Configuration, Gate, Hit, Passage, Question, RankBy, SearchResult, Strategy
 from rag_core.types.status import Check, Status, Warmth
+from rag_core.types.text import PLAIN_MARKS, plain
 from rag_core.types.usage import Usage, UsageTotal
 from rag_core.types.work import Job, JobState, Sync, Watch
 
 __all__ = [
     "NOT_FOUND",
     "PAGE_BREAK",
+    "PLAIN_MARKS",
     "REFUSAL",
     "Answer",
     "AnswerState",
@@ -139,4 +141,5 @@ __all__ = [
     "Weighting",
     "WordBoxes",
     "embedded_text",
+    "plain",
 ]

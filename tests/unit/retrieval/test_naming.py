@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.presuppositions import named, uncapitalised
+from rag_core.answering.names import named, uncapitalised
 from rag_core.retrieval import NAMED, Ranking, named_first
 
 SCORES = {"rerank": {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}}

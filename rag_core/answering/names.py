@@ -1,0 +1,124 @@
+"""What a question names, and whether a text has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from rag_core.answering.facts import Reading
+from rag_core.answering.wording import FUNCTION_WORDS, Word, stem
+
+MONTHS = tuple("january february march april may june july august september october november december".split())
+# Names are mistyped in questions, and formed otherwise: Celeron for Céloron, Britain for British.
+LIKE_NAMES = 78.0
+# What years, quarters and amounts are written with is no name.
+WRITTEN_WITH = frozenset(("fy", "usd", "eur", "gbp"))
+# How figures are asked for, and in what: no company is called so.
+_ASKING = WRITTEN_WITH | frozenset(
+    "a according annual answer assume calculate company compute decimal decimals determine dollar dollars end ended "
+    "ending find fiscal give how is list million millions billion percent percentage please provide quarter report "
+    "reported round show state tell the thousand thousands two use using what which year".split()
+)
+# Letters that a symbol has at least (CVS), or a name in small letters.
+FEWEST_LETTERS = 3
+# Letters that a name has at least: "Ann" stands in "Annual".
+LEAST_NAME = 4
+# What a text may say in other words, or in figures.
+_SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday african american asian british chinese danish dutch "
+    "eastern english european french german greek indian irish italian japanese korean northern polish portuguese "
+    "russian scottish southern spanish swedish swiss turkish welsh western celsius fahrenheit euro euros dollar pound "
+    "pounds annex appendix article chapter clause exhibit figure item page paragraph part schedule section "
+    "table".split()
+)
+# A question with so many words, of which more than this share have capitals, is written as a headline.
+_LEAST_HEADLINE, _HEADLINE = 4, 0.7
+POSSESSIVE = re.compile(r"['’]s?$")
+# A question is held against several passages, which often have one title.
+reading = lru_cache(maxsize=32)(Reading)
+
+
+def named(question: str) -> list[str]:
+    """What a question names, in small letters, to be looked for in what documents are called.
+
+    >>> named("How much did Acme's Bridge Fund earn in FY2022?")
+    ['acme', 'bridge', 'fund']
+    """
+    return _distinct(word for word in reading(question).names if _is_long_enough(word))
+
+
+def uncapitalised(question: str) -> list[str]:
+    """What a question without any capital may name: whatever it has words for; none of another.
+
+    >>> uncapitalised("acme's current ratio?")
+    ['acme', 'current', 'ratio']
+    """
+    content = reading(question).content if question == question.lower() else []
+    return _distinct(word for word in content if len(bare(word)) >= FEWEST_LETTERS)
+
+
+def _distinct(found: Iterable[Word]) -> list[str]:
+    return list(dict.fromkeys(bare(word) for word in found if not is_asking(word)))
+
+
+def _is_long_enough(word: Word) -> bool:
+    """Three letters are enough for a symbol (CVS, JnJ), not for a name (Ann, as in "Annual")."""
+    symbol = sum(letter.isupper() for letter in word.text) > 1
+    return len(bare(word)) >= (FEWEST_LETTERS if symbol else LEAST_NAME)
+
+
+def is_asking(word: Word) -> bool:
+    """Whether a word only says what is asked for, or in what: a function word, a number, or one such as "percent"."""
+    return word.folded in FUNCTION_WORDS or word.folded in _ASKING or word.text[0].isdigit()
+
+
+def borne_out(question: str, passage: str, title: str) -> frozenset[str]:
+    """The names of a question, in small letters, that a passage or its title has, perhaps in another form."""
+    asked, said, about = reading(question), reading(passage), reading(title)
+    return frozenset(bare(word) for word in subjects(asked) if stands(word, said, about))
+
+
+def stands(word: Word, said: Reading, about: Reading) -> bool:
+    """Whether a name stands in what is said or what it is about, perhaps in another form."""
+    name, (there, together) = bare(word), _words_of(said, about)
+    stems = said.stems | about.stems
+    if name in there or word.stem in stems or stem(name) in stems or name in together:
+        return True
+    if any(fuzz.ratio(name, other) >= LIKE_NAMES for other in there):
+        return True
+    return word.text.isupper() and _initials(name, said)
+
+
+# Each name of a question is looked for in the same words.
+@lru_cache(maxsize=32)
+def _words_of(said: Reading, about: Reading) -> tuple[frozenset[str], str]:
+    """The words of both, bare, and those that are said, run together."""
+    there = frozenset(bare(word) for reading in (said, about) for word in reading.words)
+    return there, "".join(word.folded for word in said.words)
+
+
+def bare(word: Word) -> str:
+    """A word in small letters, without the ending of a possessive."""
+    return word.folded if word.folded.isalnum() else POSSESSIVE.sub("", word.folded)
+
+
+def _initials(name: str, said: Reading) -> bool:
+    return name in "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
+
+
+def subjects(asked: Reading) -> list[Word]:
+    """What is likely to be a name; nothing where nearly all words have capitals, as in a headline."""
+    names = [word for word in asked.names if not asked.begins_sentence(word)]
+    if len(asked.content) >= _LEAST_HEADLINE and len(asked.names) > _HEADLINE * len(asked.content):
+        return []
+    return [
+        word
+        for word in names
+        if len(bare(word)) >= LEAST_NAME
+        and not word.text.isupper()
+        and not is_asking(word)
+        and bare(word) not in _SAID_OTHERWISE
+    ]
