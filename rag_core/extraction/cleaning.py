@@ -30,7 +30,9 @@ _DROPPED = re.compile(
 )
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 _COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
-_SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY)))
+# TeX draws the stroke first and what it negates over it.
+_NEGATED = re.compile("(\u0338)(.)")
+_SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _NEGATED)))
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
 
 # Scripts written without spaces: each character is a word of its own, so that a highlight can mark a few of
@@ -49,8 +51,14 @@ def needs_cleaning(text: str) -> bool:
 def clean_word(word: str) -> str:
     """Spell out ligatures and presentation forms, drop what is not text; may return an empty string."""
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
+    word = _NEGATED.sub(_negated, word)
     word = _PRIVATE.sub(lambda match: _SYMBOLS.get(ord(match[0]), ""), word)
     return _DROPPED.sub("", word)
+
+
+def _negated(match: re.Match[str]) -> str:
+    made = unicodedata.normalize("NFC", match[2] + match[1])
+    return made if len(made) == 1 else match[0]
 
 
 def clean_line(text: str) -> str:

@@ -1,19 +1,14 @@
-"""Outline, page labels, title and encryption of a file, and the one module that imports pypdf.
+"""Outline, page labels, title and encryption of a file.
 
-Pdfium tells the former from the file that it has open already, in a thirtieth of the time that pypdf takes to open it
-once more. What pypdf does that pdfium does not is to say whether a file obeys the rules: pdfium makes do with
-anything, and finds no pages in a file without any as in one that it cannot make sense of.
+Pdfium tells them from the file that it has open already, in a thirtieth of the time that pypdf takes to open it once
+more.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
 from rag_core.extraction.cleaning import clean_line
 from rag_core.extraction.pdfium import PdfiumDocument
@@ -56,20 +51,3 @@ def _entries(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
         path[level:] = [title] if title else []
         if title and index is not None and index < document.page_count:
             yield index, " › ".join(path)
-
-
-def has_no_pages(path: Path) -> bool:
-    """Whether the file is a sound PDF with a page tree that is empty."""
-    # Imported here: a tenth of a second and 10 MB that hardly any file needs.
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError, PyPdfError
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    # What pypdf raises on broken input besides its own errors: it trusts the types of what it reads.
-    types = (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError)
-    limits = (RecursionError, OSError, ZeroDivisionError, OverflowError)
-    with suppress(PyPdfError, DependencyError, *types, *limits), path.open("rb") as file:
-        reader = PdfReader(file, strict=True)
-        pages: Any = reader.root_object["/Pages"].get_object()
-        return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
-    return False

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from rag_core.extraction.accents import with_accents
 from rag_core.extraction.cleaning import unreadable_share
 from rag_core.extraction.compose import compose
+from rag_core.extraction.glyphs import letters
 from rag_core.extraction.headings import heading_lines
 from rag_core.extraction.hidden import without_hidden
 from rag_core.extraction.lines import Line
@@ -16,6 +20,7 @@ from rag_core.extraction.paragraphs import separators
 from rag_core.extraction.pdfium import Characters, PageReader
 from rag_core.extraction.protocol import ReadPage
 from rag_core.extraction.runs import Run
+from rag_core.extraction.structure import Fonts
 from rag_core.extraction.textlayer import runs_of
 from rag_core.extraction.vocabulary import Vocabulary
 from rag_core.types import FloatArray, Page, PageState
@@ -35,7 +40,7 @@ class _Found:
     written: bool = True
 
 
-def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: str = "off") -> ReadPage:
+def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, fonts: Fonts, ocr: str = "off") -> ReadPage:
     """Read a page; ``page_label`` and the final ``heading`` are left to whoever knows the document.
 
     Parameters
@@ -44,9 +49,15 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, ocr: 
     page_index : int
     vocabulary : Vocabulary
         Of the document so far; the words of this page are added.
+    fonts : Fonts
+        Of the same file.
     ocr : {"auto", "on", "off"}
     """
-    characters, hidden = without_hidden(reader, reader.characters())
+
+    def spelt(unmapped: Sequence[tuple[str, int]]) -> list[int]:
+        return letters(unmapped, partial(fonts.glyph_names, page_index))
+
+    characters, hidden = without_hidden(reader, with_accents(reader.characters(spelt)))
     found = _find(reader, characters, ocr)
     lines = ordered(found.runs, written=found.written)
     vocabulary.add(_whole_words(lines))

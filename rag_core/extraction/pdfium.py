@@ -10,22 +10,26 @@ import math
 import os
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pypdfium2
 import pypdfium2.raw as raw
 
+from rag_core.extraction.structure import font_name
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+# Of characters, each with the name of its font and its code there, the code points.
+Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
@@ -74,6 +78,9 @@ def _quick(name: str, result: Any, *arguments: Any) -> Any:
 
 _POINTER, _INT = ctypes.c_void_p, ctypes.c_int
 _loose_box = _quick("FPDFText_GetLooseCharBox", _INT, _POINTER, _INT, _POINTER)
+_lacks_letter = _quick("FPDFText_HasUnicodeMapError", _INT, _POINTER, _INT)
+_code = _quick("FPDFText_GetUnicode", ctypes.c_uint, _POINTER, _INT)
+_font = _quick("FPDFTextObj_GetFont", _POINTER, _POINTER)
 _text_object = _quick("FPDFText_GetTextObject", _POINTER, _POINTER, _INT)
 _render_mode = _quick("FPDFTextObj_GetTextRenderMode", _INT, _POINTER)
 _fill_colour = _quick("FPDFPageObj_GetFillColor", _INT, *[_POINTER] * 5)
@@ -101,10 +108,18 @@ class PageReader:
         self._text.close()
         self._page.close()
 
-    def characters(self) -> Characters:
-        """Every character of the text layer, controls and all."""
+    def characters(self, letters: Letters) -> Characters:
+        """Every character of the text layer, controls and all.
+
+        Parameters
+        ----------
+        letters : callable
+            Asked what those characters are of which pdfium cannot tell it, because their fonts do not say so.
+        """
         count = min(self._text.count_chars(), _MOST_CHARACTERS)
         codes = self._codes(count)
+        if unmapped := self._unmapped(count):
+            codes[list(unmapped)] = letters(list(unmapped.values()))
         # As FS_RECTF has them: left, top, right, bottom.
         rects = np.zeros((count, 4), np.float32)
         handle, first = _address(self._text.raw), rects.ctypes.data
@@ -112,6 +127,19 @@ class PageReader:
         deque(map(_loose_box, repeat(handle), range(count), addresses), maxlen=0)
         boxes = rects[:, [0, 3, 2, 1]]
         return Characters(*_join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
+
+    def _unmapped(self, count: int) -> dict[int, tuple[str, int]]:
+        """By the character's number, the font and code of each that pdfium knows no letter for."""
+        handle = _address(self._text.raw)
+        lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
+        fonts: dict[int | None, str] = {None: ""}
+        found = {}
+        for number in np.flatnonzero(lacking).tolist():
+            item = _text_object(handle, number)
+            if item not in fonts:
+                fonts[item] = _font_name(item)
+            found[number] = (fonts[item], _code(handle, number))
+        return found
 
     def _codes(self, count: int) -> IntArray:
         # One call for the whole page where characters and UTF-16 units agree, as on nearly all pages.
@@ -249,6 +277,13 @@ def _text(call: Any, *arguments: Any) -> str:
     buffer = ctypes.create_string_buffer(size)
     call(*arguments, buffer, size)
     return buffer.raw[:-2].decode("utf-16-le", "replace")
+
+
+def _font_name(item: int) -> str:
+    """The name of a text object's font without the mark of a subset, empty where it has none."""
+    name = ctypes.create_string_buffer(128)
+    length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)
+    return font_name(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
 
 
 def _bounds(item: int) -> tuple[float, ...]:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.extraction import protocol
-from rag_core.extraction.metadata import has_no_pages, read_metadata
+from rag_core.extraction.metadata import read_metadata
 from rag_core.extraction.pagereader import read_page
 from rag_core.extraction.pdfium import PasswordNeededError, PdfiumDocument, UnreadableError
 from rag_core.extraction.picture import highlighted_png
+from rag_core.extraction.structure import Fonts, has_no_pages
 from rag_core.extraction.unpacking import unpacks_beyond
 from rag_core.extraction.vocabulary import Vocabulary
 
@@ -81,6 +82,7 @@ class Service:
         self._document: Any = None
         self._path = Path()
         self._password: str | None = None
+        self._fonts: Any = None
         self._vocabulary: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -109,6 +111,7 @@ class Service:
         # Pdfium also finds no pages in a file of which it can make nothing.
         if not self._document.page_count and not has_no_pages(self._path):
             raise UnreadableError("no page can be found in it")
+        self._fonts = Fonts(self._path, self._password)
         self._vocabulary = Vocabulary()
         return {"page_count": self._document.page_count}
 
@@ -123,7 +126,8 @@ class Service:
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
-            return protocol.pack_page(read_page(reader, request["index"], self._vocabulary, self._ocr))
+            read = read_page(reader, request["index"], self._vocabulary, self._fonts, self._ocr)
+        return protocol.pack_page(read)
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
@@ -136,7 +140,9 @@ class Service:
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._document is not None:
             self._document.close()
-        self._document = None
+        if self._fonts is not None:
+            self._fonts.close()
+        self._document = self._fonts = None
         return {}
 
 

@@ -12,6 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.extraction.pagereader import read_page
 from rag_core.extraction.pdfium import PdfiumDocument
 from rag_core.extraction.protocol import ReadPage
+from rag_core.extraction.structure import Fonts
 from rag_core.extraction.vocabulary import Vocabulary
 
 PROSE = (
@@ -44,11 +45,12 @@ def lines(*texts: str, top: float = 750, left: float = 72, pitch: float = 14, si
 
 
 def read(path: Path, index: int = 0, ocr: str = "off") -> ReadPage:
-    document = PdfiumDocument(path)
+    document, fonts = PdfiumDocument(path), Fonts(path, None)
     try:
         with document.open_page(index) as reader:
-            return read_page(reader, index, Vocabulary(), ocr)
+            return read_page(reader, index, Vocabulary(), fonts, ocr)
     finally:
+        fonts.close()
         document.close()
 
 

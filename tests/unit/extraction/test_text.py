@@ -193,6 +193,7 @@ def test_ligatures_and_soft_hyphens(tmp_path: Path) -> None:
     assert clean_word("o\ufb03ce\u00ad\x00") == "office"
     assert clean_word("\uf0b7") == "•"
     assert clean_word("\ue123\u200b") == ""
+    assert clean_word("a\u0338=b\u0338c") == "a≠b\u0338c"
     assert clean_word("\ufefb") == "\u0644\u0627"
     assert unreadable_share("\ue001\ue002\ue003 a") == pytest.approx(0.75)
     assert unreadable_share("\uf0b7 item") == 0.0
