@@ -9,39 +9,11 @@ _MOST = 200_000
 
 # First halves that are compounds far more often than divided words, where the document gives no evidence.
 _COMPOUND = frozenset(
-    {
-        "long",
-        "short",
-        "non",
-        "self",
-        "well",
-        "high",
-        "low",
-        "mid",
-        "year",
-        "end",
-        "full",
-        "half",
-        "part",
-        "cross",
-    }
-    | {
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "ten",
-        "multi",
-        "ex",
-    }
-    | {"all", "on", "off", "anti", "post", "pre", "inter", "market", "fixed", "real", "co", "so", "in"}
+    "long short self well high low mid year end full half part cross first second third fourth one two three four five "
+    "six ten market fixed real non anti".split()
 )
+# Those that as often begin a divided word: "pre-tax" and "pre-sented".
+_PREFIXES = frozenset("multi ex all on off post pre inter co so in".split())
 
 
 class Vocabulary:
@@ -59,9 +31,9 @@ class Vocabulary:
     def keeps_hyphen(self, first: str, second: str) -> bool:
         """Whether two halves of a word that a line end divides are a compound.
 
-        What the document itself writes inside a line decides; then whether both halves are words of it; then
-        a short list of English prefixes, and what was found at most line ends before: what is typeset from
-        HTML never divides a word, and books do all the time.
+        What the document itself writes inside a line decides; then whether both halves are words of it, of which
+        an English prefix counts as one; then a short list of first halves, and what was found at most line ends
+        before: what is typeset from HTML never divides a word, and books do all the time.
         """
         first, second = first.casefold(), second.casefold()
         if f"{first}{second}" in self._words:
@@ -70,7 +42,9 @@ class Vocabulary:
         if "-" in first + second or f"{first}-{second}" in self._words:
             self._kept += 1
             return True
-        if first in self._words and second in self._words and min(len(first), len(second)) > 3:
+        if second in self._words and (
+            first in _PREFIXES or (first in self._words and min(len(first), len(second)) > 3)
+        ):
             self._kept += 1
             return True
         return first in _COMPOUND or self._kept > 2 + 2 * self._closed

@@ -112,6 +112,9 @@ def test_divided_words_are_joined_and_keep_a_box_for_each_half(tmp_path: Path) -
         ("e", "commerce", True),
         ("ready-to", "drink", True),
         ("mixed", "mode", True),
+        ("pre", "sented", False),
+        ("in", "fashion", True),
+        ("non", "numeric", True),
     ],
 )
 def test_hyphens_at_line_ends(first: str, second: str, kept: bool) -> None:
