@@ -40,7 +40,7 @@ _MOST_BELOW = 0.1
 def letters(
     unmapped: Sequence[tuple[str, int]], glyph_names: Callable[[], Mapping[str, Mapping[int, str]]]
 ) -> list[int]:
-    """The code point of each of a page's characters that pdfium could not tell; its code where none is known.
+    """The code point of each of a page's characters that pdfium could not tell; 0 where none is known.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def letters(
     known = {}
     for font, code in set(unmapped):
         letter = letter_of(names.get(font, {}).get(code, "")) if font else _UNNAMED.get(code, "") if is_tex else ""
-        known[font, code] = ord(letter) if letter else code
+        known[font, code] = ord(letter) if letter else 0
     return [known[one] for one in unmapped]
 
 

@@ -28,7 +28,7 @@ from rag_core.types import FloatArray, Int64Array, IntArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Of characters, each with the name of its font and its code there, the code points.
+# Of characters, each with the name of its font and its code there, the code points; 0 where they are not known.
 Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
@@ -119,7 +119,8 @@ class PageReader:
         count = min(self._text.count_chars(), _MOST_CHARACTERS)
         codes = self._codes(count)
         if unmapped := self._unmapped(count):
-            codes[list(unmapped)] = letters(list(unmapped.values()))
+            told = np.array(letters(list(unmapped.values())), np.int32)
+            codes[np.array(list(unmapped))[told > 0]] = told[told > 0]
         # As FS_RECTF has them: left, top, right, bottom.
         rects = np.zeros((count, 4), np.float32)
         handle, first = _address(self._text.raw), rects.ctypes.data
