@@ -18,7 +18,7 @@ _PAIRS = (
     "bracketleft [ bracketright ] braceleft { braceright } bardbl ‖ slash / "
     "backslash \\ prime ′ negationslash \u0338 mapsto | radical √ summation ∑ product ∏ coproduct ∐ integral ∫ "
     "contintegral ∮ union ⋃ intersection ⋂ circleplus ⊕ circlemultiply ⊗ logicaland ⋀ logicalor ⋁ epsilon1 ϵ rho1 ϱ "
-    "pi1 ϖ theta1 ϑ phi1 ϕ sigma1 ς Rfractur ℜ Ifractur ℑ lscript ℓ circlecopyrt ◯ triangleleft ◁ triangleright ▷ "
+    "pi1 ϖ theta1 ϑ phi1 ϕ sigma1 ς Rfractur ℜ Ifractur ℑ lscript ℓ triangleleft ◁ triangleright ▷ "
     "square □ Diamond ◇ triangle △ simequal ≃ similarequal ≃ precedesequal ⪯ followsequal ⪰ lessorsimilar ≲ "
     "greaterorsimilar ≳ leadsto ⇝"
 ).split()
