@@ -33,6 +33,9 @@ _UNNAMED = {
     **dict(zip(range(27, 32), _LIGATURES.values(), strict=False)),
 }
 _FIRST_PRINTED = 32
+# Many fonts give a character's byte as its code, and text is right by that. A larger number is a glyph's place in the
+# font, and as a character it is some letter of another script.
+_LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
 # A font with more of its characters down there than this numbers its glyphs as they come.
 _MOST_BELOW = 0.1
 
@@ -40,7 +43,9 @@ _MOST_BELOW = 0.1
 def letters(
     unmapped: Sequence[tuple[str, int]], glyph_names: Callable[[], Mapping[str, Mapping[int, str]]]
 ) -> list[int]:
-    """The code point of each of a page's characters that pdfium could not tell; 0 where none is known.
+    """The code point of each of a page's characters that pdfium could not tell.
+
+    It is 0 where nothing is known, and U+FFFD where the code is no character's for sure.
 
     Parameters
     ----------
@@ -55,7 +60,7 @@ def letters(
     known = {}
     for font, code in set(unmapped):
         letter = letter_of(names.get(font, {}).get(code, "")) if font else _UNNAMED.get(code, "") if is_tex else ""
-        known[font, code] = ord(letter) if letter else 0
+        known[font, code] = ord(letter) if letter else _UNKNOWN if code > _LARGEST_BYTE else 0
     return [known[one] for one in unmapped]
 
 

@@ -28,7 +28,7 @@ from rag_core.types import FloatArray, Int64Array, IntArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Of characters, each with the name of its font and its code there, the code points; 0 where they are not known.
+# Of characters, each with the name of its font and its code there, the code points; 0 where a code may stay.
 Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)

@@ -75,7 +75,7 @@ def test_what_a_glyph_of_this_name_draws(name: str, letter: str) -> None:
 
 def test_letters_come_from_the_names_and_are_none_without() -> None:
     unmapped = [("Math", 104), ("Text", 27), ("Math", 27), ("Other", 1 << 32), ("Math", 105)]
-    assert letters(unmapped, lambda: NAMES) == [ord("⟨"), ord("ﬁ"), 0, 0, ord("⟩")]
+    assert letters(unmapped, lambda: NAMES) == [ord("⟨"), ord("ﬁ"), 0, 0xFFFD, ord("⟩")]
 
 
 def test_fonts_are_not_looked_into_for_those_without_a_name() -> None:
