@@ -8,6 +8,10 @@ import re
 # ends. A comma before "and" may as well be within a list, and a relative clause needs its noun.
 _BOUNDARY = re.compile(r";\s+|\s[–—]\s|\s--\s|(?<=\w),\s+(?=(?:but|while|whereas|although|though|so)\s)")
 _REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
+_ANNOUNCES = re.compile(
+    r"(?:[:,]|\b(?:for example|for instance|as follows|such as|namely|e\.g\.|i\.e\.))$", re.IGNORECASE
+)
+_ITEM = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?\d{1,2}[.)])\s")
 _FIGURE = re.compile(r"\d[\d.,]*")
 # A line with figures that is longer than this, or that ends like a sentence, is no row of a table.
 LONGEST_ROW_CHARS = 90
@@ -37,6 +41,20 @@ def runs(text: str) -> list[tuple[int, int]]:
 def refers_back(text: str) -> bool:
     """Whether a sentence begins with a word that stands for something said before it."""
     return bool(_REFERENCE.match(text))
+
+
+def announces(text: str) -> bool:
+    """Whether a sentence says that something follows, and is nothing without it.
+
+    >>> announces("The command to do this is:"), announces("It does nothing.")
+    (True, False)
+    """
+    return bool(_ANNOUNCES.search(text))
+
+
+def is_item(text: str) -> bool:
+    """Whether a line is an item of a list, by its mark."""
+    return bool(_ITEM.match(text))
 
 
 def is_row(text: str) -> bool:

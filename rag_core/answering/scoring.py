@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.answering.clauses import runs
+from rag_core.answering.clauses import announces, is_item, runs
 from rag_core.answering.expected import Kind, expected, holds
 from rag_core.sentences import sentence_spans
 from rag_core.types import FloatArray, IntArray, Passage, Question
@@ -111,7 +111,8 @@ class Scoring:
         head: Sentence | None = None
         for start, end in sentence_spans(evidence.passage.first_page_text):
             one = self._sentence(evidence, start, end)
-            if one is None or _is_heading(one.text, evidence.passage.heading):
+            announced = before is not None and announces(before.text)
+            if one is None or _is_heading(one.text, evidence.passage.heading, announced):
                 before, head = None, one
                 continue
             one.head = head
@@ -155,9 +156,14 @@ class Scoring:
         return Sentence(evidence, start, end, met, score)
 
 
-def _is_heading(text: str, heading: str) -> bool:
-    """A few words without a figure or an end say what follows is about, and answer nothing."""
+def _is_heading(text: str, heading: str, announced: bool) -> bool:
+    """A few words without a figure or an end say what follows is about, and answer nothing.
+
+    So do not an item of a list and what the sentence before has announced: a command may be as short.
+    """
     words = " ".join(text.split())
     if words and heading.endswith(words):
         return True
+    if announced or is_item(words):
+        return False
     return words.count(" ") < MOST_HEADING_WORDS and not re.search(r"\d|[.!?:;。！？]$", words)

@@ -113,6 +113,34 @@ def test_a_long_predecessor_is_not_quoted_for_a_pronoun() -> None:
     assert quotes == ["She designed the tall stone bridge."]
 
 
+@pytest.mark.parametrize(
+    ("announced", "quoted"),
+    [
+        ("spin start", "spin start"),
+        ("• a red frame\n\n• a blue wheel", "• a red frame\n\n• a blue wheel"),
+        ("1) Turn it.\n\n2) Wait now.", "1) Turn it.\n\n2) Wait now."),
+        ("\n\n".join(f"• item {number} of a very long list" for number in range(30)), None),
+    ],
+    ids=["a command as short as a heading", "items", "numbered", "a long list"],
+)
+def test_what_a_colon_announces_is_quoted_with_it(announced: str, quoted: str | None) -> None:
+    page = f"{BETWEEN}To spin the loom this is what you need:\n\n{announced}\n\n{BETWEEN}"
+    text, quotes, _ = ask("How do I spin the loom?", evidence(page))
+    if quoted is None:
+        assert quotes[0].count("•") < 30
+        assert 40 <= len(text.split()) < 60
+    else:
+        assert quotes == [f"To spin the loom this is what you need:\n\n{quoted}"]
+
+
+def test_what_is_announced_may_stand_in_the_passage_that_overlaps() -> None:
+    first = f"{BETWEEN}To spin the loom you need:"
+    second = "you need:\n\nspin start now\n\nSwans live long."
+    _, quotes, _ = ask("How do I spin the loom?", evidence(first), evidence(second, 2, start=first.index("you")))
+    assert quotes == ["To spin the loom you need:", "spin start now"]
+    assert ask("How do I spin the loom?", evidence(first))[1] == ["To spin the loom you need:"]
+
+
 def test_a_long_sentence_is_cut_to_the_clause_that_answers() -> None:
     rest = "the ferry went from one shore to the other with sheep and carts and people " * 3
     page = f"For years {rest.strip()}; the stone bridge was designed by Anna Weir from the north."
