@@ -74,7 +74,7 @@ def _recurring(texts: Sequence[str]) -> list[str]:
     """Names that are said more than once, full ones first: they say more than "Lenin" or "NSF"."""
     common = {word for text in texts for word in content(text) if word.islower()}
     said = (" ".join(one.text.split()) for text in texts for one in names(text) if _names_something(text, one))
-    times = Counter(name for name in said if name[0].isalpha() and not _begins_with_legal_form(name))
+    times = Counter(name for name in said if _has_a_word(name) and not _begins_with_legal_form(name))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
     recurring = [name for name in recurring if not {word.lower() for word in content(name)} <= common]
     return sorted(recurring, key=lambda name: len(content(name)) == 1)
@@ -93,6 +93,11 @@ def _names_something(text: str, name: Phrase) -> bool:
     within = _WITHIN_SENTENCE.search(text, 0, name.start)
     following = _LOWER_CASE.match(text, name.end)
     return within is not None and (following is None or following[1] in FUNCTION_WORDS)
+
+
+def _has_a_word(name: str) -> bool:
+    """Whether it is more than the sign of a formula."""
+    return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content(name))
 
 
 def _begins_with_legal_form(name: str) -> bool:

@@ -57,6 +57,7 @@ def asked_about(text: str = "", heading: str = "") -> list[str]:
         ("It was built by British masons, for British masons.", []),
         ("It was begun in March, and ended in March.", []),
         ("It grew, see Note 5, and again see Note 5.", []),
+        ("It turns S/R0 and G, of which S/R0 and G are frames.", []),
         ("The price of Fixed Assets rose. We sold Fixed Assets, which are assets that are fixed.", []),
         ("Acme, Inc. Balance Sheet, 2022. Acme, Inc. Balance Sheet, 2023.", []),
         ("It hired Lena Holm. Lena Holm had total control.", ["Lena Holm"]),
