@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -23,6 +23,9 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 # Lines drawn with letters, and dots that lead to a page number: many tokens that say nothing.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
+# So do dots with blanks between them, from so many on.
+_DOTS = frozenset(".·…")
+_FEWEST_DOTS = 4
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 
@@ -55,6 +58,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
         words, ruled = [clean_word(word) for word in words], True
     if ruled:
         words = [_RULE.sub("", word) for word in words]
+    words = _without_leaders(words)
     # Text that lies outside the page as shown cannot be checked by whoever reads the page.
     kept = _shown(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
@@ -70,6 +74,17 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     return _runs(words, spaced, rects[kept], turned[kept], parts), direction
+
+
+def _without_leaders(words: list[str]) -> list[str]:
+    """Words with each row of single dots made empty."""
+    if sum(word in _DOTS for word in words) < _FEWEST_DOTS:
+        return words
+    kept: list[str] = []
+    for dots, group in groupby(words, key=lambda word: word in _DOTS):
+        same = list(group)
+        kept += [""] * len(same) if dots and len(same) >= _FEWEST_DOTS else same
+    return kept
 
 
 def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:

@@ -237,3 +237,9 @@ def test_scripts_without_spaces(tmp_path: Path) -> None:
 def test_lines_drawn_with_letters_are_left_out(tmp_path: Path) -> None:
     path = make(tmp_path / "a.pdf", lines("Signed by", "-----", "the chairman ===== today", "Contents .... 7"))
     assert read(path).page.text.split() == ["Signed", "by", "the", "chairman", "today", "Contents", "7"]
+
+
+def test_dots_with_blanks_that_lead_to_a_page_number_are_left_out(tmp_path: Path) -> None:
+    page = page_of(tmp_path, lines("2 The bridges . . . . . . . . . 12", "It names the first, . . . , and the last."))
+    assert page.text == "2 The bridges 12\nIt names the first, . . . , and the last."
+    assert words_by_boxes(page) == page.text.split()
