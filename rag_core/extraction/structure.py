@@ -84,7 +84,9 @@ class Fonts:
             reader = _opened(self._file, strict=False)
             if reader.is_encrypted:
                 reader.decrypt(self._password or "")
-            self._pages = reader.pages if len(reader.pages) <= _MOST_PAGES else ()
+            # By what the file says: to count them, pypdf would find them all.
+            said: Any = reader.root_object["/Pages"].get_object()
+            self._pages = reader.pages if said["/Count"] <= _MOST_PAGES else ()
         return self._pages[page_index]
 
 

@@ -198,3 +198,11 @@ def test_accents_over_no_letter_stay_where_they_are(tmp_path: Path) -> None:
     page = read(make(tmp_path / "a.pdf", accented("´", "7 or ", "´", "x", "   ´ alone"))).page
     assert page.text.count("´") == 3
     assert "7 or" in page.text
+
+
+def test_fonts_of_a_page_among_very_many_are_not_looked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(page_with(type_1(b"1 /f_i"), b"a").replace(b"/Count 1 ", b"/Count 9999 "))
+    fonts = Fonts(path, None)
+    assert fonts.glyph_names(0) == {}
+    fonts.close()
