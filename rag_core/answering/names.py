@@ -89,7 +89,16 @@ def stands(word: Word, said: Reading, about: Reading) -> bool:
         return True
     if any(fuzz.ratio(name, other) >= LIKE_NAMES for other in there):
         return True
+    if any(_is_part(word, other.folded) for other in about.words):
+        return True
     return word.text.isupper() and _initials(name, said)
+
+
+def _is_part(word: Word, title: str) -> bool:
+    """Whether a word of a title, in which files run names together (BESTBUY_2023), begins or ends with a name."""
+    name = bare(word)
+    begins = title.startswith(name) and _is_long_enough(word)
+    return begins or (title.endswith(name) and len(name) >= FEWEST_LETTERS)
 
 
 # Each name of a question is looked for in the same words.

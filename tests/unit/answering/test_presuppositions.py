@@ -158,3 +158,18 @@ def test_a_name_is_looked_for_as_it_is_written() -> None:
 
     assert strange("What did O’Neill's clerk do?", "It was settled.", "minutes", "minutes", look) == {}
     assert asked == [("O’Neill", "O’Ne")]
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("What does Best Buy sell?", ()),
+        ("What does American Express sell?", ()),
+        ("What does CVS sell?", ()),
+        ("What does Ann Health sell?", ("the name “Ann” is not there",)),
+        ("What does East Buyer sell?", ("the name “East” is not there", "the name “Buyer” is not there")),
+    ],
+)
+def test_a_name_that_a_file_s_name_runs_together_is_there(question: str, lacking: tuple[str, ...]) -> None:
+    title = "BESTBUY_2023_10K AMERICANEXPRESS CVSHEALTH Annual"
+    assert unmet(question, "It sells televisions to people.", title) == lacking
