@@ -205,6 +205,15 @@ def _spelled_out(word: Word, source: Reading) -> bool:
 
 def negation_differences(statement: Reading, source: Reading) -> Iterator[str]:
     """Where one denies what the other says, in words for the reader."""
+    yield from own_negations(statement, source)
+    denied = [*(scope for _, scope in statement.negations), *statement.denials]
+    for word, scope in source.negations:
+        if scope and scope <= statement.stems and not _met(scope, denied):
+            yield f"the source says “{word}”"
+
+
+def own_negations(statement: Reading, source: Reading) -> Iterator[str]:
+    """Those of `negation_differences` in which it is the statement that denies."""
     denied = [*(scope for _, scope in source.negations), *source.denials]
     for word, scope in statement.negations:
         prefixed = any(
@@ -212,10 +221,6 @@ def negation_differences(statement: Reading, source: Reading) -> Iterator[str]:
         )
         if not prefixed and not _met(scope, denied):
             yield f"the source does not say “{word}”"
-    denied = [*(scope for _, scope in statement.negations), *statement.denials]
-    for word, scope in source.negations:
-        if scope and scope <= statement.stems and not _met(scope, denied):
-            yield f"the source says “{word}”"
 
 
 def _met(scope: frozenset[str], others: Iterable[frozenset[str]]) -> bool:

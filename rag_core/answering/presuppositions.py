@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from rag_core.answering.facts import Reading, negation_differences, opposites
+from rag_core.answering.facts import Reading, negation_differences, opposites, own_negations
 from rag_core.answering.names import (
     FEWEST_LETTERS,
     LEAST_NAME,
@@ -39,6 +39,9 @@ _ENGLISH = frozenset(
 _ENDING = 3
 # A report tells of the year before its own, too.
 _YEARS_APART = 1
+# What an asker is after, as in "so that it won't break", is no part of what is asked.
+_PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOTALL)
+_WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 # A year's figures are no quarter's.
 _QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
@@ -62,7 +65,7 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     return (
         *_names(asked, said, about),
         *_figures(asked, said, _years(title)),
-        *negation_differences(asked, said),
+        *_negations(question, said),
         *opposites(asked, said),
     )
 
@@ -150,6 +153,16 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
         return True
     own = [bare(word) for word in asked.words if not is_asking(word)]
     return document is not None and not any(len(word) >= FEWEST_LETTERS and word in _letters(document) for word in own)
+
+
+def _negations(question: str, said: Reading) -> Iterator[str]:
+    """Where one denies what the other says.
+
+    The reason for which something is not so is told in other words: "why won't it do" by "it does up to 2 TB".
+    """
+    asked = reading(_PURPOSE.sub("", question))
+    passed_over = set(own_negations(asked, said)) if _WHY.search(question) else set()
+    yield from (one for one in negation_differences(asked, said) if one not in passed_over)
 
 
 def _letters(text: str) -> str:

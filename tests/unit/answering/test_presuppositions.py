@@ -173,3 +173,17 @@ def test_a_name_is_looked_for_as_it_is_written() -> None:
 def test_a_name_that_a_file_s_name_runs_together_is_there(question: str, lacking: tuple[str, ...]) -> None:
     title = "BESTBUY_2023_10K AMERICANEXPRESS CVSHEALTH Annual"
     assert unmet(question, "It sells televisions to people.", title) == lacking
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("Why won't the old bridge do?", ()),
+        ("How is the old bridge closed so that trucks won't use it?", ()),
+        ("When is the old bridge not closed?", ("the source does not say “not”",)),
+        ("Why do cars use the new bridge?", ("the source says “not”",)),
+    ],
+)
+def test_reasons_and_purposes_are_told_without_their_negation(question: str, lacking: tuple[str, ...]) -> None:
+    passage = "The old bridge carries five tons and is closed by a gate. Cars do not use the new bridge."
+    assert unmet(question, passage, "") == lacking
