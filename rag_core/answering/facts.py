@@ -16,6 +16,8 @@ _NEGATIONS = frozenset(
     f"not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely {_CONTRACTED}".split()
 )
 # Verbs and adjectives that deny what follows them; a "not" in a statement may stand for one.
+# "I've", "I'm": the pronoun, whatever its verb is cut to.
+_SPEAKER = re.compile(r"I['’]")
 _DENIALS = frozenset(
     stem(one) for one in "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade "
     "forbidden prohibit prohibited reject rejected avoid avoided impossible absent except".split()
@@ -95,7 +97,9 @@ class Reading:
         return [
             word
             for word in self.content
-            if word.text[0].isupper() and not any(start <= word.start < end for start, end in numeric)
+            if word.text[0].isupper()
+            and not _SPEAKER.match(word.text)
+            and not any(start <= word.start < end for start, end in numeric)
         ]
 
     def begins_sentence(self, word: Word) -> bool:

@@ -20,6 +20,7 @@ PASSAGE = (
         "Which two things happened first in Virginia?",
         "Who did not build a fort?",
         "Who gave land away",
+        "What do I've to know of the canoes, if I’m in Virginia?",
         "",
     ],
 )
