@@ -30,6 +30,8 @@ _LEAST_SHARED = 0.3
 # As shares of a letter's height: what is wider than the first is a blank between words, and no accent's middle is
 # farther than the second from its letter.
 _BLANK, _BESIDE = 0.15, 0.1
+# Each is held against the whole page; one with more of them is no text.
+_MOST_ACCENTS = 2000
 
 
 def with_accents(characters: Characters) -> Characters:
@@ -37,7 +39,7 @@ def with_accents(characters: Characters) -> Characters:
 
     Their numbers stay the same: what is no longer there is a character that is dropped later.
     """
-    places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()
+    places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()[:_MOST_ACCENTS]
     if not places:
         return characters
     codes, kept = characters.codes.copy(), characters.boxes.copy()

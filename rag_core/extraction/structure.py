@@ -21,8 +21,8 @@ _BROKEN = (
     *(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError),
     *(RecursionError, OSError, ZeroDivisionError, OverflowError),
 )
-# Groups within groups, and fonts of a page; more are not looked at.
-_DEEPEST, _MOST_FONTS = 3, 200
+# Fonts of a page or group, and groups of a page; more are not looked at.
+_MOST_FONTS, _MOST_GROUPS = 200, 200
 # Beyond so many pages, finding one takes pypdf longer than reading it is worth.
 _MOST_PAGES = 5000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
@@ -68,11 +68,12 @@ class Fonts:
         found: dict[str, dict[int, str]] = {}
         torn: set[tuple[str, int]] = set()
         with suppress(*_errors()):
-            for font in _fonts(self._page(page_index).get("/Resources"), _DEEPEST):
-                known = found.setdefault(font_name(str(font.get("/BaseFont", ""))), {})
+            for font in _fonts(self._page(page_index).get("/Resources")):
+                name = font_name(str(font.get("/BaseFont", "")))
+                known = found.setdefault(name, {})
                 for code, glyph in _encoding(font).items():
                     if known.setdefault(code, glyph) != glyph:
-                        torn.add((font_name(str(font.get("/BaseFont", ""))), code))
+                        torn.add((name, code))
         return {
             name: {code: glyph for code, glyph in known.items() if (name, code) not in torn}
             for name, known in found.items()
@@ -113,29 +114,33 @@ def _errors() -> tuple[type[Exception], ...]:
     return (PyPdfError, DependencyError, *_BROKEN)
 
 
-def _fonts(resources: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    """The fonts of a page or group, and of the groups in it."""
-    resources = resources.get_object() if resources is not None else {}
-    fonts = resources.get("/Font")
-    for font in list((fonts.get_object() if fonts is not None else {}).values())[:_MOST_FONTS]:
-        yield font.get_object()
-    groups = resources.get("/XObject")
-    for group in list((groups.get_object() if groups is not None and depth else {}).values())[:_MOST_FONTS]:
-        group = group.get_object()
-        if group.get("/Subtype") == "/Form":
-            yield from _fonts(group.get("/Resources"), depth - 1)
+def _fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
+    """The fonts of a page, and of the groups in it, each group once: one may hold another, or itself."""
+    waiting, seen = [resources], set[int]()
+    while waiting and len(seen) < _MOST_GROUPS:
+        one = _resolved(waiting.pop())
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for font in list(_resolved(one.get("/Font")).values())[:_MOST_FONTS]:
+            yield _resolved(font)
+        for group in list(_resolved(one.get("/XObject")).values())[:_MOST_GROUPS]:
+            if _resolved(group).get("/Subtype") == "/Form":
+                waiting.append(_resolved(group).get("/Resources"))
+
+
+def _resolved(entry: Any) -> Any:
+    return {} if entry is None else entry.get_object()
 
 
 def _encoding(font: Mapping[str, Any]) -> dict[int, str]:
     """Names by code: what the font program says, and over it what the file says."""
     names: dict[int, str] = {}
-    descriptor = font.get("/FontDescriptor")
-    program = descriptor.get_object().get("/FontFile") if descriptor is not None else None
+    program = _resolved(font.get("/FontDescriptor")).get("/FontFile")
     if program is not None:
         readable = program.get_object().get_data().partition(_ENCRYPTED)[0]
         names = {int(code): name.decode("ascii") for code, name in _ENTRY.findall(readable)}
-    encoding = font.get("/Encoding")
-    encoding = encoding.get_object() if encoding is not None else None
+    encoding = _resolved(font.get("/Encoding"))
     code = 0
     for entry in encoding.get("/Differences", ()) if isinstance(encoding, dict) else ():
         entry = entry.get_object()

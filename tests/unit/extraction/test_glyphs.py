@@ -206,3 +206,13 @@ def test_fonts_of_a_page_among_very_many_are_not_looked_for(tmp_path: Path) -> N
     fonts = Fonts(path, None)
     assert fonts.glyph_names(0) == {}
     fonts.close()
+
+
+def test_groups_that_hold_one_another_are_looked_into_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    both = b"/XObject << %s >>" % b" ".join(b"/G%d %d 0 R" % (one, 6 + one % 2) for one in range(150))
+    groups = [stream(b"", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << %s >>" % both)] * 2
+    path.write_bytes(page_with(type_1(b"1 /f_i"), b"a", *groups, resources=b"<< /Font << /F1 5 0 R >> %s >>" % both))
+    fonts = Fonts(path, None)
+    assert fonts.glyph_names(0) == {"Grove": {1: "f_i"}}
+    fonts.close()
