@@ -56,7 +56,7 @@ def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
     with serve(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
 
-        def visited() -> BrowserContext:
+        def profile() -> BrowserContext:
             return browser.new_context(viewport={"width": 1360, "height": 860})
 
         def page_opens(context: BrowserContext) -> None:
@@ -68,12 +68,12 @@ def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
             page.close()
 
         def opens_first(_: int) -> None:
-            with visited() as context:
+            with profile() as context:
                 page_opens(context)
 
         opens_first(0)
         first = timed(opens_first, times)
-        with visited() as known:
+        with profile() as known:
             page_opens(known)
             again = timed(lambda _: page_opens(known), times)
         browser.close()

@@ -15,9 +15,9 @@ _CONTRACTED = "dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt cant
 _NEGATIONS = frozenset(
     f"not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely {_CONTRACTED}".split()
 )
-# Verbs and adjectives that deny what follows them; a "not" in a statement may stand for one.
 # "I've", "I'm": the pronoun, whatever its verb is cut to.
 _SPEAKER = re.compile(r"I['’]")
+# Verbs and adjectives that deny what follows them; a "not" in a statement may stand for one.
 _DENIALS = frozenset(
     stem(one) for one in "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade "
     "forbidden prohibit prohibited reject rejected avoid avoided impossible absent except".split()
@@ -159,7 +159,8 @@ def differences(statement: Reading, source: Reading, context: Reading, title: Re
     return [
         *_numbers(statement, source, f"{title.text}\n{context.text}"),
         *_names(statement, source, context, title),
-        *negation_differences(statement, source),
+        *own_negations(statement, source),
+        *source_negations(statement, source),
         *opposites(statement, source),
     ]
 
@@ -207,17 +208,8 @@ def _spelled_out(word: Word, source: Reading) -> bool:
     return word.folded in initials.casefold()
 
 
-def negation_differences(statement: Reading, source: Reading) -> Iterator[str]:
-    """Where one denies what the other says, in words for the reader."""
-    yield from own_negations(statement, source)
-    denied = [*(scope for _, scope in statement.negations), *statement.denials]
-    for word, scope in source.negations:
-        if scope and scope <= statement.stems and not _met(scope, denied):
-            yield f"the source says “{word}”"
-
-
 def own_negations(statement: Reading, source: Reading) -> Iterator[str]:
-    """Those of `negation_differences` in which it is the statement that denies."""
+    """Where a statement denies what its source says, in words for the reader."""
     denied = [*(scope for _, scope in source.negations), *source.denials]
     for word, scope in statement.negations:
         prefixed = any(
@@ -225,6 +217,14 @@ def own_negations(statement: Reading, source: Reading) -> Iterator[str]:
         )
         if not prefixed and not _met(scope, denied):
             yield f"the source does not say “{word}”"
+
+
+def source_negations(statement: Reading, source: Reading) -> Iterator[str]:
+    """Where a source denies what the statement says, in words for the reader."""
+    denied = [*(scope for _, scope in statement.negations), *statement.denials]
+    for word, scope in source.negations:
+        if scope and scope <= statement.stems and not _met(scope, denied):
+            yield f"the source says “{word}”"
 
 
 def _met(scope: frozenset[str], others: Iterable[frozenset[str]]) -> bool:

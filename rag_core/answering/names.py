@@ -9,9 +9,9 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from rag_core.answering.facts import Reading
+from rag_core.answering.numbers import MONTHS
 from rag_core.answering.wording import FUNCTION_WORDS, Word, stem
 
-MONTHS = tuple("january february march april may june july august september october november december".split())
 # Names are mistyped in questions, and formed otherwise: Celeron for Céloron, Britain for British.
 LIKE_NAMES = 78.0
 # What years, quarters and amounts are written with is no name.
@@ -105,7 +105,7 @@ def _is_part(word: Word, title: str) -> bool:
 @lru_cache(maxsize=32)
 def _words_of(said: Reading, about: Reading) -> tuple[frozenset[str], str]:
     """The words of both, bare, and those that are said, run together."""
-    there = frozenset(bare(word) for reading in (said, about) for word in reading.words)
+    there = frozenset(bare(word) for text in (said, about) for word in text.words)
     return there, "".join(word.folded for word in said.words)
 
 

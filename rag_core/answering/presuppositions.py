@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from rag_core.answering.facts import Reading, negation_differences, opposites, own_negations
+from rag_core.answering.facts import Reading, opposites, own_negations, source_negations
 from rag_core.answering.names import (
     FEWEST_LETTERS,
     LEAST_NAME,
-    MONTHS,
     POSSESSIVE,
     WRITTEN_WITH,
     bare,
@@ -18,6 +17,7 @@ from rag_core.answering.names import (
     stands,
     subjects,
 )
+from rag_core.answering.numbers import MONTHS
 
 _FIGURES = re.compile(r"\d{2,}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -161,8 +161,9 @@ def _negations(question: str, said: Reading) -> Iterator[str]:
     The reason for which something is not so is told in other words: "why won't it do" by "it does up to 2 TB".
     """
     asked = reading(_PURPOSE.sub("", question))
-    passed_over = set(own_negations(asked, said)) if _WHY.search(question) else set()
-    yield from (one for one in negation_differences(asked, said) if one not in passed_over)
+    if not _WHY.search(question):
+        yield from own_negations(asked, said)
+    yield from source_negations(asked, said)
 
 
 def _letters(text: str) -> str:

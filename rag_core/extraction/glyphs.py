@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 # As one character each, so that a page's characters keep their numbers; `cleaning` spells them out.
-_LIGATURES = {"ff": "\ufb00", "fi": "\ufb01", "fl": "\ufb02", "ffi": "\ufb03", "ffl": "\ufb04", "st": "\ufb06"}
+_TEX_LIGATURES = "\ufb00\ufb01\ufb02\ufb03\ufb04"
+_LIGATURES = {**dict(zip(("ff", "fi", "fl", "ffi", "ffl"), _TEX_LIGATURES, strict=True)), "st": "\ufb06"}
 # Names that TeX's own fonts have and the Adobe Glyph List does not, each with what it draws. What negates comes before
 # what it negates, and the bar of an arrow before the arrow.
 _PAIRS = (
@@ -28,9 +29,9 @@ _SIZE = re.compile(r"(?:[bB]igg?|text|display)$")
 # Glyphs drawn as pictures of dots have only numbers for names: here TeX's two arrangements of what is below the
 # space (OT1 and T1; the LaTeX font encodings guide, 2.2 and 3.1).
 _UNNAMED = {
-    **dict(zip(range(11, 16), _LIGATURES.values(), strict=False)),
+    **dict(zip(range(11, 16), _TEX_LIGATURES, strict=True)),
     **dict(zip(range(16, 23), "“”„«»–—", strict=True)),
-    **dict(zip(range(27, 32), _LIGATURES.values(), strict=False)),
+    **dict(zip(range(27, 32), _TEX_LIGATURES, strict=True)),
 }
 _FIRST_PRINTED = 32
 # Many fonts give a character's byte as its code, and text is right by that. A larger number is a glyph's place in the

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.answering.facts import Reading
-from rag_core.answering.names import named, uncapitalised
+from rag_core.answering.names import named, reading, uncapitalised
 from rag_core.chunking import document_of
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
@@ -72,7 +71,7 @@ class Ranker:
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
         looks_up = rank_by in ("financials", "named", "cross_encoder")
-        names = [word.text for word in Reading(query.text).names] or uncapitalised(query.text)
+        names = [word.text for word in reading(query.text).names] or uncapitalised(query.text)
         wanted = lookup(query.text, names) if looks_up else None
         versions = self._versions(query.documents)
         tokens = ChunkTokens(self._stores, generation)
