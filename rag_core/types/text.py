@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 PLAIN_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-"})
+
+_MARK = re.compile(f"[{''.join(map(chr, PLAIN_MARKS))}]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
 def plain(text: str) -> str:
@@ -13,8 +17,14 @@ def plain(text: str) -> str:
     >>> plain("Nestlé’s")
     "nestle's"
     """
+    # A question has some hundred passages made plain. Most are ASCII, or would be but for a few marks; going through
+    # every character of the others takes 70 µs a passage, in place of 6.
     if text.isascii():
-        # Nearly all words are, and the gate compares some hundreds a question (4 ms against 1 ms).
         return text.lower()
-    parts = unicodedata.normalize("NFKD", text.translate(PLAIN_MARKS).casefold())
-    return "".join(char for char in parts if not unicodedata.combining(char))
+    marked = _MARK.sub(lambda found: PLAIN_MARKS[ord(found[0])], text)
+    parts = unicodedata.normalize("NFKD", marked.casefold())
+    return parts if parts.isascii() else _FOREIGN.sub(_uncombined, parts)
+
+
+def _uncombined(found: re.Match[str]) -> str:
+    return "".join(char for char in found[0] if not unicodedata.combining(char))
