@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.answering.facts import Reading, opposites, own_negations, source_negations
 from rag_core.answering.names import (
@@ -18,6 +18,7 @@ from rag_core.answering.names import (
     subjects,
 )
 from rag_core.answering.numbers import MONTHS
+from rag_core.answering.wording import Word
 
 _FIGURES = re.compile(r"\d{2,}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -106,16 +107,16 @@ def strange(
     """
     asked, said, about = reading(question), reading(passage), reading(title)
     found = {}
-    for word in subjects(asked) if asked.folded & _ENGLISH else ():
-        name, written = bare(word), POSSESSIVE.sub("", word.text)
-        # As it is written and as it is compared: an apostrophe or accent is a matter of the index.
-        forms = dict.fromkeys((written, name))
-        if (
-            name not in others
-            and not stands(word, said, about)
-            and not any(held(one, _beginning(one)) for one in forms)
-        ):
-            found[f"“{written}” is nowhere in the document"] = _no_name(word.text)
+    may_be = {word.start for word in subjects(asked)} if asked.folded & _ENGLISH else set()
+    for name in _missing(asked, said, about):
+        nowhere = [
+            word
+            for word in name
+            if word.start in may_be and bare(word) not in others and not any(held(*form) for form in _forms(word))
+        ]
+        if nowhere:
+            written = POSSESSIVE.sub("", _written(asked, nowhere))
+            found[f"“{written}” is nowhere in the document"] = _no_name(_written(asked, name))
     years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*_fiscal(question)}
     # A year of its name alone may be that of a scan.
     own = [year for year in _years(document) if held(year, year)] if years else []
@@ -171,13 +172,34 @@ def _letters(text: str) -> str:
 
 
 def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
+    for name in _missing(asked, said, about):
+        yield _no_name(_written(asked, name))
+
+
+def _missing(asked: Reading, said: Reading, about: Reading) -> list[list[Word]]:
+    """Names that do not stand there; words that follow one another, as in "Great Britain", are one name."""
+    found: list[list[Word]] = []
     for word in asked.names:
-        if not asked.begins_sentence(word) and word.folded not in WRITTEN_WITH and not stands(word, said, about):
-            yield _no_name(word.text)
+        if asked.begins_sentence(word) or word.folded in WRITTEN_WITH or stands(word, said, about):
+            continue
+        if found and not asked.text[found[-1][-1].end : word.start].strip():
+            found[-1].append(word)
+        else:
+            found.append([word])
+    return found
 
 
-def _beginning(name: str) -> str:
-    return name[: max(LEAST_NAME, len(name) - _ENDING)]
+def _written(asked: Reading, name: Sequence[Word]) -> str:
+    return asked.text[name[0].start : name[-1].end]
+
+
+def _forms(word: Word) -> Iterator[tuple[str, str]]:
+    """A name as it is written and as it is compared, each with how it begins.
+
+    An apostrophe or accent is a matter of the index.
+    """
+    for form in dict.fromkeys((POSSESSIVE.sub("", word.text), bare(word))):
+        yield form, form[: max(LEAST_NAME, len(form) - _ENDING)]
 
 
 def _years(text: str) -> frozenset[str]:
