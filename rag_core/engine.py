@@ -230,6 +230,8 @@ class Engine:
             # A question's length that the model meets for the first time takes it twice as long.
             for tokens in range(*WARM_LENGTHS):
                 generation.embedder.embed_question("warm " * tokens)
+                if self.settings.expansion:
+                    self._models.expander()("warm " * tokens)
             if self.settings.reranker:
                 self._models.cross_encoder()
             self._generators.warm_up()

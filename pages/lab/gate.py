@@ -13,6 +13,7 @@ _STEPS = {
     "lexical": "bm25, beside these",
     "financials": "financials",
     "rerank": "rerank",
+    "expanded": "expanded",
     "cross_encoder": "cross_encoder",
     "total": "in all",
 }

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.text import count, score, shortened
+from pages.shared.text import count, plain, score, shortened
 from rag_core.types import Explanation, StageRanking
 
 _HERE = Path(__file__).parent
@@ -25,18 +25,23 @@ WORDS = {
     "bm25": "by words",
     "rrf": "both, fused",
     "rerank": "compared token by token",
+    "expanded": "with words an answer may have",
     "statement": "by the lines asked about",
     "financials": "compared, with those fused",
     "named": "of the documents named, first",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200
+_LIKELIEST = 12
 
 
 def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the first passages of every stage; a click on one opens it."""
     st.subheader("Stages", anchor=False)
     st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words met.")
+
+    if explanation.words:
+        st.caption(f"An answer may have: {_likely(explanation.words)}.")
 
     def clicked() -> None:
         state = st.session_state.get("lab_stages")
@@ -49,6 +54,12 @@ def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
         data={"stages": [_column(stage, marks) for stage in explanation.stages]},
         on_open_change=clicked,
     )
+
+
+def _likely(words: Mapping[str, float]) -> str:
+    """The words that count the most, each with its share."""
+    first = sorted(words.items(), key=lambda pair: -pair[1])[:_LIKELIEST]
+    return ", ".join(f"{plain(word)} {weight:.0%}" for word, weight in first)
 
 
 def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:

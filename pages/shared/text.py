@@ -20,6 +20,7 @@ SCORE_ORDER = (
     *(
         "answerable",
         "rerank",
+        "expanded",
         "statement",
         "financials",
         "named",

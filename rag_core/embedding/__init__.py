@@ -2,10 +2,19 @@
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder, Identity
+from rag_core.embedding.expansion import Expander
 from rag_core.embedding.sentence_transformer import PairScorer, SentenceTransformerEmbedder
 from rag_core.settings import BUNDLED_EMBEDDER
 
-__all__ = ["BundledEmbedder", "Embedder", "Identity", "PairScorer", "SentenceTransformerEmbedder", "load_embedder"]
+__all__ = [
+    "BundledEmbedder",
+    "Embedder",
+    "Expander",
+    "Identity",
+    "PairScorer",
+    "SentenceTransformerEmbedder",
+    "load_embedder",
+]
 
 
 def load_embedder(name: str, *, precision: str = "auto", batch: int = 2) -> Embedder:

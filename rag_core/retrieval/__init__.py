@@ -2,6 +2,7 @@
 
 from rag_core.retrieval.begun import Begun
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
+from rag_core.retrieval.expansion import EXPANDED, Expansion, word_weights
 from rag_core.retrieval.financials import LOOKED_UP, Financials, Lookup, lookup
 from rag_core.retrieval.folding import fold
 from rag_core.retrieval.freshness import fresher_first
@@ -21,11 +22,13 @@ from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
+    "EXPANDED",
     "GATED",
     "LOOKED_UP",
     "NAMED",
     "Begun",
     "CrossEncoderReranker",
+    "Expansion",
     "Financials",
     "LateInteractionReranker",
     "Lookup",
@@ -49,4 +52,5 @@ __all__ = [
     "token_weights",
     "topic_similarity",
     "weigh",
+    "word_weights",
 ]

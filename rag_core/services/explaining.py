@@ -67,7 +67,16 @@ class Explaining:
             one.document_id: one.added_at
             for one in self._stores.library.documents(sorted({passage.document_id for passage in passages}))
         }
-        return Explanation(result.question, passages, stages, result.gate, result.timings_ms, result.notices, added_at)
+        return Explanation(
+            question=result.question,
+            passages=passages,
+            stages=stages,
+            gate=result.gate,
+            timings_ms=result.timings_ms,
+            notices=result.notices,
+            added_at=added_at,
+            words=found.ranked.words,
+        )
 
     def token_matches(self, text: str, chunk_id: str) -> TokenMatches:
         """See `Engine.token_matches`."""

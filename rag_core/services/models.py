@@ -1,10 +1,10 @@
-"""Embedding models and the cross-encoder, loaded once, in the background where there is time."""
+"""Embedders, the cross-encoder and the expander, loaded once, in the background where there is time."""
 
 from __future__ import annotations
 
 import threading
 
-from rag_core.embedding import Embedder, PairScorer, load_embedder
+from rag_core.embedding import Embedder, Expander, PairScorer, load_embedder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.malloc import leave_loaded_alone
 from rag_core.settings import Settings
@@ -12,12 +12,13 @@ from rag_core.types import Warmth
 
 
 class Models:
-    """Loads embedders by name, and the cross-encoder of the settings, and keeps them."""
+    """Loads embedders by name, and the cross-encoder and the expander of the settings, and keeps them."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loaded: dict[str, Embedder] = {}
         self._cross_encoder: PairScorer | None = None
+        self._expander: Expander | None = None
         self._loading = threading.Lock()
         self._warmth = Warmth(False, "Not started")
 
@@ -68,6 +69,23 @@ class Models:
                     raise
                 self._warmth = Warmth(True, "Ready")
             return self._cross_encoder
+
+    def expander(self) -> Expander:
+        """What expands questions; waits while it is being loaded.
+
+        Raises
+        ------
+        EmbedderError
+            It cannot be loaded; the next call tries again.
+        """
+        with self._loading:
+            if self._expander is None:
+                try:
+                    self._expander = Expander(precision=self._settings.embedding_precision)
+                except RagError as error:
+                    self._warmth = Warmth(False, "The model that expands questions could not be loaded", str(error))
+                    raise
+            return self._expander
 
     @property
     def warmth(self) -> Warmth:

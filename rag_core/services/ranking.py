@@ -14,9 +14,11 @@ from rag_core.answering.names import named, reading, uncapitalised
 from rag_core.chunking import document_of
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
+    EXPANDED,
     LOOKED_UP,
     Begun,
     CrossEncoderReranker,
+    Expansion,
     Financials,
     LateInteractionReranker,
     Lookup,
@@ -28,6 +30,7 @@ from rag_core.retrieval import (
     lookup,
     named_first,
     token_weights,
+    word_weights,
 )
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generation
@@ -71,6 +74,7 @@ class Ranker:
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
         looks_up = rank_by in ("financials", "named", "cross_encoder")
+        expansion = self._expansion(query.text) if looks_up or rank_by == EXPANDED else None
         names = [word.text for word in reading(query.text).names] or uncapitalised(query.text)
         wanted = lookup(query.text, names) if looks_up else None
         versions = self._versions(query.documents)
@@ -93,6 +97,7 @@ class Ranker:
             candidates=candidates,
             rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
+            expansion=expansion,
             financials=financials,
             cross_encoder=(
                 CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
@@ -105,7 +110,8 @@ class Ranker:
         if rank_by == "named":
             ranking = _named_first(ranking, query.text, rows)
         alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
-        return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone)
+        words = expansion.words if expansion else {}
+        return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone, words)
 
     def _begun(self, text: str, k: int, versions: Sequence[str] | None, tokens: ChunkTokens) -> Begun:
         """A search for a text's words, from now on; what the reranker reads of the chunks is fetched with it."""
@@ -117,6 +123,13 @@ class Ranker:
             return hits
 
         return Begun(words.name, self._calls.submit(search))
+
+    def _expansion(self, text: str) -> Expansion | None:
+        """What an answer to a question is likely to say, looked for from now on; ``None`` where the settings say no."""
+        if not self._settings.expansion:
+            return None
+        weights = self._calls.submit(lambda: word_weights(self._models.expander()(text), self._stores.words.idf))
+        return Expansion(weights.result, self._own_texts)
 
     def _financials(
         self, wanted: Lookup, words: Begun, generation: Generation, tokens: ChunkTokens, timer: Timer
@@ -135,8 +148,10 @@ class Ranker:
         another's.
         """
         if rank_by in ("financials", "named") and not ranking.scores["financials"]:
+            rank_by = EXPANDED
+        if rank_by == EXPANDED and not ranking.scores[EXPANDED]:
             rank_by = "rerank"
-        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
+        if not self._settings.freshness or rank_by not in ("rerank", EXPANDED, "cross_encoder"):
             return ranking
         added = {
             one.document_id: one.added_at
@@ -153,6 +168,9 @@ class Ranker:
     def _texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
         rows = self._stores.library.visible_chunks(chunk_ids)
         return {one: embedded_text(row.prefix, row.text) for one, row in rows.items()}
+
+    def _own_texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
+        return {one: row.text for one, row in self._stores.library.visible_chunks(chunk_ids).items()}
 
     def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
         """Versions to search: ``None`` where all that the stores hold may be seen."""

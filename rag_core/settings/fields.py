@@ -63,6 +63,11 @@ class Settings(BaseSettings):
 
     candidates: int = Field(100, ge=1, le=1000, description="Chunks that dense and word retrieval fetch each")
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
+    expansion: bool = Field(
+        True,
+        description="Weigh the words that an answer is likely to have, by a small English model, when passages are "
+        "ordered",
+    )
     reranker: str | None = Field(
         None,
         description="sentence-transformers name or path of a cross-encoder that orders the best passages; "
@@ -73,8 +78,8 @@ class Settings(BaseSettings):
         0.0,
         ge=0.0,
         le=10.0,
-        description="What the newest documents gain on rerank or cross_encoder scores when passages are ordered; "
-        "0: age does not count",
+        description="What the newest documents gain on rerank, expanded or cross_encoder scores when passages are "
+        "ordered; 0: age does not count",
     )
     freshness_half_life_days: float = Field(
         365.0, gt=0, le=36_500, description="Days after which a document gains half of that"
