@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ WORDS = {
     "bm25": "by words",
     "rrf": "both, fused",
     "rerank": "compared token by token",
-    "expanded": "with words an answer may have",
+    "expanded": "and by likely words",
     "statement": "by the lines asked about",
     "financials": "compared, with those fused",
     "named": "of the documents named, first",
@@ -33,6 +34,7 @@ WORDS = {
 }
 _PREVIEW = 200
 _LIKELIEST = 12
+_WORD = re.compile(r"[^\W_]+")
 
 
 def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
@@ -40,8 +42,8 @@ def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     st.subheader("Stages", anchor=False)
     st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words met.")
 
-    if explanation.words:
-        st.caption(f"An answer may have: {_likely(explanation.words)}.")
+    if likely := _likely(explanation):
+        st.caption(f"Words that an answer is likely to have, and passages do: {likely}.")
 
     def clicked() -> None:
         state = st.session_state.get("lab_stages")
@@ -56,9 +58,11 @@ def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     )
 
 
-def _likely(words: Mapping[str, float]) -> str:
-    """The words that count the most, each with its share."""
-    first = sorted(words.items(), key=lambda pair: -pair[1])[:_LIKELIEST]
+def _likely(explanation: Explanation) -> str:
+    """Of the words that passages have those that count the most, each with its share."""
+    have = {word for passage in explanation.passages for word in _WORD.findall(passage.text.lower())}
+    words = sorted(explanation.words.items(), key=lambda pair: -pair[1])
+    first = [pair for pair in words if pair[0] in have][:_LIKELIEST]
     return ", ".join(f"{plain(word)} {weight:.0%}" for word, weight in first)
 
 
