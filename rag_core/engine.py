@@ -158,6 +158,7 @@ class Engine:
             self._warming.join()
         self._generators.close()
         self._searching.close()
+        self._models.close()
         if self._swept:
             mark_clean(self._stores)
         self._stores.close()

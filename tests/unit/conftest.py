@@ -1,4 +1,4 @@
-"""Engines share one loaded model: loading it takes longer than most tests."""
+"""Engines share loaded models: loading them takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag_core.embedding import load_embedder
+from rag_core.embedding import Expander, load_embedder
 from rag_core.engine import Engine
 from tests.unit.engines import Hold, emptied, opened
 
@@ -16,6 +16,7 @@ from tests.unit.engines import Hold, emptied, opened
 def _models_are_loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
+        patch.setattr("rag_core.services.models.Expander", functools.cache(Expander))
         yield
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import expansion
+from rag_core.embedding import Expander, expansion
 from rag_core.errors import EmbedderMissing
 from rag_core.types import Configuration
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
@@ -45,6 +45,7 @@ def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
     monkeypatch.setattr(expansion, "distribution", nowhere)
+    monkeypatch.setattr("rag_core.services.models.Expander", Expander)
     with opened(tmp_path / "data") as engine:
         engine.warm_up()
         deadline = time.monotonic() + 60
