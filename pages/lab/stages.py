@@ -34,6 +34,7 @@ WORDS = {
 }
 _PREVIEW = 200
 _LIKELIEST = 12
+_LEAST_SHARE = 0.005
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -59,10 +60,10 @@ def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
 
 
 def _likely(explanation: Explanation) -> str:
-    """Of the words that passages have those that count the most, each with its share."""
+    """Of the words that passages have those that count the most, each with its share of a percent or more."""
     have = {word for passage in explanation.passages for word in _WORD.findall(passage.text.lower())}
     words = sorted(explanation.words.items(), key=lambda pair: -pair[1])
-    first = [pair for pair in words if pair[0] in have][:_LIKELIEST]
+    first = [pair for pair in words if pair[0] in have and pair[1] >= _LEAST_SHARE][:_LIKELIEST]
     return ", ".join(f"{plain(word)} {weight:.0%}" for word, weight in first)
 
 
