@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold
 from rag_core.embedding import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
-from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, calibration
+from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, calibration, log_odds
 from rag_core.settings import load_settings
 from rag_core.types import FloatArray
 
@@ -35,20 +35,21 @@ KINDS = ("answerable", "off-corpus", "adversarial")
 
 
 def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
-    """Each question's kind, and closeness, topic and unmet of its first passages, shape (n, 3)."""
+    """Each question's kind; of its first passages closeness, topic, unmet and the reading's log-odds, shape (n, 4)."""
     rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
     kinds, features = [], []
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
         engine.wait([engine.submit(one.name, one.read_bytes()).job_id for one in sorted((data / "pdfs").glob("*.pdf"))])
         for row in rows:
-            found = []
+            found, readings = [], []
             for passage in engine.search(row["question"], top_k=5).passages:
                 made = passage.scores
                 if made["answerable"] is not None:
                     closeness = ((made["rerank"] or 0.0) + (made["sentence"] or 0.0)) / 2
                     found.append((closeness, made["topic"], min(len(passage.unmet), MOST_UNMET)))
+                    readings.append(made["reading"])
             kinds.append(row["kind"])
-            features.append(np.array(found, np.float32).reshape(-1, 3))
+            features.append(np.column_stack([np.array(found, np.float32).reshape(-1, 3), log_odds(readings)]))
     return kinds, features
 
 
@@ -57,23 +58,34 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
     present = calibration()
     best = []
     for rows in features:
-        odds = rows @ np.array([present.closeness, present.topic, present.unmet]) if len(rows) else np.zeros(1)
-        best.append(rows[int(odds.argmax())] if len(rows) else np.zeros(3))
+        weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
+        best.append(rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4))
     answered = [kind == "answerable" for kind in kinds]
-    weights = [ADVERSARIAL_WEIGHT if kind == "adversarial" else 1.0 for kind in kinds]
-    model = LogisticRegression(C=1e4, max_iter=5000).fit(np.array(best), answered, sample_weight=weights)
-    closeness, topic, unmet = (round(float(value), 2) for value in model.coef_[0])
+    counted = [ADVERSARIAL_WEIGHT if kind == "adversarial" else 1.0 for kind in kinds]
+    model = LogisticRegression(C=1e4, max_iter=5000).fit(np.array(best), answered, sample_weight=counted)
+    closeness, topic, unmet, reading = (round(float(value), 2) for value in model.coef_[0])
     intercept = round(float(model.intercept_[0]), 2)
-    return replace(present, intercept=intercept, closeness=closeness, topic=topic, unmet=unmet)
+    told = float(np.median([row[3] for row, kind in zip(best, kinds, strict=True) if kind == "answerable"]))
+    return replace(
+        present,
+        intercept=intercept,
+        closeness=closeness,
+        topic=topic,
+        unmet=unmet,
+        reading=reading,
+        told=round(told, 2),
+    )
 
 
 def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
     """The gate's probability for each question: that of its best passage."""
-    values = [
-        max((fitted.probability(float(row[0]), float(row[0]), float(row[1]), int(row[2])) for row in rows), default=0.0)
-        for rows in features
-    ]
+    values = [max((_probability(fitted, row) for row in rows), default=0.0) for rows in features]
     return np.array(values, np.float32)
+
+
+def _probability(fitted: Calibration, row: FloatArray) -> float:
+    closeness, topic, unmet, reading = (float(value) for value in row)
+    return fitted.probability(closeness, closeness, topic, int(unmet), reading)
 
 
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:

@@ -81,6 +81,8 @@ log = logging.getLogger(__name__)
 DEFAULT_COLLECTION = "default"
 # Words of the questions that a model is warmed up with, as `range` takes them.
 WARM_LENGTHS = (6, 95, 8)
+# As many tokens as some sentences and a question have.
+WARM_READINGS = (20, 160, 8)
 # Of ten thousand jobs one ends every few milliseconds, and to look at all of them takes longer than that:
 # whoever waits for them is not to take half of the processor from them.
 LOOK_SELDOMER = 10
@@ -233,6 +235,8 @@ class Engine:
                 generation.embedder.embed_question("warm " * tokens)
                 if self.settings.expansion:
                     self._models.expander()("warm " * tokens)
+            for tokens in range(*WARM_READINGS):
+                list(self._models.answerability()("warm", ["warm " * tokens] * 2))
             if self.settings.reranker:
                 self._models.cross_encoder()
             self._generators.warm_up()

@@ -15,6 +15,7 @@ _STEPS = {
     "rerank": "rerank",
     "expanded": "expanded",
     "cross_encoder": "cross_encoder",
+    "gate": "gate",
     "total": "in all",
 }
 

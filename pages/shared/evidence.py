@@ -9,7 +9,7 @@ from pages.shared.text import count, ordered, score
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
 # Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
-_BOUNDED = ("answerable", "rerank", "statement", "named", "cross_encoder", "sentence", "topic", "dense")
+_BOUNDED = ("answerable", "rerank", "statement", "named", "cross_encoder", "sentence", "topic", "reading", "dense")
 
 
 def source_names(answer: Answer) -> dict[int, str]:

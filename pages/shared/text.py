@@ -27,6 +27,7 @@ SCORE_ORDER = (
         "cross_encoder",
         "sentence",
         "topic",
+        "reading",
         "dense",
         "bm25",
         "rrf",

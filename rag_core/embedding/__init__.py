@@ -1,5 +1,6 @@
 """Text to vectors."""
 
+from rag_core.embedding.answerability import Answerability
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder, Identity
 from rag_core.embedding.expansion import Expander
@@ -7,6 +8,7 @@ from rag_core.embedding.sentence_transformer import PairScorer, SentenceTransfor
 from rag_core.settings import BUNDLED_EMBEDDER
 
 __all__ = [
+    "Answerability",
     "BundledEmbedder",
     "Embedder",
     "Expander",

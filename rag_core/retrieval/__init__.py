@@ -7,7 +7,7 @@ from rag_core.retrieval.financials import LOOKED_UP, Financials, Lookup, lookup
 from rag_core.retrieval.folding import fold
 from rag_core.retrieval.freshness import fresher_first
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.retrieval.gate import GATED, calibration, decide
+from rag_core.retrieval.gate import GATED, READ, calibration, decide, log_odds
 from rag_core.retrieval.late_interaction import (
     LateInteractionReranker,
     best_sentence,
@@ -26,6 +26,7 @@ __all__ = [
     "GATED",
     "LOOKED_UP",
     "NAMED",
+    "READ",
     "Begun",
     "CrossEncoderReranker",
     "Expansion",
@@ -44,6 +45,7 @@ __all__ = [
     "evidence_mass",
     "fold",
     "fresher_first",
+    "log_odds",
     "lookup",
     "max_sim",
     "named_first",

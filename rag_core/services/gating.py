@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 from rag_core.answering.names import borne_out, named
 from rag_core.answering.presuppositions import is_foreign, strange, unmet
 from rag_core.chunking import document_of
-from rag_core.retrieval import GATED, best_sentence, calibration, called, topic_similarity
+from rag_core.retrieval import GATED, READ, best_sentence, calibration, called, log_odds, topic_similarity
 from rag_core.services.queries import Ranked
 from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
 
 SCORE = "answerable"
 # What the probability is made of beside the reranker's score.
-SENTENCE, TOPIC = "sentence", "topic"
+SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
 # What a statement lacks that names another company or time, or none.
 OTHER_FIGURES = "its figures may be of another company or time"
 # What is left of the probability of a passage to whose document the question is strange.
 STRANGE = 0.5
 
 
-def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, str, str], bool]) -> tuple[Passage, ...]:
+def judged(
+    ranked: Ranked,
+    passages: Sequence[Passage],
+    holds: Callable[[str, str, str], bool],
+    read: Callable[[str, Sequence[str]], Iterator[float]],
+) -> tuple[Passage, ...]:
     """The passages with a score ``answerable``: the calibrated probability that one answers.
 
     It is made for the first passages alone, and ``None`` for the others and for those without token
-    vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, and ``topic``,
-    its `topic_similarity`. A statement of the company and time that are asked for answers with what is
-    computed from it: its probability is that of the lines looked for, where that is higher. Where the
-    question names what is nowhere in the passage's document, or another time than the document is of, the
-    probability is halved: none over 0.5 is left.
+    vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, ``topic``,
+    its `topic_similarity`. Of the first few the best sentence and those beside it are read with the question:
+    ``reading`` is the probability that they answer. A statement of the company and time that are asked for
+    answers with what is computed from it: its probability is that of the lines looked for, where that is higher.
+    Where the question names what is nowhere in the passage's document, or another time than the document is of,
+    the probability is halved: none over 0.5 is left.
 
     Parameters
     ----------
@@ -39,32 +45,53 @@ def judged(ranked: Ranked, passages: Sequence[Passage], holds: Callable[[str, st
         Best first.
     holds : callable
         Whether a version has a word, or any that begins with the letters given third.
+    read : callable
+        Begins to read texts with a question; gives the probability that each answers it, in order.
     """
     vectors = ranked.tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
     its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
-    holds = cache(holds)
-    of_others = _names_of_others(ranked, first)
+    best = [best_sentence(ranked.question.tokens, vectors[row.id], ranked.weights) for row in its_rows]
+    around = [
+        _around(passage.text, spans, vectors[row.id].sentences, sentence)
+        for passage, row, spans, (_, sentence) in zip(first, its_rows, ranked.tokens.spans(its_rows), best, strict=True)
+    ]
+    # The first are read while the rest is looked at.
+    begun = read(ranked.question.text, around[:READ])
+    lacking = _lacking(ranked, first, around, cache(holds))
+    readings = [*begun, *[None] * len(around[READ:])]
     found: dict[str, Passage] = {}
-    for passage, row, spans in zip(first, its_rows, ranked.tokens.spans(its_rows), strict=True):
-        chunk, title = vectors[row.id], embedded_text(row.prefix, "")
-        score, sentence = best_sentence(ranked.question.tokens, chunk, ranked.weights)
-        lacking = unmet(ranked.question.text, _around(passage.text, spans, chunk.sentences, sentence), title)
-        tells = tells_lines(ranked, passage)
-        if not tells and _is_told_of(ranked, passage):
-            lacking = (*lacking, OTHER_FIGURES)
+    for passage, (score, _), (other, missing), reading, odds in zip(
+        first, best, lacking, readings, log_odds(readings), strict=True
+    ):
+        chunk = vectors[int(passage.chunk_id)]
         topic = topic_similarity(ranked.question.tokens, chunk)
-        probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(lacking))
-        if other := _strange(ranked, passage, holds, of_others[passage.chunk_id]):
-            lacking = (*other, *(one for one in lacking if one not in other.values()))
+        probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
+        if other:
+            missing = (*other, *(one for one in missing if one not in other.values()))
             probability *= STRANGE
-        told = _told(ranked, passage, chunk) if tells else 0.0
+        told = _told(ranked, passage, chunk) if tells_lines(ranked, passage) else 0.0
         if told > probability:
-            probability, lacking = told, ()
-        made = {SENTENCE: score, TOPIC: topic, SCORE: probability}
-        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=lacking)
-    unmade = dict.fromkeys((SENTENCE, TOPIC, SCORE))
+            probability, missing = told, ()
+        made = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability}
+        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=missing)
+    unmade = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE))
     return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unmade}) for one in passages)
+
+
+def _lacking(
+    ranked: Ranked, first: Sequence[Passage], around: Sequence[str], holds: Callable[[str, str, str], bool]
+) -> list[tuple[dict[str, str], tuple[str, ...]]]:
+    """What of the question is strange to each passage's document, and what its best sentences do not bear out."""
+    of_others = _names_of_others(ranked, first)
+    found = []
+    for passage, text in zip(first, around, strict=True):
+        title = embedded_text(ranked.rows[int(passage.chunk_id)].prefix, "")
+        missing = unmet(ranked.question.text, text, title)
+        if _is_told_of(ranked, passage) and not tells_lines(ranked, passage):
+            missing = (*missing, OTHER_FIGURES)
+        found.append((_strange(ranked, passage, holds, of_others[passage.chunk_id]), missing))
+    return found
 
 
 def _strange(
@@ -116,7 +143,7 @@ def _told(ranked: Ranked, passage: Passage, chunk: ChunkVectors) -> float:
     asked = ranked.financials.question.tokens
     sentence, _ = best_sentence(asked, chunk, ranked.financials.weights)
     close = passage.scores["statement"] or 0.0
-    return calibration().probability(close, sentence, topic_similarity(asked, chunk), 0)
+    return calibration().probability(close, sentence, topic_similarity(asked, chunk), 0, calibration().told)
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:

@@ -1,10 +1,10 @@
-"""Embedders, the cross-encoder and the expander, loaded once, in the background where there is time."""
+"""The models, loaded once, in the background where there is time."""
 
 from __future__ import annotations
 
 import threading
 
-from rag_core.embedding import Embedder, Expander, PairScorer, load_embedder
+from rag_core.embedding import Answerability, Embedder, Expander, PairScorer, load_embedder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.malloc import leave_loaded_alone
 from rag_core.settings import Settings
@@ -12,13 +12,14 @@ from rag_core.types import Warmth
 
 
 class Models:
-    """Loads embedders by name, and the cross-encoder and the expander of the settings, and keeps them."""
+    """Loads embedders by name and the other models as the settings say, and keeps them."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loaded: dict[str, Embedder] = {}
         self._cross_encoder: PairScorer | None = None
         self._expander: Expander | None = None
+        self._answerability: Answerability | None = None
         self._loading = threading.Lock()
         self._warmth = Warmth(False, "Not started")
 
@@ -30,7 +31,7 @@ class Models:
         """
         with self._loading:
             self._loaded.clear()
-            self._cross_encoder = self._expander = None
+            self._cross_encoder = self._expander = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name; waits while it is being loaded.
@@ -96,6 +97,23 @@ class Models:
                     self._warmth = Warmth(False, "The model that expands questions could not be loaded", str(error))
                     raise
             return self._expander
+
+    def answerability(self) -> Answerability:
+        """What tells whether a passage answers; waits while it is being loaded.
+
+        Raises
+        ------
+        EmbedderError
+            It cannot be loaded; the next call tries again.
+        """
+        with self._loading:
+            if self._answerability is None:
+                try:
+                    self._answerability = Answerability(precision=self._settings.embedding_precision)
+                except RagError as error:
+                    self._warmth = Warmth(False, "The model that the gate reads with could not be loaded", str(error))
+                    raise
+            return self._answerability
 
     @property
     def warmth(self) -> Warmth:

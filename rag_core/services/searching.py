@@ -50,6 +50,7 @@ class Searching:
     ) -> None:
         self._settings = settings
         self._stores = stores
+        self._models = models
         self._ranker = Ranker(settings, stores, models)
         self._generations = generations
         self._threshold = threshold
@@ -76,7 +77,8 @@ class Searching:
         started = time.perf_counter()
         ranked = self.rank(query, timer, on_stage)
         on_stage("gate")
-        found = self.judge(query, ranked)
+        with timer.measure("gate"):
+            found = self.judge(query, ranked)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         if not self._searched:
             # What the first search loaded stays, Chroma above all: looking it through for what could be freed takes
@@ -93,7 +95,7 @@ class Searching:
             passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         ]
-        passages = judged(ranked, unjudged, self._stores.words.holds)
+        passages = judged(ranked, unjudged, self._stores.words.holds, self._models.answerability())
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag_core.embedding import Expander, load_embedder
+from rag_core.embedding import Answerability, Expander, load_embedder
 from rag_core.engine import Engine
 from tests.unit.engines import Hold, emptied, opened
 
@@ -17,6 +17,7 @@ def _models_are_loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
         patch.setattr("rag_core.services.models.Expander", functools.cache(Expander))
+        patch.setattr("rag_core.services.models.Answerability", functools.cache(Answerability))
         yield
 
 

