@@ -24,6 +24,8 @@ HELD_OUT = 25
 SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
 # Of texts that answer, how many have a word or two replaced too: that a text reads oddly must not tell.
 REPLACED = 0.35
+# Of other paragraphs so many are looked at that share most with a question.
+NEAREST = 6
 _WORD = re.compile(r"[^\W_]+")
 _LONG_WORD = re.compile(r"\b[a-z]{4,}\b")
 _NAME = re.compile(r"(?<!^)\b[A-Z][\w'’.-]+(?: [A-Z][\w'’.-]+)*")
@@ -103,7 +105,7 @@ class _Source:
                     alike[_suffix(word)][word] = None
         self._alike = {suffix: list(words) for suffix, words in alike.items()}
         self._names = [name[0].rstrip(".?") for question in asked for name in _NAME.finditer(question)]
-        # An answer's title is worth most where a file has many.
+        # Another paragraph of the same article is the harder to tell apart.
         self._titled = len({title for title, _, _ in paragraphs}) > 1
 
     def examples(self, draw: random.Random) -> Iterator[Example]:
@@ -147,7 +149,7 @@ class _Source:
         begin = spans[first][0]
         around = text[begin : spans[last - 1][1]]
         keys = {word for word in _words(asked) if word not in _STOPWORDS}
-        yield (asked, *self._worn(around, start - begin, end - begin, keys, draw), "answers")
+        yield (asked, *self._with_words_replaced(around, start - begin, end - begin, keys, draw), "answers")
         beside = self._beside(number, told | set(own), keys)
         if beside and draw.random() < SAME_PARAGRAPH:
             yield asked, beside[0] if draw.random() < 0.8 else draw.choice(beside), -1, -1, "same paragraph"
@@ -156,7 +158,9 @@ class _Source:
         if draw.random() < CHANGED and (changed := self._changed(asked, around, answer, draw)):
             yield changed[0], changed[1], -1, -1, changed[2]
 
-    def _worn(self, text: str, start: int, end: int, keys: set[str], draw: random.Random) -> tuple[str, int, int]:
+    def _with_words_replaced(
+        self, text: str, start: int, end: int, keys: set[str], draw: random.Random
+    ) -> tuple[str, int, int]:
         """The text, now and then with a word or two replaced that neither question nor answer has."""
         if draw.random() >= REPLACED:
             return text, start, end
@@ -189,14 +193,15 @@ class _Source:
     def _elsewhere(self, number: int, keys: set[str], answer: str, draw: random.Random) -> str:
         """The sentences of another paragraph that share most with the question, empty where none does."""
         title = self._paragraphs[number][0]
-        scores: Counter[int] = Counter()
+        scores: dict[int, float] = defaultdict(float)
         for word in sorted(keys & self._idf.keys()):
             if len(self._having[word]) < 0.3 * len(self._paragraphs):
                 for other in self._having[word]:
                     near = 1.5 if self._titled and self._paragraphs[other][0] == title else 1.0
-                    scores[other] += self._idf[word] * near  # type: ignore[assignment]  # sums, not counts
-        del scores[number]
-        silent = [one for one, _ in scores.most_common(6) if answer.lower() not in self._paragraphs[one][1].lower()]
+                    scores[other] += self._idf[word] * near
+        scores.pop(number, None)
+        best = sorted(scores, key=lambda one: -scores[one])[:NEAREST]
+        silent = [one for one in best if answer.lower() not in self._paragraphs[one][1].lower()]
         if not silent:
             return ""
         chosen = silent[0] if draw.random() < 0.6 else draw.choice(silent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rag_core.embedding import Answerability, bundled
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing
 from rag_core.retrieval import GATED, READ
+from rag_core.services.gating import READ_CHARS
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
@@ -27,6 +29,30 @@ def test_the_first_passages_are_read_and_the_one_that_answers_reads_best(engine:
     assert found.passages[0].document == "bridge.pdf"
     assert readings[0] == max(one or 0.0 for one in readings)
     assert found.timings_ms["gate"] < found.timings_ms["total"]
+
+
+def test_the_best_sentence_is_read_with_its_neighbours_where_they_are_short(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    reads = Answerability.__call__
+
+    def noted(model: Answerability, question: str, texts: Sequence[str]) -> Iterator[float]:
+        read.extend(" ".join(text.split()) for text in texts)
+        return reads(model, question, texts)
+
+    monkeypatch.setattr(Answerability, "__call__", noted)
+    filler = "The village by the river has two schools, a market on Fridays and a small museum of local history."
+    sentences = f"{filler} The lighthouse on Tern Island was lit in 1747. It is 21 metres high. {filler} {filler}"
+    indexed(engine, "island.pdf", sentences)
+    engine.search("When was the lighthouse on Tern Island lit?")
+    assert read == [f"{filler} The lighthouse on Tern Island was lit in 1747. It is 21 metres high."]
+    read.clear()
+    long = "The lighthouse on Gull Rock, " + ", ".join(["which is white"] * 20) + ", was lit in 1801."
+    indexed(engine, "rock.pdf", f"{filler} {long} {filler}")
+    engine.search("When was the lighthouse on Gull Rock lit?")
+    assert len(long) > READ_CHARS
+    assert read[0] == long
 
 
 def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
