@@ -54,7 +54,7 @@ BATCH = 1000
 COMMON = 0.05
 KEPT = 0.1  # share of rarer words that stay as they are, so that questions find something
 SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprstvz" for vowel in "aeiou"]
-STAGES = ("embed", "dense", "lexical", "rerank", "total")
+STAGES = ("embed", "dense", "lexical", "rerank", "gate", "total")
 _WORD = re.compile(r"[^\W_]+")
 
 
