@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from rag_core.embedding import Answerability, Embedder, Expander, PairScorer, load_embedder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.malloc import leave_loaded_alone
 from rag_core.settings import Settings
 from rag_core.types import Warmth
+
+Model = TypeVar("Model")
 
 
 class Models:
@@ -44,13 +49,9 @@ class Models:
         with self._loading:
             if name not in self._loaded:
                 self._warmth = Warmth(False, "Loading the language model")
-                try:
-                    self._loaded[name] = load_embedder(
-                        name, precision=self._settings.embedding_precision, batch=self._settings.embedding_batch
-                    )
-                except RagError as error:
-                    self._warmth = Warmth(False, "The language model could not be loaded", str(error))
-                    raise
+                precision, batch = self._settings.embedding_precision, self._settings.embedding_batch
+                load = partial(load_embedder, name, precision=precision, batch=batch)
+                self._loaded[name] = self._made(load, "The language model could not be loaded")
                 # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
                 # comes upon a question in sixty.
                 leave_loaded_alone()
@@ -73,11 +74,7 @@ class Models:
         with self._loading:
             if self._cross_encoder is None:
                 self._warmth = Warmth(False, "Loading the cross-encoder")
-                try:
-                    self._cross_encoder = PairScorer(name)
-                except RagError as error:
-                    self._warmth = Warmth(False, "The cross-encoder could not be loaded", str(error))
-                    raise
+                self._cross_encoder = self._made(partial(PairScorer, name), "The cross-encoder could not be loaded")
                 self._warmth = Warmth(True, "Ready")
             return self._cross_encoder
 
@@ -91,11 +88,8 @@ class Models:
         """
         with self._loading:
             if self._expander is None:
-                try:
-                    self._expander = Expander(precision=self._settings.embedding_precision)
-                except RagError as error:
-                    self._warmth = Warmth(False, "The model that expands questions could not be loaded", str(error))
-                    raise
+                load = partial(Expander, precision=self._settings.embedding_precision)
+                self._expander = self._made(load, "The model that expands questions could not be loaded")
             return self._expander
 
     def answerability(self) -> Answerability:
@@ -108,12 +102,17 @@ class Models:
         """
         with self._loading:
             if self._answerability is None:
-                try:
-                    self._answerability = Answerability(precision=self._settings.embedding_precision)
-                except RagError as error:
-                    self._warmth = Warmth(False, "The model that the gate reads with could not be loaded", str(error))
-                    raise
+                load = partial(Answerability, precision=self._settings.embedding_precision)
+                self._answerability = self._made(load, "The model that the gate reads with could not be loaded")
             return self._answerability
+
+    def _made(self, load: Callable[[], Model], problem: str) -> Model:
+        """What is loaded; where it cannot be, `warmth` tells the problem."""
+        try:
+            return load()
+        except RagError as error:
+            self._warmth = Warmth(False, problem, str(error))
+            raise
 
     @property
     def warmth(self) -> Warmth:
