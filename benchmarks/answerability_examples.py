@@ -119,10 +119,8 @@ class _Source:
                 (answer, start), _ = min(counted.items(), key=lambda pair: (-pair[1], len(pair[0][0])))
                 if not answer.strip() or text[start : start + len(answer)] != answer:
                     continue
-                for question, passage, first, last, kind in self._of(
-                    number, asked, answer, start, one["answers"], draw
-                ):
-                    yield Example(question, passage, first, last, kind, held_out)
+                for made in self._of(number, asked, answer, start, one["answers"], draw):
+                    yield Example(*made, held_out)
 
     def _of(
         self,
@@ -150,7 +148,7 @@ class _Source:
         around = text[begin : spans[last - 1][1]]
         keys = {word for word in _words(asked) if word not in _STOPWORDS}
         yield (asked, *self._with_words_replaced(around, start - begin, end - begin, keys, draw), "answers")
-        beside = self._beside(number, told | set(own), keys)
+        beside = self._beside(number, told, keys)
         if beside and draw.random() < SAME_PARAGRAPH:
             yield asked, beside[0] if draw.random() < 0.8 else draw.choice(beside), -1, -1, "same paragraph"
         if keys and draw.random() < OTHER_PARAGRAPH and (other := self._elsewhere(number, keys, answer, draw)):

@@ -56,9 +56,9 @@ def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
 def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
     """A logistic regression on each question's best passage, best as the present gate sees it."""
     present = calibration()
+    weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
     best = []
     for rows in features:
-        weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
         best.append(rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4))
     answered = [kind == "answerable" for kind in kinds]
     counted = [ADVERSARIAL_WEIGHT if kind == "adversarial" else 1.0 for kind in kinds]

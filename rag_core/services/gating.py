@@ -61,11 +61,12 @@ def judged(
     ]
     # The first are read while the rest is looked at.
     begun = read(ranked.question.text, [_to_read(*place) for place in places[:READ]])
-    lacking = _lacking(ranked, first, [_around(*place) for place in places], cache(holds))
+    tells = [tells_lines(ranked, one) for one in first]
+    lacking = _lacking(ranked, first, [_around(*place) for place in places], tells, cache(holds))
     readings = [*begun, *[None] * len(places[READ:])]
     found: dict[str, Passage] = {}
-    for passage, (score, _), (other, missing), reading, odds in zip(
-        first, best, lacking, readings, log_odds(readings), strict=True
+    for passage, (score, _), (other, missing), its_lines, reading, odds in zip(
+        first, best, lacking, tells, readings, log_odds(readings), strict=True
     ):
         chunk = vectors[int(passage.chunk_id)]
         topic = topic_similarity(ranked.question.tokens, chunk)
@@ -73,7 +74,7 @@ def judged(
         if other:
             missing = (*other, *(one for one in missing if one not in other.values()))
             probability *= STRANGE
-        told = _told(ranked, passage, chunk) if tells_lines(ranked, passage) else 0.0
+        told = _told(ranked, passage, chunk) if its_lines else 0.0
         if told > probability:
             probability, missing = told, ()
         made = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability}
@@ -83,15 +84,19 @@ def judged(
 
 
 def _lacking(
-    ranked: Ranked, first: Sequence[Passage], around: Sequence[str], holds: Callable[[str, str, str], bool]
+    ranked: Ranked,
+    first: Sequence[Passage],
+    around: Sequence[str],
+    tells: Sequence[bool],
+    holds: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """What of the question is strange to each passage's document, and what its best sentences do not bear out."""
     of_others = _names_of_others(ranked, first)
     found = []
-    for passage, text in zip(first, around, strict=True):
+    for passage, text, its_lines in zip(first, around, tells, strict=True):
         title = embedded_text(ranked.rows[int(passage.chunk_id)].prefix, "")
         missing = unmet(ranked.question.text, text, title)
-        if _is_told_of(ranked, passage) and not tells_lines(ranked, passage):
+        if not its_lines and _is_told_of(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         found.append((_strange(ranked, passage, holds, of_others[passage.chunk_id]), missing))
     return found
