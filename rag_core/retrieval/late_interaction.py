@@ -10,7 +10,7 @@ import numkong
 import numpy as np
 
 from rag_core.retrieval.protocols import InverseDocumentFrequency, TokenVectors
-from rag_core.types import ChunkVectors, FloatArray, Hit, IntArray, Question
+from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, IntArray, Question
 
 _WORD = re.compile(r"[^\W_]+")
 # Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by
@@ -144,22 +144,23 @@ def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weigh
         Summing to 1.
     """
     scale = float(np.abs(question).max()) / _LARGEST or 1.0
-    asked = numkong.dots_pack(np.rint(question / scale).astype(np.int8), dtype="int8")
+    asked = np.rint(question / scale).astype(np.int8)
     parts = [chunks[first : first + AT_ONCE] for first in range(0, len(chunks), AT_ONCE)]
     return np.concatenate([_scores(asked, scale, part, weights) for part in parts])
 
 
-def _scores(
-    asked: numkong.PackedMatrix, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray
-) -> FloatArray:
+def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
     """Scores of chunks; a question's vectors are those ``asked`` times ``scale``."""
-    products = np.asarray(numkong.dots_packed(np.concatenate([chunk.tokens for chunk in chunks]), asked))
+    # Packed are the chunks' and not the question's: each of its tokens then has its row in one piece, along which
+    # all that follows goes. To turn the products round takes a third to half as long as to make them.
+    packed = numkong.dots_pack(np.concatenate([chunk.tokens for chunk in chunks]), dtype="int8")
+    cosines = np.asarray(numkong.dots_packed(asked, packed)).astype(np.float32)
     scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _ALL_WEIGHTS)
     lengths = np.array([len(chunk.scales) for chunk in chunks])
     ends = np.cumsum(lengths)
     starts = ends - lengths
-    # Each question token's row in one piece: what follows goes along rows.
-    near = _with_beside(products.T.astype(np.float32, order="C") * scales, starts)
+    cosines *= scales
+    near = _with_beside(cosines, starts)
     # Runs: the prefix, then each sentence; the first of a chunk begins where the chunk does.
     counts = [len(chunk.sentences) for chunk in chunks]
     sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)
