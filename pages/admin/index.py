@@ -10,7 +10,6 @@ import streamlit as st
 from pages.shared.jobs import remember
 from pages.shared.library import searchable
 from pages.shared.problems import told
-from pages.shared.text import plain
 from rag_core.engine import Engine
 from rag_core.types import Fingerprint, Status
 
@@ -33,14 +32,6 @@ def index(engine: Engine, status: Status) -> None:
     st.subheader("Index", anchor=False)
     with told():
         differing = engine.mismatch()
-        if differing:
-            words = "; ".join(
-                f"{_WORDS.get(name, name)}: {_short(built)} in the index, {_short(wanted)} in the settings"
-                for name, (built, wanted) in differing.items()
-            )
-            st.warning(
-                plain(f"{words}. Until a re-index the old index goes on answering."), icon=":material/sync_problem:"
-            )
         _compare(status.built_with, status.configured, set(differing))
         _rebuild(engine, urgent=bool(differing))
 

@@ -54,7 +54,8 @@ def condition(
     asked(generations.active, None)
     if built and configured and (differing := built.differences(configured)):
         problems.append(
-            f"The index was built with other settings ({', '.join(differing)}). Re-index to bring it up to date."
+            f"The index was built with other settings ({', '.join(differing)}). It goes on answering as it is; "
+            "re-index to bring it up to date."
         )
     if settings.gguf and (problem := problem_of(settings.gguf)):
         problems.append(problem)
