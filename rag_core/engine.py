@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -513,7 +513,7 @@ class Engine:
         configuration: Configuration | None = None,
         search_for: str | None = None,
         suggest: bool = False,
-    ) -> Iterator[AskEvent]:
+    ) -> Generator[AskEvent, None, None]:
         """Answer a question, as a stream of events that ends with one `Answer`.
 
         A `Stage` tells what is being done, `Rewritten` what is searched for in place of a follow-up, a
@@ -713,7 +713,7 @@ class Engine:
         *,
         name: str = "",
         answers: bool = True,
-    ) -> Iterator[EvaluationEvent]:
+    ) -> Generator[EvaluationEvent, None, None]:
         """Ask labelled questions, as a stream of progress that ends with one `Evaluation`, which is kept.
 
         Each question is searched for once, and answered below the threshold as well, so that other

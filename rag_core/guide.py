@@ -35,8 +35,8 @@ def guide_pdf() -> bytes:
 
     The same bytes each time, so that adding the guide twice is recognised as a duplicate.
     """
-    from reportlab.lib.pagesizes import A4  # type: ignore[import-untyped]
-    from reportlab.lib.units import mm  # type: ignore[import-untyped]
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.units import mm
 
     target = BytesIO()
     document = _template()(
@@ -57,12 +57,13 @@ def guide_pdf() -> bytes:
 
 
 def _flowables() -> Iterator[Any]:
-    from reportlab.platypus import Paragraph  # type: ignore[import-untyped]
+    from reportlab.platypus import Paragraph
 
     styles = _styles()
     for block in re.split(r"\n{2,}", guide_text().strip()):
-        marks, text = re.fullmatch(r"(#*)\s*(.*)", " ".join(block.split())).groups()  # type: ignore[union-attr]
-        yield Paragraph(_inline(text), styles[len(marks)])
+        line = " ".join(block.split())
+        text = line.lstrip("#")
+        yield Paragraph(_inline(text.strip()), styles[len(line) - len(text)])
 
 
 def _inline(text: str) -> str:
@@ -72,8 +73,8 @@ def _inline(text: str) -> str:
 
 def _styles() -> dict[int, Any]:
     """Paragraph styles by the number of ``#`` before a block."""
-    from reportlab.lib.colors import HexColor  # type: ignore[import-untyped]
-    from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
+    from reportlab.lib.colors import HexColor
+    from reportlab.lib.styles import ParagraphStyle
 
     body = ParagraphStyle("body", fontName="Helvetica", fontSize=10.5, leading=15, spaceAfter=7)
     ink = HexColor("#1f3a4d")
@@ -88,7 +89,7 @@ def _styles() -> dict[int, Any]:
 def _template() -> type[Any]:
     from reportlab.platypus import SimpleDocTemplate
 
-    class Template(SimpleDocTemplate):  # type: ignore[misc]
+    class Template(SimpleDocTemplate):  # type: ignore[misc] # which has no types
         """Adds an outline entry for each heading as it is placed."""
 
         def afterFlowable(self, flowable: Any) -> None:  # noqa: N802 - reportlab's name

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pages.shared.jobwords import job_label
 from pages.shared.problems import explain
@@ -67,9 +68,9 @@ class Run:
         """Ask the work to end; what there is will be kept."""
         self.stopping.set()
 
-    def show(self, **changes: object) -> None:
+    def show(self, **changes: Any) -> None:
         with self.changed:
-            self.progress = replace(self.progress, **changes)  # type: ignore[arg-type]
+            self.progress = replace(self.progress, **changes)
             self.changed.notify_all()
 
     def ends_within(self, seconds: float) -> bool:
@@ -156,7 +157,7 @@ class Answers:
             search_for=run.search_for,
             suggest=True,
         )
-        with closing(events):  # type: ignore[type-var]
+        with closing(events):
             for event in events:
                 if isinstance(event, Answer):
                     return event

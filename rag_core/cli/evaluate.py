@@ -100,7 +100,7 @@ def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, ans
     configuration = choice.configuration()
     stream = engine.evaluate(labels, configuration, name=name, answers=answers)
     try:
-        with closing(stream) as events, console.counter(configuration.label) as count:  # type: ignore[type-var]
+        with closing(stream) as events, console.counter(configuration.label) as count:
             for event in events:
                 if isinstance(event, Evaluation):
                     return event

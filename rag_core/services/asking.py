@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,7 +70,7 @@ class Asking:
         top_k: int | None,
         history: Sequence[Message],
         configuration: Configuration = AS_SET,
-    ) -> Iterator[AskEvent]:
+    ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""
         started, timer, gathered = time.perf_counter(), Timer(), Gathered()
         query = self._searching.query(text, documents, top_k, configuration)
@@ -97,7 +97,7 @@ class Asking:
         timer: Timer,
         started: float,
         gathered: Gathered,
-    ) -> Iterator[AskEvent]:
+    ) -> Generator[AskEvent, None, None]:
         gathered.steps += found.result.steps
         gathered.usage += found.result.usage
         if not found.result.gate.answerable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ class Conversing:
         history: Sequence[Message],
         configuration: Configuration = AS_SET,
         search_for: str | None = None,
-    ) -> Iterator[AskEvent]:
+    ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""
         started = time.perf_counter()
         question = " ".join(text.split())
@@ -60,13 +60,15 @@ class Conversing:
             yield Rewritten(rewriting.text)
         spent = 1000 * (time.perf_counter() - started)
         events = self._asking.ask(rewriting.text or text, documents, top_k, history, configuration)
-        with closing(events):  # type: ignore[type-var]
+        with closing(events):
             for event in events:
                 yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
 
-    def with_follow_ups(self, events: Iterator[AskEvent], documents: Sequence[str] | None) -> Iterator[AskEvent]:
+    def with_follow_ups(
+        self, events: Generator[AskEvent, None, None], documents: Sequence[str] | None
+    ) -> Generator[AskEvent, None, None]:
         """The events, the answer with questions to go on with."""
-        with closing(events):  # type: ignore[type-var]
+        with closing(events):
             for event in events:
                 if isinstance(event, Answer):
                     event = replace(event, follow_ups=follow_ups(self._searching, event, documents))

@@ -6,9 +6,10 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 from rag_core.errors import LabelError, QuestionError, RagError
 from rag_core.evaluation.baselines import Bm25, TfIdf
@@ -77,7 +78,7 @@ class Evaluating:
 
     def run(
         self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
-    ) -> Iterator[EvaluationEvent]:
+    ) -> Generator[EvaluationEvent, None, None]:
         """See `Engine.evaluate`."""
         if not labels:
             raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
@@ -230,7 +231,7 @@ class Background:
         before: int,
     ) -> bool:
         """Run one configuration; returns whether it came to its end."""
-        with closing(self._evaluating.run(labels, configuration, name, answers=answers)) as events:  # type: ignore[type-var]
+        with closing(self._evaluating.run(labels, configuration, name, answers=answers)) as events:
             for event in events:
                 if isinstance(event, Evaluation):
                     assert self._state is not None
@@ -241,6 +242,6 @@ class Background:
                     return False
         return False
 
-    def _change(self, **changes: object) -> None:
+    def _change(self, **changes: Any) -> None:
         assert self._state is not None
-        self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+        self._state = replace(self._state, **changes)

@@ -44,9 +44,9 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
 
 def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
     """The same as a PDF, A4, with text that can be selected."""
-    from reportlab.lib.pagesizes import A4  # type: ignore[import-untyped]
-    from reportlab.lib.units import mm  # type: ignore[import-untyped]
-    from reportlab.platypus import Paragraph, SimpleDocTemplate  # type: ignore[import-untyped]
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.units import mm
+    from reportlab.platypus import Paragraph, SimpleDocTemplate
 
     styles, known = _styles()
     plain = [(style, _without_secrets(settings, text)) for style, text in _paragraphs(conversation, messages)]
@@ -122,9 +122,9 @@ def _without_secrets(settings: Settings, text: str) -> str:
 
 def _styles() -> tuple[dict[str, Any], frozenset[int]]:
     """Paragraph styles by name, and the code points that their font can show."""
-    from reportlab.lib.styles import ParagraphStyle  # type: ignore[import-untyped]
-    from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
-    from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
+    from reportlab.lib.styles import ParagraphStyle
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
 
     for name, file in _FONTS.items():
         if name not in pdfmetrics.getRegisteredFontNames():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagError, RejectedDocument
 from rag_core.extraction import VERSION, DocumentHeader, Extractor
@@ -196,7 +196,7 @@ class Indexer:
     def build(
         self,
         job_id: str,
-        row: object,
+        row: Any,
         generation: Generation,
         *,
         activate: bool,
@@ -206,7 +206,7 @@ class Indexer:
 
         ``pages`` are given where they were extracted before and need not be again.
         """
-        version_id, name = row.id, row.name  # type: ignore[attr-defined]
+        version_id, name = row.id, row.name
         stores = self._stores
         stores.library.update_version(
             version_id, generation_id=generation.generation_id, status=DocumentStatus.INDEXING.value
@@ -227,7 +227,7 @@ class Indexer:
         return Work(
             job_id=job_id,
             version_id=version_id,
-            document_id=row.document_id,  # type: ignore[attr-defined]
+            document_id=row.document_id,
             name=name,
             generation=generation,
             spans=spans,
@@ -305,11 +305,11 @@ class Indexer:
             reason = f"An internal error while {job.name} was read; the log has the details. Retry it."
             self._end(job, DocumentStatus.FAILED, reason)
 
-    def _extract(self, job_id: str, row: object, ahead: HeadStart) -> list[Page]:
-        name, version_id = row.name, row.id  # type: ignore[attr-defined]
+    def _extract(self, job_id: str, row: Any, ahead: HeadStart) -> list[Page]:
+        name, version_id = row.name, row.id
         pages: list[Page] = []
         total, reported = 0, 0.0
-        with self._stores.files.local(row.sha256) as path:  # type: ignore[attr-defined]
+        with self._stores.files.local(row.sha256) as path:
             items = self._extractor.extract(
                 path,
                 name=name,

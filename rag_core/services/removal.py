@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import Any
 
 from rag_core.errors import StoreError
 from rag_core.services.stores import Stores
@@ -50,10 +51,10 @@ class Removal:
         }
         return DeleteReceipt(document_id, document.name, removed, remaining)
 
-    def version(self, row: object) -> int:
+    def version(self, row: Any) -> int:
         """Remove one version (a row of `Library.versions_where`); returns how many chunks it had."""
-        version_id, generation_id = row.id, row.generation_id  # type: ignore[attr-defined]
-        digest = row.sha256  # type: ignore[attr-defined]
+        version_id, generation_id = row.id, row.generation_id
+        digest = row.sha256
         removed = self.contents(version_id, generation_id)
         self._stores.library.remove_version(version_id)
         with self._stores.keeping:
