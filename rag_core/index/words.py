@@ -172,13 +172,19 @@ class WordIndex:
     def _document_frequencies(self, connection: Connection, words: Sequence[str]) -> dict[str, int]:
         """How many chunks hold each word; remembered, since counting a common word walks all its rows."""
         known = self._counts.holding
-        query = text("SELECT count(*) FROM words WHERE words MATCH :match")
         found = {word: known[word] for word in words if word in known}
-        for word in dict.fromkeys(words):
-            if word not in found:
-                found[word] = int(connection.execute(query, {"match": _match([word])}).scalar_one())
-                if len(known) < MAX_REMEMBERED:
-                    known[word] = found[word]
+        lacking = list(dict.fromkeys(word for word in words if word not in found))
+        if lacking:
+            # All in one statement: one a word took twice as long, and gave Python's lock to and fro for each, in the
+            # way of what runs beside it (2 ms a question, which brings 42 words that were not met before).
+            query = text(
+                "SELECT one.key AS place, (SELECT count(*) FROM words WHERE words MATCH one.value) AS held "
+                "FROM json_each(:matches) AS one"
+            )
+            counted = connection.execute(query, {"matches": json.dumps([_match([word]) for word in lacking])})
+            found |= {lacking[row.place]: int(row.held) for row in counted}
+        for word in lacking[: max(0, MAX_REMEMBERED - len(known))]:
+            known[word] = found[word]
         return found
 
     def delete(self, chunk_ids: Sequence[int]) -> None:

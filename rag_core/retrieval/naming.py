@@ -41,8 +41,10 @@ def named_first(
     named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
 
     def is_meant(chunk_id: int) -> bool:
+        if documents.get(chunk_id) in named:
+            return True
         text = plain(texts.get(chunk_id, ""))
-        return documents.get(chunk_id) in named or any(name in text for name in telling)
+        return any(name in text for name in telling)
 
     scores = {chunk_id: float(is_meant(chunk_id)) for chunk_id in ranking.order} if telling else {}
     first, rest = ranking.order[:kept], ranking.order[kept:]
