@@ -125,13 +125,22 @@ class WordIndex:
             values = {"match": match, "k": k, "versions": json.dumps(list(versions or ()))}
             return [Hit(row.rowid, float(row.score)) for row in connection.execute(text(statement), values)]
 
-    def holds(self, version: str, word: str, beginning: str) -> bool:
-        """Whether a version has the word, in whatever form, or any that begins with the letters ``beginning``."""
+    def holds(self, version: str, word: str, beginning: str, within: tuple[int, int]) -> bool:
+        """Whether a version has the word, in whatever form, or any that begins with the letters ``beginning``.
+
+        All of the version's chunks lie ``within`` these ids, both included: without them each chunk with the word is
+        looked at, 180 to 530 ms in a million chunks for a common one in place of 6 to 15.
+        """
         # The word as well: its stem may be shorter than its beginning.
         match = f"{_match([word])} OR {_match([beginning])}*"
-        query = text("SELECT EXISTS (SELECT 1 FROM words WHERE words MATCH :match AND version = :version)")
+        query = text(
+            "SELECT EXISTS (SELECT 1 FROM words WHERE words MATCH :match AND rowid BETWEEN :first AND :last "
+            "AND version = :version)"
+        )
+        first, last = within
+        values = {"match": match, "first": first, "last": last, "version": version}
         with self._db.read() as connection:
-            return bool(connection.execute(query, {"match": match, "version": version}).scalar_one())
+            return bool(connection.execute(query, values).scalar_one())
 
     def idf(self, words: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.

@@ -6,6 +6,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.malloc import leave_loaded_alone
@@ -95,7 +96,12 @@ class Searching:
             passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         ]
-        passages = judged(ranked, unjudged, self._stores.words.holds, self._models.answerability())
+        ranges = cache(self._stores.library.chunk_range)
+
+        def holds(version: str, word: str, beginning: str) -> bool:
+            return self._stores.words.holds(version, word, beginning, ranges(version))
+
+        passages = judged(ranked, unjudged, holds, self._models.answerability())
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)

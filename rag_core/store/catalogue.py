@@ -228,6 +228,13 @@ class Catalogue:
                 found |= {row.id: row for row in connection.execute(query.where(chunks.c.id.in_(run)))}
         return found
 
+    def chunk_range(self, version_id: str) -> tuple[int, int]:
+        """The lowest and the highest id of a version's chunks, other versions' perhaps between; (0, 0) without any."""
+        query = select(func.min(chunks.c.id), func.max(chunks.c.id)).where(chunks.c.version_id == version_id)
+        with self._db.read() as connection:
+            first, last = connection.execute(query).one()
+        return first or 0, last or 0
+
     def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
         """Ids of the chunks of these versions."""
         found: list[int] = []

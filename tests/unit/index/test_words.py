@@ -222,5 +222,14 @@ def test_stop_words_are_lower_case_words() -> None:
 def test_whether_a_version_holds_a_word(tmp_path: Path, word: str, beginning: str, version: str, held: bool) -> None:
     words = WordIndex(tmp_path / "words.sqlite")
     words.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
-    assert words.holds(version, word, beginning) is held
+    assert words.holds(version, word, beginning, (1, 2)) is held
+    words.close()
+
+
+def test_a_word_is_looked_for_within_the_ids_of_a_versions_chunks(tmp_path: Path) -> None:
+    words = WordIndex(tmp_path / "words.sqlite")
+    words.add([1, 2, 3], [("", "Boeing", "v1"), ("", "Airbus", "v2"), ("", "Embraer", "v1")])
+    assert words.holds("v1", "embraer", "embr", (1, 3))
+    assert not words.holds("v1", "embraer", "embr", (1, 2))
+    assert not words.holds("v1", "airbus", "airb", (1, 3))
     words.close()

@@ -95,6 +95,14 @@ def test_lists_longer_than_a_statement_may_hold_are_asked_in_runs(database: Data
     assert len(library.visible_chunks(chunk_ids)) == 2500
 
 
+def test_the_chunks_of_a_version_lie_within_its_range(library: Library) -> None:
+    _, first, first_ids = version(library, "a", "one", "two")
+    _, second, second_ids = version(library, "b", "three", "four", "five")
+    assert library.chunk_range(first) == (min(first_ids), max(first_ids))
+    assert library.chunk_range(second) == (min(second_ids), max(second_ids))
+    assert library.chunk_range("no such version") == (0, 0)
+
+
 def test_ended_jobs_are_dropped_once_nobody_waits_for_them(jobs: JobStore) -> None:
     ended, waiting = (jobs.add("index", name).job_id for name in ("a", "b"))
     jobs.finish(ended, JobState.DONE, DocumentStatus.INDEXED)
