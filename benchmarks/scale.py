@@ -214,7 +214,7 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
 def resident() -> int:
     """Bytes of this process that no file backs; mapped files lie in the system's cache and can be dropped."""
     status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr]
+    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # Linux tells it
 
 
 def disk(folder: Path) -> dict[str, int]:

@@ -206,7 +206,7 @@ class OpenAIGenerator:
     def _pause_s(self, tried: int, asked_s: float) -> float:
         longest = min(self._settings.openai_backoff_s * 2.0**tried, self._settings.openai_timeout_s)
         # Half of the pause is left to chance, so that those turned away together do not come back together.
-        return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311
+        return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
     def _account(self, outcome: Generation, messages: Sequence[dict[str, str]], report: Report) -> None:
         if not report.written and report.tokens is None:

@@ -136,7 +136,7 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     for stream in (sys.stdout, sys.stderr):
         # A file's name need not be Unicode, nor a terminal able to show all of it.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # text, as Python opens it
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:

@@ -115,7 +115,7 @@ class WordIndex:
             return []
         scope = "" if versions is None else "AND version IN (SELECT value FROM json_each(:versions)) "
         statement = (
-            f"SELECT rowid, -bm25(words, {COLUMN_WEIGHTS[0]}, {COLUMN_WEIGHTS[1]}) AS score FROM words "  # noqa: S608
+            f"SELECT rowid, -bm25(words, {COLUMN_WEIGHTS[0]}, {COLUMN_WEIGHTS[1]}) AS score FROM words "  # noqa: S608 - constants
             f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
@@ -217,7 +217,7 @@ class WordIndex:
         among = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
         values = {"ids": json.dumps(list(chunk_ids or ()))}
         with self._db.read() as connection:
-            rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608
+            rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608 - as above
             return {int(row.rowid) for row in rows}
 
     def close(self) -> None:

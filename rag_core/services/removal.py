@@ -53,8 +53,7 @@ class Removal:
 
     def version(self, row: Any) -> int:
         """Remove one version (a row of `Library.versions_where`); returns how many chunks it had."""
-        version_id, generation_id = row.id, row.generation_id
-        digest = row.sha256
+        version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.contents(version_id, generation_id)
         self._stores.library.remove_version(version_id)
         with self._stores.keeping:
