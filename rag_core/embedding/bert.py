@@ -206,9 +206,10 @@ def _scores(weights: _Weights, head: FloatArray) -> Any:
     import openvino
     from openvino import opset13 as ops
 
-    ids, mask, states = _encoder(weights)
-    firsts = ops.gather(states, _constant(0), _constant(1))
-    return openvino.Model([ops.matmul(firsts, ops.constant(head), False, False)], [ids, mask], "scoring_bert")
+    # Of the last layer the first token's state alone is made: a tenth less time, and the same numbers.
+    ids, mask, firsts = _encoder(weights, wanted=1)
+    scores = ops.matmul(ops.squeeze(firsts, _constant([1])), ops.constant(head), False, False)
+    return openvino.Model([scores], [ids, mask], "scoring_bert")
 
 
 def _unseen(mask: Any) -> Any:
@@ -219,8 +220,10 @@ def _unseen(mask: Any) -> Any:
     return ops.multiply(ops.subtract(_constant(1.0, np.float32), seen), _constant(-1e9, np.float32))
 
 
-def _encoder(weights: _Weights) -> tuple[Any, Any, Any]:
+def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, Any]:
     """The parameters ``input_ids`` and ``attention_mask``, and the last hidden states made from them.
+
+    Of each text those of the first ``wanted`` tokens, or of all.
 
     Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional transformers for
     language understanding", NAACL 2019, with absolute positions and one token type.
@@ -246,11 +249,13 @@ def _encoder(weights: _Weights) -> tuple[Any, Any, Any]:
     summed = ops.add(ops.add(embedded(ids, "word_embeddings"), types), embedded(positions, "position_embeddings"))
     states = weights.normalized(summed, "embeddings.LayerNorm")
     bias = ops.unsqueeze(_unseen(mask), _constant([1, 2]))
-    for layer in range(config["num_hidden_layers"]):
+    layers = config["num_hidden_layers"]
+    for layer in range(layers):
         name = f"encoder.layer.{layer}"
-        query, key, value = (
-            by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("query", "key", "value")
-        )
+        key, value = (by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("key", "value"))
+        if wanted is not None and layer == layers - 1:
+            states = ops.slice(states, _constant([0]), _constant([wanted]), _constant([1]), _constant([1]))
+        query = by_head(weights.linear(states, f"{name}.attention.self.query"))
         attended = ops.transpose(ops.scaled_dot_product_attention(query, key, value, bias), _constant([0, 2, 1, 3]))
         joined = ops.reshape(attended, _constant([0, 0, dimension]), True)
         states = weights.normalized(
