@@ -28,8 +28,8 @@ _STEPS = {
     "plan": "Asked the model",
     "notes": "Read and noted",
     "embed": "Read the question",
-    "dense": "Searched by meaning",
     "lexical": "Searched by words meanwhile, waited",
+    "dense": "Searched by meaning meanwhile, waited",
     "bm25": "Searched by words",
     "rrf": "Merged both",
     "financials": "Looked for the statements asked about",
@@ -103,7 +103,7 @@ def _work_done(answer: Answer) -> None:
     label = f"{verb} {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
     how = "" if answer.strategy == "plain" else f" · {STRATEGIES[answer.strategy]}"
     with st.expander(f"{label}, {duration(total)}{how}", type="compact"):
-        lines = [f"{_STEPS[name]}: {duration(spent / 1000)}" for name, spent in timings.items() if name in _STEPS]
+        lines = [f"{words}: {duration(timings[name] / 1000)}" for name, words in _STEPS.items() if name in timings]
         written_by = "quoted from the documents" if answer.generator == "extractive" else answer.generator
         st.text("\n".join([*answer.steps, *lines, f"Answer: {written_by}"]))
 

@@ -9,8 +9,8 @@ from rag_core.types import Explanation
 
 _STEPS = {
     "embed": "Reading the question",
-    "dense": "dense",
-    "lexical": "bm25, beside these",
+    "lexical": "bm25, beside the rest",
+    "dense": "dense, beside the rest",
     "financials": "financials",
     "rerank": "rerank",
     "expanded": "expanded",

@@ -18,7 +18,7 @@ from rag_core.retrieval.late_interaction import (
 )
 from rag_core.retrieval.naming import NAMED, called, named_first
 from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
-from rag_core.retrieval.protocols import Reranker, Retriever
+from rag_core.retrieval.protocols import Reranker, Retriever, Texts
 from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Ranking",
     "Reranker",
     "Retriever",
+    "Texts",
     "Timer",
     "best_sentence",
     "calibration",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rag_core.retrieval.protocols import Reranker, Retriever
-from rag_core.types import FloatArray, Hit, Question
+from rag_core.types import FloatArray, Hit, Question, unembedded
 
 # Chunks among which the statements are looked for: the question's best, and as many that words find.
 LOOKED_UP = 50
@@ -220,10 +220,8 @@ class Financials:
     Parameters
     ----------
     wanted : Lookup
-    question : Question
-        Its text, embedded.
-    weights : FloatArray, shape (m,)
-        How much each of that text's tokens counts.
+    asked : callable
+        Its text, embedded, and how much each of that text's tokens counts, shape (m,).
     words : Retriever
     reranker : Reranker
     texts : callable
@@ -233,22 +231,31 @@ class Financials:
     def __init__(
         self,
         wanted: Lookup,
-        question: Question,
-        weights: FloatArray,
+        asked: Callable[[], tuple[Question, FloatArray]],
         words: Retriever,
         reranker: Reranker,
         texts: Callable[[Sequence[int]], Mapping[int, str]],
     ) -> None:
         self.wanted = wanted
-        self.question = question
-        self.weights = weights
+        self._asked = asked
         self._words = words
         self._reranker = reranker
         self._texts = texts
 
+    @property
+    def question(self) -> Question:
+        """The lookup's text, embedded; waited for."""
+        return self._asked()[0]
+
+    @property
+    def weights(self) -> FloatArray:
+        """How much each of its tokens counts; waited for."""
+        return self._asked()[1]
+
     def candidates(self, versions: Sequence[str] | None) -> list[int]:
         """Chunks that hold the words looked for, best first."""
-        return [hit.chunk_id for hit in self._words.retrieve(self.question, LOOKED_UP, versions)]
+        # Not the embedded one, which is still being made.
+        return [hit.chunk_id for hit in self._words.retrieve(unembedded(self.wanted.text), LOOKED_UP, versions)]
 
     def rankings(self, chunk_ids: Sequence[int], looked_up: Sequence[int]) -> list[list[Hit]]:
         """For each statement its chunks, those most like what is looked for first.

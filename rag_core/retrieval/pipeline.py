@@ -108,28 +108,34 @@ class Pipeline:
     ) -> Ranking:
         """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
 
+        What words found is reranked before dense retrieval is waited for, which may go on meanwhile.
+
         Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order; those
         that the cross-encoder is not given follow those it is, in the order before it.
         """
         by_meaning: list[Hit] = []
         by_words: list[Hit] = []
-        if self._rank_by != "bm25":
-            on_stage("dense")
-            with timer.measure("dense"):
-                by_meaning = self._dense.retrieve(question, self._candidates, versions)
         if self._rank_by != "dense":
             on_stage("lexical")
             with timer.measure("lexical"):
                 by_words = self._words.retrieve(question, self._candidates, versions)
-        fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
         looked_up: list[int] = []
         if self._financials is not None:
             with timer.measure("financials"):
                 looked_up = self._financials.candidates(versions)
+        with timer.measure("rerank"):
+            known = dict.fromkeys([*_chunk_ids(by_words), *looked_up])
+            first = self._reranker.rerank(question, list(known))
+        if self._rank_by != "bm25":
+            on_stage("dense")
+            with timer.measure("dense"):
+                by_meaning = self._dense.retrieve(question, self._candidates, versions)
+        fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
         on_stage("rerank")
         with timer.measure("rerank"):
-            found = dict.fromkeys([*(hit.chunk_id for hit in fused), *looked_up])
-            reranked = self._reranker.rerank(question, list(found))
+            found = list(dict.fromkeys([*_chunk_ids(fused), *looked_up]))
+            rest = self._reranker.rerank(question, [one for one in found if one not in known])
+            reranked = _merged(found, first, rest)
         both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
         expanded: list[Hit] = []
         if self._expansion is not None:
@@ -141,8 +147,7 @@ class Pipeline:
         last = financials or compared
         orders = {"rerank": reranked, EXPANDED: compared, "financials": last, "named": last, "cross_encoder": last}
         # The fusion of one ranking keeps its order.
-        first = orders.get(self._rank_by, fused)
-        order = list(dict.fromkeys(hit.chunk_id for hit in (*first, *fused)))
+        order = list(dict.fromkeys(_chunk_ids([*orders.get(self._rank_by, fused), *fused])))
         scores = {
             self._dense.name: _by_chunk(by_meaning),
             self._words.name: _by_chunk(by_words),
@@ -156,7 +161,7 @@ class Pipeline:
             on_stage("cross_encoder")
             with timer.measure("cross_encoder"):
                 read = self._cross_encoder.rerank(question, order[: self._cross_encoder_top])
-            order = list(dict.fromkeys([*(hit.chunk_id for hit in read), *order]))
+            order = list(dict.fromkeys([*_chunk_ids(read), *order]))
             scores[self._cross_encoder.name] = _by_chunk(read)
         return Ranking(tuple(order), scores)
 
@@ -165,7 +170,17 @@ class Pipeline:
         if self._financials is None:
             return []
         with timer.measure("financials"):
-            return self._financials.rankings([hit.chunk_id for hit in compared], looked_up)
+            return self._financials.rankings(_chunk_ids(compared), looked_up)
+
+
+def _merged(found: Sequence[int], *parts: Sequence[Hit]) -> list[Hit]:
+    """The hits of all parts, best first; equal scores keep the order in which they were found."""
+    hits = {hit.chunk_id: hit for part in parts for hit in part}
+    return sorted((hits[one] for one in found if one in hits), key=lambda hit: -hit.score)
+
+
+def _chunk_ids(hits: Sequence[Hit]) -> list[int]:
+    return [hit.chunk_id for hit in hits]
 
 
 def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:

@@ -55,15 +55,19 @@ def judged(
     first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
     its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
     best = [best_sentence(ranked.question.tokens, vectors[row.id], ranked.weights) for row in its_rows]
-    places = [
-        (passage.text, spans, vectors[row.id].sentences, sentence)
-        for passage, row, spans, (_, sentence) in zip(first, its_rows, ranked.tokens.spans(its_rows), best, strict=True)
-    ]
+
+    def places(which: slice) -> list[tuple[str, IntArray, IntArray, int]]:
+        rows = its_rows[which]
+        found = zip(first[which], rows, ranked.tokens.spans(rows), best[which], strict=True)
+        return [(one.text, spans, vectors[row.id].sentences, sentence) for one, row, spans, (_, sentence) in found]
+
     # The first are read while the rest is looked at.
-    begun = read(ranked.question.text, [_to_read(*place) for place in places[:READ]])
+    to_read = places(slice(READ))
+    begun = read(ranked.question.text, [_to_read(*place) for place in to_read])
+    looked_at = [*to_read, *places(slice(READ, None))]
     tells = [tells_lines(ranked, one) for one in first]
-    lacking = _lacking(ranked, first, [_around(*place) for place in places], tells, cache(holds))
-    readings = [*begun, *[None] * len(places[READ:])]
+    lacking = _lacking(ranked, first, [_around(*place) for place in looked_at], tells, cache(holds))
+    readings = [*begun, *[None] * len(first[READ:])]
     found: dict[str, Passage] = {}
     for passage, (score, _), (other, missing), its_lines, reading, odds in zip(
         first, best, lacking, tells, readings, log_odds(readings), strict=True

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from rag_core.retrieval import (
     Pipeline,
     Ranking,
     Retriever,
+    Texts,
     Timer,
     fresher_first,
     lookup,
@@ -32,17 +34,18 @@ from rag_core.retrieval import (
     token_weights,
     word_weights,
 )
+from rag_core.services.chunkrows import ChunkRows
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generation
 from rag_core.services.models import Models
 from rag_core.services.queries import Query, Ranked
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import FloatArray, Hit, Question, RankBy, embedded_text
+from rag_core.types import ChunkVectors, FloatArray, Hit, Question, RankBy, embedded_text, unembedded
 
 # Of a question without capitals any word may be a name or none: so many first chunks keep their places.
 KEPT = 2
-# Searches for words that run side by side; more wait.
+# Searches and what else goes on beside them; more wait.
 AT_ONCE = 4
 
 
@@ -60,7 +63,7 @@ class Ranker:
         self._settings = settings
         self._stores = stores
         self._models = models
-        self._calls = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="words")
+        self._calls = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="ranking")
 
     def close(self) -> None:
         """Rank no more."""
@@ -74,72 +77,87 @@ class Ranker:
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
         looks_up = rank_by in ("financials", "named", "cross_encoder")
-        expansion = self._expansion(query.text) if looks_up or rank_by == EXPANDED else None
+        rows = ChunkRows(self._stores.library, self._calls)
+        expansion = self._expansion(query.text, rows) if looks_up or rank_by == EXPANDED else None
         names = [word.text for word in reading(query.text).names] or uncapitalised(query.text)
         wanted = lookup(query.text, names) if looks_up else None
         versions = self._versions(query.documents)
         tokens = ChunkTokens(self._stores, generation)
-        by_words: Retriever = self._stores.words
+        index = self._stores.words
+        words: Retriever = index
         if rank_by != "dense":  # which asks for no words
-            by_words = self._begun(query.text, candidates, versions, tokens)
-        lines = self._begun(wanted.text, LOOKED_UP, versions, tokens) if wanted else None
+            words = self._begun(index, unembedded(query.text), candidates, versions, tokens)
+        lines = self._begun(index, unembedded(wanted.text), LOOKED_UP, versions, tokens) if wanted else None
         on_stage("embed")
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             if hypothesis:
                 question = _towards(question, generation.embedder.embed_question(hypothesis).dense)
+        dense: Retriever = self._stores.dense(generation.generation_id)
+        if rank_by != "bm25":  # which asks for no meaning
+            dense = self._begun(dense, question, candidates, versions, tokens)
+        texts = partial(_texts, rows)
+        financials = self._financials(wanted, lines, generation, tokens, texts) if wanted and lines else None
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
-        financials = self._financials(wanted, lines, generation, tokens, timer) if wanted and lines else None
+
+        def vectors(chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
+            rows.begin(chunk_ids)
+            return tokens.vectors(chunk_ids)
+
         pipeline = Pipeline(
-            self._stores.dense(generation.generation_id),
-            by_words,
-            LateInteractionReranker(tokens.vectors, lambda _: weights),
+            dense,
+            words,
+            LateInteractionReranker(vectors, lambda _: weights),
             candidates=candidates,
             rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
             expansion=expansion,
             financials=financials,
             cross_encoder=(
-                CrossEncoderReranker(self._models.cross_encoder(), self._texts) if rank_by == "cross_encoder" else None
+                CrossEncoderReranker(self._models.cross_encoder(), texts) if rank_by == "cross_encoder" else None
             ),
             cross_encoder_top=self._settings.rerank_top,
         )
         ranking = pipeline.run(question, versions, timer, on_stage)
-        rows = self._stores.library.visible_chunks(ranking.order)
-        ranking = self._fresher_first(ranking, rank_by, rows)
+        found = rows(ranking.order)
+        ranking = self._fresher_first(ranking, rank_by, found)
         if rank_by == "named":
-            ranking = _named_first(ranking, query.text, rows)
+            ranking = _named_first(ranking, query.text, found)
         alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
-        words = expansion.words if expansion else {}
-        return Ranked(question, weights, ranking, rows, tokens, generation, financials, alone, words)
+        likely = expansion.words if expansion else {}
+        return Ranked(question, weights, ranking, found, tokens, generation, financials, alone, likely)
 
-    def _begun(self, text: str, k: int, versions: Sequence[str] | None, tokens: ChunkTokens) -> Begun:
-        """A search for a text's words, from now on; what the reranker reads of the chunks is fetched with it."""
-        words, asked = self._stores.words, _unembedded(text)
+    def _begun(
+        self, retriever: Retriever, question: Question, k: int, versions: Sequence[str] | None, tokens: ChunkTokens
+    ) -> Begun:
+        """A search from now on; what the reranker reads of the chunks is fetched with it."""
 
         def search() -> list[Hit]:
-            hits = words.retrieve(asked, k, versions)
+            hits = retriever.retrieve(question, k, versions)
             tokens.fetch([hit.chunk_id for hit in hits])
             return hits
 
-        return Begun(words.name, self._calls.submit(search))
+        return Begun(retriever.name, self._calls.submit(search))
 
-    def _expansion(self, text: str) -> Expansion | None:
+    def _expansion(self, text: str, rows: ChunkRows) -> Expansion | None:
         """What an answer to a question is likely to say, looked for from now on; ``None`` where the settings say no."""
         if not self._settings.expansion:
             return None
         weights = self._calls.submit(lambda: word_weights(self._models.expander()(text), self._stores.words.idf))
-        return Expansion(weights.result, self._own_texts)
+        return Expansion(weights.result, lambda chunk_ids: {one: row.text for one, row in rows(chunk_ids).items()})
 
     def _financials(
-        self, wanted: Lookup, words: Begun, generation: Generation, tokens: ChunkTokens, timer: Timer
+        self, wanted: Lookup, words: Begun, generation: Generation, tokens: ChunkTokens, texts: Texts
     ) -> Financials:
-        """The search for the statements that a question is answered from."""
-        with timer.measure("embed"):
+        """The search for the statements that a question is answered from, its lines embedded from now on."""
+
+        def embedded() -> tuple[Question, FloatArray]:
             question = generation.embedder.embed_question(wanted.text)
-        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
-        reranker = LateInteractionReranker(tokens.vectors, lambda _: weights)
-        return Financials(wanted, question, weights, words, reranker, self._texts)
+            return question, token_weights(question, self._stores.words.idf, STOPWORDS)
+
+        asked = self._calls.submit(embedded)
+        reranker = LateInteractionReranker(tokens.vectors, lambda _: asked.result()[1])
+        return Financials(wanted, asked.result, words, reranker, texts)
 
     def _fresher_first(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, Any]) -> Ranking:
         """The ranking with newer documents preferred, where the settings say so.
@@ -165,18 +183,15 @@ class Ranker:
         }
         return fresher_first(ranking, rank_by, ages, self._settings.freshness, self._settings.freshness_half_life_days)
 
-    def _texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
-        rows = self._stores.library.visible_chunks(chunk_ids)
-        return {one: embedded_text(row.prefix, row.text) for one, row in rows.items()}
-
-    def _own_texts(self, chunk_ids: Sequence[int]) -> Mapping[int, str]:
-        return {one: row.text for one, row in self._stores.library.visible_chunks(chunk_ids).items()}
-
     def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
         """Versions to search: ``None`` where all that the stores hold may be seen."""
         if scope is None and not self._stores.library.hidden_versions():
             return None
         return list(self._stores.library.visible_versions(scope))
+
+
+def _texts(rows: ChunkRows, chunk_ids: Sequence[int]) -> dict[int, str]:
+    return {one: embedded_text(row.prefix, row.text) for one, row in rows(chunk_ids).items()}
 
 
 def _named_first(ranking: Ranking, question: str, rows: Mapping[int, Any]) -> Ranking:
@@ -190,8 +205,3 @@ def _named_first(ranking: Ranking, question: str, rows: Mapping[int, Any]) -> Ra
 def _towards(question: Question, hypothesis: FloatArray) -> Question:
     mean = question.dense + hypothesis
     return replace(question, dense=mean / np.linalg.norm(mean))
-
-
-def _unembedded(text: str) -> Question:
-    """A question as words see it."""
-    return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))

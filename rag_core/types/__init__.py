@@ -59,7 +59,17 @@ from rag_core.types.explanations import (
     Weighed,
     Weighting,
 )
-from rag_core.types.retrieval import Configuration, Gate, Hit, Passage, Question, RankBy, SearchResult, Strategy
+from rag_core.types.retrieval import (
+    Configuration,
+    Gate,
+    Hit,
+    Passage,
+    Question,
+    RankBy,
+    SearchResult,
+    Strategy,
+    unembedded,
+)
 from rag_core.types.status import Check, Status, Warmth
 from rag_core.types.text import PLAIN_MARKS, plain
 from rag_core.types.usage import Usage, UsageTotal
@@ -142,4 +152,5 @@ __all__ = [
     "WordBoxes",
     "embedded_text",
     "plain",
+    "unembedded",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.documents import Place
@@ -30,6 +32,11 @@ class Question:
     dense: FloatArray
     tokens: FloatArray
     offsets: IntArray
+
+
+def unembedded(text: str) -> Question:
+    """A question as words see it, without any vector."""
+    return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))
 
 
 @dataclass(frozen=True, slots=True)

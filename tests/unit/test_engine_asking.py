@@ -144,7 +144,7 @@ def test_the_stream_ends_with_the_answer_that_its_pieces_spell(library: Engine) 
     assert sum(isinstance(event, Answer) for event in events) == 1
     assert "".join(event.text for event in events if isinstance(event, Delta)).strip() == answer.text
     done = [event.name for event in events if isinstance(event, Stage) and event.done]
-    assert done == ["embed", "dense", "lexical", "rerank", "gate", "generate"]
+    assert done == ["embed", "lexical", "dense", "rerank", "gate", "generate"]
     assert {"embed", "dense", "lexical", "rerank", "generate_first_token", "total"} <= answer.timings_ms.keys()
 
 

@@ -53,7 +53,7 @@ def test_the_gate_keeps_to_late_interaction(library: Engine) -> None:
 
 def test_its_stage_is_told(library: Engine) -> None:
     stages = [event.name for event in library.ask(ASK_BUDGET) if isinstance(event, Stage) and event.done]
-    assert stages[:5] == ["embed", "dense", "lexical", "rerank", "cross_encoder"]
+    assert stages[:5] == ["embed", "lexical", "dense", "rerank", "cross_encoder"]
     assert [stage.name for stage in library.explain(ASK_BUDGET).stages][-3:] == ["rerank", "expanded", "cross_encoder"]
 
 

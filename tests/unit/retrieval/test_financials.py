@@ -93,8 +93,7 @@ def financials(*statements: Statement, of_a_cause: bool = False, among: Sequence
     words = Fixed("bm25", (1, 5.0))
     return Financials(
         Lookup(statements, (), "", "", of_a_cause),
-        QUESTION,
-        np.ones(1, np.float32),
+        lambda: (QUESTION, np.ones(1, np.float32)),
         words,
         Fixed("rerank", *ranked),
         texts,

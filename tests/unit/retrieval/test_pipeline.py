@@ -61,17 +61,17 @@ def test_each_retriever_is_asked_for_the_candidates_in_scope() -> None:
     reranker = Fixed("rerank")
     pipeline(reranker, candidates=1).run(QUESTION, ["v1"], Timer())
     assert DENSE.asked[-1] == WORDS.asked[-1] == (1, ["v1"])
-    assert reranker.asked == [(2, (1, 2))]
+    assert reranker.asked == [(1, (2,)), (1, (1,))]
 
 
 @pytest.mark.parametrize(
     ("rank_by", "stages", "order", "scored"),
     [
-        ("dense", ["dense", "rerank"], (1, 2), {"dense", "rerank"}),
+        ("dense", ["rerank", "dense"], (1, 2), {"dense", "rerank"}),
         ("bm25", ["lexical", "rerank"], (2, 3), {"bm25", "rerank"}),
-        ("rrf", ["dense", "lexical", "rerank"], (2, 1, 3), {"dense", "bm25", "rrf", "rerank"}),
-        ("rerank", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
-        ("financials", ["dense", "lexical", "rerank"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
+        ("rrf", ["lexical", "rerank", "dense"], (2, 1, 3), {"dense", "bm25", "rrf", "rerank"}),
+        ("rerank", ["lexical", "rerank", "dense"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
+        ("financials", ["lexical", "rerank", "dense"], (3, 1, 2), {"dense", "bm25", "rrf", "rerank"}),
     ],
 )
 def test_the_chosen_stage_orders_and_what_it_does_not_need_is_not_run(
@@ -98,7 +98,7 @@ def test_words_that_an_answer_may_have_reorder_what_was_compared() -> None:
         assert ranking.order == (1, 3, 2)
         assert ranking.scores["rerank"] == {3: 0.70, 1: 0.65, 2: 0.5}
         assert ranking.scores["expanded"] == pytest.approx({1: 0.75, 3: 0.70, 2: 0.6})
-        assert list(timer.ms) == ["dense", "lexical", "rerank", "expanded"]
+        assert list(timer.ms) == ["lexical", "rerank", "dense", "expanded"]
 
 
 def test_a_cross_encoder_orders_the_first_of_the_reranker_s_order_and_the_rest_follow() -> None:
@@ -118,7 +118,7 @@ def test_a_cross_encoder_orders_the_first_of_the_reranker_s_order_and_the_rest_f
     assert ranking.scores["cross_encoder"] == {1: 0.9, 3: 0.2}
     assert ranking.scores["rerank"] == {3: 0.7, 1: 0.6, 2: 0.5}
     assert ranking.scores["rrf"]
-    assert list(timer.ms) == ["dense", "lexical", "rerank", "cross_encoder"]
+    assert list(timer.ms) == ["lexical", "rerank", "dense", "cross_encoder"]
 
 
 def test_a_cross_encoder_is_not_run_for_another_order() -> None:
@@ -136,12 +136,29 @@ def test_to_rank_by_a_cross_encoder_that_is_not_there_is_refused() -> None:
         Pipeline(DENSE, WORDS, Fixed("rerank"), candidates=10, rrf_k=60, rank_by="cross_encoder")
 
 
+def test_what_words_found_is_compared_while_meaning_is_looked_for() -> None:
+    reranker = Fixed("rerank", (3, 0.7), (1, 0.7), (2, 0.5))
+    compared_before: list[int] = []
+
+    class Last(Fixed):
+        def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
+            compared_before.extend(count for count, _ in reranker.asked)
+            return super().retrieve(question, k, versions)
+
+    meaning = Last("dense", (1, 0.9), (2, 0.8))
+    ranking = Pipeline(meaning, WORDS, reranker, candidates=10, rrf_k=60, rank_by="rerank").run(QUESTION, None, Timer())
+    assert compared_before == [2]
+    assert reranker.asked == [(2, (2, 3)), (1, (1,))]
+    # Of one score, and fusion had 1 before 3.
+    assert ranking.order == (1, 3, 2)
+
+
 def test_stages_are_told_in_order_and_timed() -> None:
     told: list[str] = []
     timer = Timer()
     pipeline(Fixed("rerank")).run(QUESTION, None, timer, told.append)
-    assert told == ["dense", "lexical", "rerank"]
-    assert list(timer.ms) == told
+    assert told == ["lexical", "dense", "rerank"]
+    assert list(timer.ms) == ["lexical", "rerank", "dense"]
     assert all(value >= 0 for value in timer.ms.values())
 
 

@@ -1,0 +1,50 @@
+"""Rows are fetched once, in the background, and what went wrong there is raised where they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+import pytest
+
+from rag_core.errors import StoreUnavailable
+from rag_core.services.chunkrows import ChunkRows
+from rag_core.store.library import Library
+
+
+class Shelf:
+    """Has rows for even ids, and remembers for which it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+
+    def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, Any]:
+        self.asked.append(list(chunk_ids))
+        if 99 in chunk_ids:
+            raise StoreUnavailable("The database does not answer.")
+        return {one: f"row {one}" for one in chunk_ids if one % 2 == 0}
+
+
+@pytest.fixture
+def calls() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+def test_each_row_is_fetched_once_whether_begun_or_asked_for(calls: ThreadPoolExecutor) -> None:
+    shelf = Shelf()
+    rows = ChunkRows(cast(Library, shelf), calls)
+    rows.begin([1, 2])
+    rows.begin([2, 4])
+    assert rows([4, 2, 1]) == {4: "row 4", 2: "row 2"}
+    assert rows([2, 6]) == {2: "row 2", 6: "row 6"}
+    assert rows([1, 6]) == {6: "row 6"}
+    assert sorted(shelf.asked) == [[1, 2], [4], [6]]
+
+
+def test_what_went_wrong_is_raised_where_rows_are_wanted(calls: ThreadPoolExecutor) -> None:
+    rows = ChunkRows(cast(Library, Shelf()), calls)
+    rows.begin([99])
+    with pytest.raises(StoreUnavailable):
+        rows([99])
