@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -228,21 +229,32 @@ class Engine:
     def _warm(self) -> None:
         try:
             self._indexer.warm_up()
-            generation = self._generations.active()
-            self._stores.dense(generation.generation_id).count()
-            # A question's length that the model meets for the first time takes it twice as long.
-            for tokens in range(*WARM_LENGTHS):
-                generation.embedder.embed_question("warm " * tokens)
-                if self.settings.expansion:
-                    self._models.expander()("warm " * tokens)
-            for tokens in range(*WARM_READINGS):
-                list(self._models.answerability()("warm", ["warm " * tokens] * 2))
+            self._warm_search()
             if self.settings.reranker:
                 self._models.cross_encoder()
             self._generators.warm_up()
         except RagError as error:
             # Shown by `warmth` and `status`; each question that needs the model says it again.
             log.warning("warm-up: %s", error)
+
+    def warm_up_search(self) -> None:
+        """Load what searches need, and wait for it: the first of many questions then takes no longer than the others.
+
+        What cannot be loaded is told by the question that needs it.
+        """
+        with suppress(RagError):
+            self._warm_search()
+
+    def _warm_search(self) -> None:
+        generation = self._generations.active()
+        self._stores.dense(generation.generation_id).count()
+        # A length that a model meets for the first time takes it twice as long.
+        for tokens in range(*WARM_LENGTHS):
+            generation.embedder.embed_question("warm " * tokens)
+            if self.settings.expansion:
+                self._models.expander()("warm " * tokens)
+        for tokens in range(*WARM_READINGS):
+            list(self._models.answerability()("warm", ["warm " * tokens] * 2))
 
     # documents
 

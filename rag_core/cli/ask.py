@@ -73,6 +73,8 @@ def _each_question(
     asked: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
     failed = False
     with open_engine() as engine:
+        if file is not None:
+            engine.warm_up_search()
         for one in asked:
             try:
                 row = run(engine, one["question"], one.get("documents") or documents, one["id"])

@@ -123,7 +123,9 @@ class WordIndex:
             enough = k if versions is None else MAX_POSTINGS
             match = _match(self._selective(connection, wanted, enough))
             values = {"match": match, "k": k, "versions": json.dumps(list(versions or ()))}
-            return [Hit(row.rowid, float(row.score)) for row in connection.execute(text(statement), values)]
+            return [
+                Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
+            ]
 
     def holds(self, version: str, word: str, beginning: str, within: tuple[int, int]) -> bool:
         """Whether a version has the word, in whatever form, or any that begins with the letters ``beginning``.

@@ -225,7 +225,7 @@ class Catalogue:
         found: dict[int, Any] = {}
         with self._db.read() as connection:
             for run in batches(list(chunk_ids)):
-                found |= {row.id: row for row in connection.execute(query.where(chunks.c.id.in_(run)))}
+                found |= {row.id: row for row in connection.execute(query.where(chunks.c.id.in_(run))).all()}
         return found
 
     def chunk_range(self, version_id: str) -> tuple[int, int]:

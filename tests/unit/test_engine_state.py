@@ -143,6 +143,18 @@ def test_models_warm_up_in_the_background(engine: Engine) -> None:
     assert engine.warmth().error == ""
 
 
+def test_models_warm_up_before_many_questions(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        assert not engine.warmth().ready
+        engine.warm_up_search()
+        assert engine.warmth().ready
+    with opened(tmp_path / "other", embedder="nobody/no-model") as engine:
+        engine.warm_up_search()
+        assert "nobody/no-model" in engine.warmth().error
+        with pytest.raises(EmbedderMissing, match="nobody/no-model"):
+            engine.search("anything")
+
+
 def test_overrides_outlive_a_restart(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         engine.set_threshold(0.0)
