@@ -53,10 +53,9 @@ def condition(
     configured = asked(generations.configured, None)
     asked(generations.active, None)
     if built and configured and (differing := built.differences(configured)):
-        told = ", ".join(name.replace("_", " ") for name in differing)
         problems.append(
-            f"The index was built with other settings ({told}). It goes on answering as it is; re-index to bring it up "
-            "to date."
+            f"The index was built with other settings ({', '.join(differing)}). It goes on answering as it is; "
+            "re-index to bring it up to date."
         )
     if settings.gguf and (problem := problem_of(settings.gguf)):
         problems.append(problem)
