@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,19 +31,23 @@ class ChunkTokens:
         self._stores = stores
         self._generation = generation
         self._vectors: dict[int, ChunkVectors | None] = {}
+        # Searches that go on side by side find the same chunks: one fetches them, the other waits.
+        self._fetching = threading.Lock()
         self._spans: dict[int, IntArray] = {}
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Token vectors by chunk: those that are stored, and of the first few others, made now."""
-        new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
-        if new:
-            self._vectors |= {**dict.fromkeys(new), **self._fetched(new)}
+        if self._new(chunk_ids):
+            with self._fetching:
+                new = self._new(chunk_ids)
+                self._vectors |= {**dict.fromkeys(new), **self._fetched(new)}
         found = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
         return {chunk_id: vectors for chunk_id, vectors in found.items() if vectors is not None}
 
     def fetch(self, chunk_ids: Sequence[int]) -> None:
         """Take what is stored of these into memory, in whatever thread; `vectors` then has it."""
-        self._vectors.update(self._stores.vectors.tokens([one for one in chunk_ids if one not in self._vectors]))
+        with self._fetching:
+            self._vectors |= self._stores.vectors.tokens(self._new(chunk_ids))
 
     def spans(self, rows: Sequence[Any]) -> list[IntArray]:
         """For each chunk's row the character spans of its tokens, shape (n, 2).
@@ -54,6 +59,9 @@ class ChunkTokens:
         for row, spans in zip(new, offsets, strict=True):
             self._spans[row.id] = spans - len(embedded_text(row.prefix, ""))
         return [self._spans[row.id] for row in rows]
+
+    def _new(self, chunk_ids: Sequence[int]) -> list[int]:
+        return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
 
     def _fetched(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         stored = dict(self._stores.vectors.tokens(chunk_ids))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,3 +75,24 @@ def test_a_question_reads_the_vectors_of_a_chunk_once(engine: Engine, monkeypatc
     monkeypatch.setattr(VectorStore, "tokens", tokens)
     assert engine.answer(ASK_BUDGET).citations
     assert len(read) == len(set(read)) == 2
+
+
+def test_searches_side_by_side_fetch_each_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    indexed(engine, "birds.pdf", PENGUINS)
+    bridge, birds = (row.id for row in rows_of(engine, "bridge.pdf", "birds.pdf"))
+    tokens, asked = chunk_tokens(engine), list[list[int]]()
+    other = threading.Thread(target=lambda: tokens.fetch([bridge, birds]))
+    stored = VectorStore.tokens
+
+    def noted(store: VectorStore, chunk_ids: Sequence[int]) -> Any:
+        asked.append(list(chunk_ids))
+        if len(asked) == 1:
+            other.start()
+        return stored(store, chunk_ids)
+
+    monkeypatch.setattr(VectorStore, "tokens", noted)
+    tokens.fetch([bridge])
+    other.join()
+    assert set(tokens.vectors([bridge, birds])) == {bridge, birds}
+    assert asked == [[bridge], [birds]]
