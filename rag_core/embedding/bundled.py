@@ -68,6 +68,8 @@ class BundledEmbedder(TransformerEmbedder):
         # Twice as many as run: one is being prepared or taken apart while another runs (81 and 94 texts
         # a second).
         self._calls = ThreadPoolExecutor(2 * self._model.at_once, thread_name_prefix="inference")
+        # While a document is indexed, there are a hundred texts in that queue.
+        self._unqueued = ThreadPoolExecutor(self._model.at_once, thread_name_prefix="inference at once")
         dimension = self._model.dimension
         self._identity = Identity(
             name=BUNDLED_EMBEDDER,
@@ -81,8 +83,8 @@ class BundledEmbedder(TransformerEmbedder):
     def identity(self) -> Identity:
         return self._identity
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings]) -> Iterator[list[Embedding]]:
-        return self._calls.map(make, batches)
+    def _each(self, make: MakeBatch, batches: Sequence[Encodings], queued: bool) -> Iterator[list[Embedding]]:
+        return (self._calls if queued else self._unqueued).map(make, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         input_ids, mask = padded(ids, 0, LENGTH_STEP)

@@ -40,8 +40,11 @@ class Embedder(Protocol):
         """Character spans of each text's tokens, special ones left out, shape (n, 2) each."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    def embed(self, texts: Sequence[str], *, queued: bool = True) -> list[Embedding]:
         """Embed texts, the more at once the better; token vectors leave the special tokens out.
+
+        Where somebody waits for them they are not ``queued``: they are embedded beside what else there is to
+        embed, and not after it.
 
         Raises
         ------

@@ -74,7 +74,7 @@ class TransformerEmbedder(ABC):
         encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts], add_special_tokens=False)
         return [np.asarray(one.offsets, np.int32).reshape(-1, 2) for one in encodings]
 
-    def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    def embed(self, texts: Sequence[str], *, queued: bool = True) -> list[Embedding]:
         if not texts:
             return []
         encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts])
@@ -87,7 +87,7 @@ class TransformerEmbedder(ABC):
         # Texts of like length together: a batch is padded to its longest.
         order = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
         batches = [order[first : first + self._batch] for first in range(0, len(order), self._batch)]
-        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches])
+        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches], queued)
         by_row = dict(zip(order, chain.from_iterable(made), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
@@ -104,8 +104,8 @@ class TransformerEmbedder(ABC):
             offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
         )
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings]) -> Iterator[list[Embedding]]:
-        """What ``make`` gives for each batch, in order."""
+    def _each(self, make: MakeBatch, batches: Sequence[Encodings], queued: bool) -> Iterator[list[Embedding]]:
+        """What ``make`` gives for each batch, in order; see `Embedder.embed` for ``queued``."""
         return map(make, batches)
 
     def _embedded(self, encodings: Encodings) -> list[Embedding]:

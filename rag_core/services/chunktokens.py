@@ -70,7 +70,8 @@ class ChunkTokens:
             rows = self._stores.library.visible_chunks(missing)
             present = [chunk_id for chunk_id in missing if chunk_id in rows]
             texts = [embedded_text(rows[one].prefix, rows[one].text) for one in present]
-            for chunk_id, made in zip(present, self._generation.embedder.embed(texts), strict=True):
+            made_now = self._generation.embedder.embed(texts, queued=False)
+            for chunk_id, made in zip(present, made_now, strict=True):
                 sentences = unpack_sentences(rows[chunk_id].sentences)
                 stored[chunk_id] = ChunkVectors(made.tokens, made.scales, sentences)
         return stored

@@ -86,11 +86,11 @@ class Hold:
         self._go.set()
         real = BundledEmbedder.embed
 
-        def embed(embedder: BundledEmbedder, texts: Any) -> Any:
+        def embed(embedder: BundledEmbedder, texts: Any, **how: Any) -> Any:
             if threading.current_thread().name.startswith("embedding"):
                 self.reached.set()
                 assert self._go.wait(60)
-            return real(embedder, texts)
+            return real(embedder, texts, **how)
 
         patch.setattr(BundledEmbedder, "embed", embed)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rag_core.embedding import bundled
+from rag_core.embedding import BundledEmbedder, bundled
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.store.library import Library
@@ -301,6 +303,29 @@ def test_a_document_is_found_by_its_words_before_its_vectors_exist(engine: Engin
     assert after.passages[0].scores["dense"] is not None
     assert after.notices == ()
     assert after.gate.score == pytest.approx(answer.gate.score, abs=0.02)
+
+
+def test_a_question_does_not_wait_for_the_texts_that_are_being_embedded(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward, held, reached, go = BundledEmbedder._forward, threading.Event(), threading.Event(), threading.Event()
+
+    def slow(embedder: BundledEmbedder, ids: Sequence[Sequence[int]]) -> Any:
+        if held.is_set() and threading.current_thread().name.startswith("inference_"):
+            reached.set()
+            assert go.wait(60)
+        return forward(embedder, ids)
+
+    monkeypatch.setattr(BundledEmbedder, "_forward", slow)
+    others = [f"On day {day} of the voyage the crew logged {day * 7} sightings of whales." for day in range(1, 30)]
+    with before(Library, "publish_words", held.set):
+        job = engine.submit("bridge.pdf", make_pdf(BUDGET, *others))
+        assert reached.wait(60)
+    answer = engine.answer(ASK_BUDGET)
+    go.set()
+    assert answer.state is AnswerState.ANSWERED
+    assert answer.passages[0].scores["dense"] is None
+    assert engine.wait([job.job_id])[0].result is DocumentStatus.INDEXED
 
 
 def test_a_replaced_document_answers_as_before_until_the_new_one_is_complete(engine: Engine, hold: Hold) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +51,24 @@ def test_the_one_that_comes_along_gives_what_sentence_transformers_gives() -> No
         assert one.dense == pytest.approx(other.dense, abs=1e-5)
     for vectors, expected in zip(ours.token_vectors(TEXTS), theirs.token_vectors(TEXTS), strict=True):
         assert vectors == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_somebody_waits_for_is_embedded_beside_what_is_queued(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward, go = embedder._forward, threading.Event()  # type: ignore[attr-defined]
+
+    def held(ids: Sequence[Sequence[int]]) -> object:
+        assert len(ids[0]) < 100 or go.wait(60)
+        return forward(ids)
+
+    monkeypatch.setattr(embedder, "_forward", held)
+    with ThreadPoolExecutor(1) as indexing:
+        queue = indexing.submit(embedder.embed, ["word " * 100] * 40)
+        made = embedder.embed(TEXTS, queued=False)
+        waited = not queue.done()
+        go.set()
+        assert (len(made), waited, len(queue.result())) == (len(TEXTS), True, 40)
 
 
 def test_dense_vectors_have_unit_length_and_tell_meanings_apart(embedder: Embedder) -> None:
