@@ -16,13 +16,13 @@ from rag_core.extraction.headings import heading_lines
 from rag_core.extraction.hidden import without_hidden
 from rag_core.extraction.lines import Line
 from rag_core.extraction.order import ordered
-from rag_core.extraction.paragraphs import separators
+from rag_core.extraction.paragraphs import divisions, separators
 from rag_core.extraction.pdfium import Characters, PageReader
 from rag_core.extraction.protocol import ReadPage
 from rag_core.extraction.runs import Run
 from rag_core.extraction.structure import Fonts
 from rag_core.extraction.textlayer import runs_of
-from rag_core.extraction.vocabulary import Vocabulary
+from rag_core.extraction.vocabulary import words_of
 from rag_core.types import FloatArray, Page, PageState
 
 _GARBAGE = 0.3
@@ -40,15 +40,13 @@ class _Found:
     written: bool = True
 
 
-def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, fonts: Fonts, ocr: str = "off") -> ReadPage:
-    """Read a page; ``page_label`` and the final ``heading`` are left to whoever knows the document.
+def read_page(reader: PageReader, page_index: int, fonts: Fonts, ocr: str = "off") -> ReadPage:
+    """Read a page; ``page_label``, the final ``heading`` and divided words are left to whoever knows the document.
 
     Parameters
     ----------
     reader : PageReader
     page_index : int
-    vocabulary : Vocabulary
-        Of the document so far; the words of this page are added.
     fonts : Fonts
         Of the same file.
     ocr : {"auto", "on", "off"}
@@ -60,8 +58,8 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, fonts
     characters, hidden = without_hidden(reader, with_accents(reader.characters(spelt)))
     found = _find(reader, characters, ocr)
     lines = ordered(found.runs, written=found.written)
-    vocabulary.add(_whole_words(lines))
-    text, boxes, spans = compose(lines, separators(lines, vocabulary))
+    between = separators(lines)
+    text, boxes, spans = compose(lines, between)
     state = found.state if text.strip() or found.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
@@ -75,7 +73,8 @@ def read_page(reader: PageReader, page_index: int, vocabulary: Vocabulary, fonts
         boxes=boxes,
         hidden=hidden,
     )
-    return ReadPage(page, heading_lines(lines, spans))
+    words = words_of(_whole_words(lines))
+    return ReadPage(page, heading_lines(lines, spans), divisions(lines, between, spans), tuple(sorted(words)))
 
 
 def _whole_words(lines: list[Line]) -> str:

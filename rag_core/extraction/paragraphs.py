@@ -8,9 +8,10 @@ from statistics import median
 
 from rag_core.extraction.cleaning import UNSPACED
 from rag_core.extraction.lines import Line
-from rag_core.extraction.vocabulary import Vocabulary
 
 LINE, PARAGRAPH = "\n", "\n\n"
+# Inside a word that a line end divides: whether the hyphen is the word's own, the rest of the document tells.
+DIVIDED = "-"
 _LOOSE = 1.3
 _HEAD_LINES = 5
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
@@ -20,14 +21,28 @@ _UNSPACED_END = re.compile(f"[{UNSPACED}]$")
 _UNSPACED_START = re.compile(f"[{UNSPACED}]")
 
 
-def separators(lines: list[Line], vocabulary: Vocabulary) -> list[str]:
+def separators(lines: list[Line]) -> list[str]:
     """What stands before each line but the first, ``len(lines) - 1`` strings.
 
-    A blank line before a new paragraph, nothing or a hyphen inside a word that a line end divides, nothing
-    inside a paragraph of a script without spaces, else a line end.
+    A blank line before a new paragraph, `DIVIDED` inside a word, nothing inside a paragraph of a script without
+    spaces or after a hyphen that was written, else a line end.
     """
     body = _body_pitch(lines)
-    return [_separator(lines, number, body, vocabulary) for number in range(1, len(lines))]
+    return [_separator(lines, number, body) for number in range(1, len(lines))]
+
+
+def divisions(
+    lines: list[Line], separators: list[str], spans: list[tuple[int, int]]
+) -> tuple[tuple[int, str, str], ...]:
+    """Where each `DIVIDED` stands in the text, and the halves of the word before and after it.
+
+    ``spans`` says where each line stands.
+    """
+    return tuple(
+        (spans[number][0] - len(DIVIDED), *halves)
+        for number, separator in enumerate(separators, 1)
+        if separator == DIVIDED and (halves := _halves(lines[number - 1], lines[number]))
+    )
 
 
 def _pitch(upper: Line, lower: Line) -> float:
@@ -44,9 +59,9 @@ def _body_pitch(lines: list[Line]) -> dict[int, float]:
     return {size: median(values) for size, values in distances.items()}
 
 
-def _separator(lines: list[Line], number: int, body: dict[int, float], vocabulary: Vocabulary) -> str:
+def _separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
     upper, lower = lines[number - 1], lines[number]
-    joined = _joined(upper, lower, vocabulary)
+    joined = _joined(upper, lower)
     if joined is not None:
         return joined
     if _new_paragraph(lines, number, body):
@@ -57,19 +72,23 @@ def _separator(lines: list[Line], number: int, body: dict[int, float], vocabular
     return LINE
 
 
-def _joined(upper: Line, lower: Line, vocabulary: Vocabulary) -> str | None:
-    """``""`` or ``"-"`` where the two lines share a word, else `None`."""
+def _joined(upper: Line, lower: Line) -> str | None:
+    """What stands between two lines that share a word, else `None`."""
     literal = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
     if not (upper.hyphen or literal) or abs(upper.size - lower.size) > 2.0:
         return None
-    first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
-    second = _FIRST_PART.match(lower.text)
     if literal:
         # Pdfium marks the hyphens it is sure of; one left as it is stands before a capital or a figure.
         return "" if lower.text[:1].isalnum() and not upper.tabular else None
-    if not first or not second or not second[1][0].islower():
-        return "-" + LINE  # its other half is elsewhere, or there is none
-    return "-" if vocabulary.keeps_hyphen(first[1], second[1]) else ""
+    # Without two halves the other one is elsewhere, or there is none.
+    return DIVIDED if _halves(upper, lower) else "-" + LINE
+
+
+def _halves(upper: Line, lower: Line) -> tuple[str, str] | None:
+    """The halves of the word that two lines share."""
+    first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
+    second = _FIRST_PART.match(lower.text)
+    return (first[1], second[1]) if first and second and second[1][0].islower() else None
 
 
 def _new_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bool:

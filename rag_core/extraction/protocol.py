@@ -17,11 +17,15 @@ from rag_core.types import Page, PageState, WordBoxes
 class ReadPage:
     """A page as a worker read it, before the pages around it are known.
 
-    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings.
+    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings, ``divided`` of each
+    word that a line end divides where its hyphen stands and the halves before and after it, ascending. ``words``
+    are those that no line end divides, each once.
     """
 
     page: Page
     headings: tuple[tuple[int, int], ...] = ()
+    divided: tuple[tuple[int, str, str], ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def dumps(message: dict[str, Any]) -> bytes:
@@ -76,6 +80,8 @@ def pack_page(read: ReadPage) -> dict[str, Any]:
         "skip": page.skip,
         "hidden": page.hidden,
         "headings": read.headings,
+        "divided": read.divided,
+        "words": read.words,
     }
 
 
@@ -96,7 +102,8 @@ def unpack_page(packed: dict[str, Any]) -> ReadPage:
         skip=_pairs(packed["skip"]),
         hidden=packed["hidden"],
     )
-    return ReadPage(page, _pairs(packed["headings"]))
+    divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])
+    return ReadPage(page, _pairs(packed["headings"]), divided, tuple(packed["words"]))
 
 
 def _pairs(values: list[list[int]]) -> tuple[tuple[int, int], ...]:

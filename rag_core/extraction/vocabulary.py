@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from rag_core.extraction.protocol import ReadPage
+from rag_core.types import WordBoxes
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MOST = 200_000
@@ -16,6 +23,11 @@ _COMPOUND = frozenset(
 _PREFIXES = frozenset("multi ex all on off post pre inter co so in".split())
 
 
+def words_of(text: str) -> set[str]:
+    """The words of a text in small letters, compounds whole."""
+    return set(_WORD.findall(text.casefold()))
+
+
 class Vocabulary:
     """Words seen in the text of a document."""
 
@@ -23,10 +35,10 @@ class Vocabulary:
         self._words: set[str] = set()
         self._kept = self._closed = 0
 
-    def add(self, text: str) -> None:
-        """Remember the words of a page that has been read."""
+    def add(self, words: Iterable[str]) -> None:
+        """Remember the words of a page that has been read, as `words_of` gives them."""
         if len(self._words) < _MOST:
-            self._words.update(_WORD.findall(text.casefold()))
+            self._words.update(words)
 
     def keeps_hyphen(self, first: str, second: str) -> bool:
         """Whether two halves of a word that a line end divides are a compound.
@@ -48,3 +60,26 @@ class Vocabulary:
             self._kept += 1
             return True
         return first in _COMPOUND or self._kept > 2 + 2 * self._closed
+
+
+def without_line_end_hyphens(read: ReadPage, vocabulary: Vocabulary) -> ReadPage:
+    """A page without those of its hyphens that only a line end put there; its words are added to the vocabulary.
+
+    All that says where something stands in the text is moved with it.
+    """
+    vocabulary.add(read.words)
+    gone = [at for at, first, second in read.divided if not vocabulary.keeps_hyphen(first, second)]
+    if not gone:
+        return read
+    page = read.page
+    kept = [page.text[start + 1 : end] for start, end in zip([-1, *gone], [*gone, len(page.text)], strict=True)]
+    boxes = page.boxes
+    starts, ends = (places - np.searchsorted(gone, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
+    spans = np.array(read.headings, np.int64).reshape(-1, 2)
+    headings = (spans - np.searchsorted(gone, spans)).tolist()
+    return replace(
+        read,
+        page=replace(page, text="".join(kept), boxes=WordBoxes(starts, ends, boxes.rects)),
+        headings=tuple((start, end) for start, end in headings),
+        divided=(),
+    )

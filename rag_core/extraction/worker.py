@@ -21,7 +21,6 @@ from rag_core.extraction.pdfium import PasswordNeededError, PdfiumDocument, Unre
 from rag_core.extraction.picture import highlighted_png
 from rag_core.extraction.structure import Fonts, has_no_pages
 from rag_core.extraction.unpacking import unpacks_beyond
-from rag_core.extraction.vocabulary import Vocabulary
 
 
 def main() -> None:
@@ -83,7 +82,6 @@ class Service:
         self._path = Path()
         self._password: str | None = None
         self._fonts: Any = None
-        self._vocabulary: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Carry out one request; an error is an answer, too."""
@@ -112,7 +110,6 @@ class Service:
         if not self._document.page_count and not has_no_pages(self._path):
             raise UnreadableError("no page can be found in it")
         self._fonts = Fonts(self._path, self._password)
-        self._vocabulary = Vocabulary()
         return {"page_count": self._document.page_count}
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +123,7 @@ class Service:
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
-            read = read_page(reader, request["index"], self._vocabulary, self._fonts, self._ocr)
+            read = read_page(reader, request["index"], self._fonts, self._ocr)
         return protocol.pack_page(read)
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import separators
 from rag_core.extraction.protocol import ReadPage
 from rag_core.extraction.runs import Run, turn
-from rag_core.extraction.vocabulary import Vocabulary
+from rag_core.extraction.vocabulary import Vocabulary, without_line_end_hyphens
 from rag_core.types import Page, PageState, WordBoxes
 
 WORDS = st.text("abcXYZäß19.,-$()公司אב", min_size=1, max_size=8)
@@ -39,7 +39,7 @@ def runs(draw: st.DrawFn) -> Run:
 @given(st.lists(runs(), max_size=25), st.booleans())
 def test_every_word_comes_out_once_and_boxes_slice_to_words(given_runs: list[Run], written: bool) -> None:
     lines = ordered(given_runs, written=written)
-    text, boxes, spans = compose(lines, separators(lines, Vocabulary()))
+    text, boxes, spans = compose(lines, separators(lines))
     words = [word for run in given_runs for word in run.words]
     placed = [word for line in lines for run in line.runs for word in run.words]
     assert sorted(placed) == sorted(words)
@@ -54,6 +54,32 @@ def test_every_word_comes_out_once_and_boxes_slice_to_words(given_runs: list[Run
     assert np.all(boxes.starts[1:] >= boxes.ends[:-1])
     assert np.all((boxes.rects >= 0) & (boxes.rects <= 1))
     assert [text[start:end] for start, end in spans] == [line.text for line in lines]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["in-side", "along", "the coast", "so"]), st.booleans()), max_size=12))
+def test_hyphens_of_line_ends_go_and_what_says_where_things_stand_goes_along(parts: list[tuple[str, bool]]) -> None:
+    text, divided, spans = "", [], []
+    for part, divides in parts:
+        pieces = [part]
+        if divides:  # "well-known" is known from inside a line, and so is "information"
+            pieces += ["well", "known"] if len(part) % 2 else ["infor", "mation"]
+            divided.append((len(text) + len(part) + len(pieces[1]) + 1, pieces[1], pieces[2]))
+        for piece, after in zip(pieces, (" ", "-", " "), strict=False):
+            spans.append((len(text), len(text) + len(piece), piece))
+            text += piece + after
+    starts, ends = (np.array([span[side] for span in spans], np.int32) for side in (0, 1))
+    boxes = WordBoxes(starts, ends, np.zeros((len(spans), 4), np.float32))
+    page = Page(0, "1", text, PageState.TEXT, boxes=boxes)
+    headings = tuple((start, end) for start, end, _ in spans)
+    read = ReadPage(page, headings, tuple(divided), ("well-known", "information"))
+    settled = without_line_end_hyphens(read, Vocabulary())
+    whole = settled.page.text
+    assert whole == text.replace("infor-mation", "information")
+    pieces = [piece for *_, piece in spans]
+    assert [whole[start:end] for start, end in settled.headings] == pieces
+    moved = settled.page.boxes
+    assert [whole[start:end] for start, end in zip(moved.starts, moved.ends, strict=True)] == pieces
+    assert (moved.starts.dtype, moved.ends.dtype) == (np.int32, np.int32)
 
 
 @given(st.text(max_size=40))
@@ -72,10 +98,11 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
         data.draw(arrays.arrays(np.float32, (count, 4), elements=st.floats(0, 1, width=32))),
     )
     page = Page(3, "iii", text, state, 595.3, 841.9, "Heading", "reason", 0.5, boxes, ((0, 4), (7, 9)))
-    line = protocol.dumps(protocol.pack_page(ReadPage(page, ((1, 2),))))
+    read = ReadPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
+    line = protocol.dumps(protocol.pack_page(read))
     assert line.count(b"\n") == 1
     back = protocol.unpack_page(protocol.loads(line))
-    assert back.headings == ((1, 2),)
+    assert (back.headings, back.divided, back.words) == (read.headings, read.divided, read.words)
     for name in ("page_index", "page_label", "text", "state", "width", "height", "heading", "reason", "skip"):
         assert getattr(back.page, name) == getattr(page, name)
     for name in ("starts", "ends", "rects"):

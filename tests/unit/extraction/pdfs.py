@@ -13,7 +13,7 @@ from rag_core.extraction.pagereader import read_page
 from rag_core.extraction.pdfium import PdfiumDocument
 from rag_core.extraction.protocol import ReadPage
 from rag_core.extraction.structure import Fonts
-from rag_core.extraction.vocabulary import Vocabulary
+from rag_core.extraction.vocabulary import Vocabulary, without_line_end_hyphens
 
 PROSE = (
     "The company sells tools to people who repair bridges and it has done so",
@@ -48,7 +48,7 @@ def read(path: Path, index: int = 0, ocr: str = "off") -> ReadPage:
     document, fonts = PdfiumDocument(path), Fonts(path, None)
     try:
         with document.open_page(index) as reader:
-            return read_page(reader, index, Vocabulary(), fonts, ocr)
+            return without_line_end_hyphens(read_page(reader, index, fonts, ocr), Vocabulary())
     finally:
         fonts.close()
         document.close()

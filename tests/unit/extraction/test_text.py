@@ -9,7 +9,7 @@ import pypdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.extraction.vocabulary import Vocabulary
+from rag_core.extraction.vocabulary import Vocabulary, words_of
 from rag_core.types import Page, PageState
 from tests.unit.extraction.pdfs import PROSE, lines, make, read
 
@@ -119,7 +119,7 @@ def test_divided_words_are_joined_and_keep_a_box_for_each_half(tmp_path: Path) -
 )
 def test_hyphens_at_line_ends(first: str, second: str, kept: bool) -> None:
     vocabulary = Vocabulary()
-    vocabulary.add("A franchise owned by people in e-commerce, in mixed company and fashion mode.")
+    vocabulary.add(words_of("A franchise owned by people in e-commerce, in mixed company and fashion mode."))
     assert vocabulary.keeps_hyphen(first, second) is kept
 
 
