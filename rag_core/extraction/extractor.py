@@ -8,7 +8,7 @@ from pathlib import Path
 from rag_core.errors import EmptyDocument, NotAPdf
 from rag_core.extraction.pool import WorkerPool
 from rag_core.extraction.process import AbandonedError
-from rag_core.extraction.reading import DocumentHeader, Limits, Reading
+from rag_core.extraction.reading import READERS, DocumentHeader, Limits, Reading
 from rag_core.types import Page
 
 _HEADER_WITHIN = 1024
@@ -53,7 +53,7 @@ class Extractor:
 
     Notes
     -----
-    Several threads may extract at once; each gets a worker of its own.
+    Several threads may extract at once; each gets workers of its own.
     """
 
     def __init__(
@@ -69,8 +69,9 @@ class Extractor:
         self._pool = WorkerPool(memory_mb, ocr)
 
     def warm_up(self) -> None:
-        """Start a worker, so that the first file need not wait for it."""
-        self._pool.give(self._pool.take())
+        """Start as many workers as read a file, so that the first one need not wait for them."""
+        for worker in [self._pool.take() for _ in range(READERS)]:
+            self._pool.give(worker)
 
     def extract(
         self,

@@ -8,7 +8,7 @@ from rag_core.extraction.process import WorkerProcess
 
 
 class WorkerPool:
-    """Hands out worker processes and takes them back; as many exist as threads use at once.
+    """Hands out worker processes and takes them back; as many exist as are used at once.
 
     Parameters
     ----------

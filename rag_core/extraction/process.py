@@ -66,6 +66,11 @@ class WorkerProcess:
         return self._process.poll() is None
 
     @property
+    def has_answered(self) -> bool:
+        """Whether `receive` need not wait: there is an answer, or the process has ended."""
+        return not self._answers.empty()
+
+    @property
     def pid(self) -> int:
         return self._process.pid
 

@@ -1,9 +1,10 @@
-"""One run over one file, with a worker that is replaced when the file kills it."""
+"""One run over one file, by several workers, each replaced when the file kills it."""
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,17 @@ from typing import Any
 from rag_core.errors import DamagedPdf, DocumentTooLarge, EmptyDocument, EncryptedPdf, ExtractionFailed
 from rag_core.extraction.assembly import Assembler
 from rag_core.extraction.headings import Sections
+from rag_core.extraction.lane import OPEN_TIMEOUT_S, Lane
 from rag_core.extraction.pool import WorkerPool
-from rag_core.extraction.process import AbandonedError, WorkerDiedError, WorkerProcess, WorkerTimedOutError
+from rag_core.extraction.process import WorkerDiedError, WorkerTimedOutError
 from rag_core.extraction.protocol import ReadPage, unpack_page
 from rag_core.types import Page, PageState
 
-_OPEN_TIMEOUT_S = 60.0
+# Workers on one file; of a document with fewer pages each than `_LEAST_PAGES` fewer.
+READERS = min(os.cpu_count() or 1, 4)
+_LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
+# Pages asked of each worker before the first of them is taken.
 _AHEAD = 2
 _MOST_LOSSES = 5
 
@@ -65,23 +70,17 @@ class Reading:
         self._name = name
         self._password = password
         self._cancelled = cancelled
-        self._worker: WorkerProcess | None = None
-        self._unanswered = 0
-        self._recognised = False
+        self._lanes = [self._lane(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
+        self._recognising = False
         self._lost = False
 
     def close(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is None:
-            return
-        if self._unanswered:
-            worker.kill()
-        elif self._recognised:
-            worker.close()  # text recognition keeps half a gigabyte that an idle worker has no use for
-        elif worker.alive:
-            with _suppressed():
-                worker.ask({"do": "close"}, 5.0)
-        self._pool.give(worker)
+        for lane in self._lanes:
+            lane.close()
+
+    def _lane(self, **checks: int) -> Lane:
+        opening = {"do": "open", "path": str(self._path), "password": self._password, **checks}
+        return Lane(self._pool, opening, self._limits.page_timeout_s, self._cancelled)
 
     def run(self) -> Iterator[DocumentHeader | Page]:
         header = self._header()
@@ -92,7 +91,6 @@ class Reading:
         for read in self._pages(header.page_count):
             label = header.labels[read.page.page_index] if header.labels else str(read.page.page_index + 1)
             page = replace(read.page, page_label=label or str(read.page.page_index + 1))
-            self._recognised |= page.state in (PageState.OCR, PageState.MIXED)
             states[page.state] = states.get(page.state, 0) + 1
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
             yield from assembler.add(replace(read, page=page))
@@ -119,17 +117,6 @@ class Reading:
 
     # Opening
 
-    def _open(self) -> int:
-        """Open the file in a worker, a new one if need be; the number of its pages."""
-        if self._worker is None:
-            self._worker = self._pool.take()
-        most = self._limits.max_decompressed_mb * 1_000_000
-        request = {"do": "open", "path": str(self._path), "password": self._password, "most_unpacked": most}
-        answer = self._worker.ask(request, _OPEN_TIMEOUT_S, self._cancelled)
-        if "error" in answer:
-            self._refuse(answer)
-        return int(answer["result"]["page_count"])
-
     def _refuse(self, answer: dict[str, Any]) -> None:
         if answer["error"] == "password":
             what = "The password given does not open it" if self._password else "Give its password"
@@ -150,11 +137,13 @@ class Reading:
 
     def _header(self) -> DocumentHeader:
         try:
-            page_count = self._open()
+            answer = self._lanes[0].opened()
         except (WorkerDiedError, WorkerTimedOutError) as loss:
-            self._worker = None
-            how = str(loss) or f"it took longer than {_OPEN_TIMEOUT_S:g} s"
+            how = str(loss) or f"it took longer than {OPEN_TIMEOUT_S:g} s"
             raise ExtractionFailed(f"{self._name} could not be opened: {how}. Save it anew and try again.") from None
+        if "error" in answer:
+            self._refuse(answer)
+        page_count = int(answer["result"]["page_count"])
         if page_count == 0:
             raise EmptyDocument(f"{self._name} has no pages. Save or download it again.")
         if page_count > self._limits.max_pages:
@@ -165,12 +154,10 @@ class Reading:
         return self._described(page_count)
 
     def _described(self, page_count: int) -> DocumentHeader:
-        assert self._worker is not None
         try:
-            answer = self._worker.ask({"do": "metadata"}, _METADATA_TIMEOUT_S, self._cancelled)
+            answer = self._lanes[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
             # Without outline and labels the text is still worth having.
-            self._worker = None
             return DocumentHeader(page_count)
         found = answer.get("result", {})
         return DocumentHeader(
@@ -184,39 +171,41 @@ class Reading:
     # Pages
 
     def _pages(self, page_count: int) -> Iterator[ReadPage]:
-        """Every page, in order; the worker already reads the next one while a page is taken care of."""
-        index, losses = 0, 0
-        while index < page_count:
+        """Every page, in order; the workers already read the next ones while a page is taken care of."""
+        for _ in range(min(READERS, page_count // _LEAST_PAGES) - 1):
+            lane = self._lane()
+            lane.begin()
+            self._lanes.append(lane)
+        asked: deque[Lane] = deque()
+        losses = 0
+        for index in range(page_count):
             if losses >= _MOST_LOSSES:
                 yield _failed(index, f"not tried, since the {losses} pages before it were lost one after another")
-                index += 1
                 continue
+            self._request(index, page_count, asked)
+            lane = asked.popleft()
             try:
-                self._request(index, page_count)
-                answer = self._receive()
+                answer = lane.receive()
             except (WorkerDiedError, WorkerTimedOutError) as loss:
-                self._worker, self._unanswered, self._lost = None, 0, True
+                self._lost = True
                 losses += 1
                 how = str(loss) or f"reading it took longer than {self._limits.page_timeout_s:g} s"
                 yield _failed(index, how)
             else:
                 losses = 0
-                yield self._read(answer, index)
-            index += 1
+                read = self._read(answer, index)
+                self._recognising = read.page.state in (PageState.OCR, PageState.MIXED)
+                lane.recognised |= self._recognising
+                yield read
 
-    def _request(self, index: int, page_count: int) -> None:
-        if self._worker is None:
-            self._open()
-        assert self._worker is not None
-        while self._unanswered < _AHEAD and index + self._unanswered < page_count:
-            self._worker.send({"do": "page", "index": index + self._unanswered})
-            self._unanswered += 1
-
-    def _receive(self) -> dict[str, Any]:
-        assert self._worker is not None
-        answer = self._worker.receive(self._limits.page_timeout_s, self._cancelled)
-        self._unanswered -= 1
-        return answer
+    def _request(self, index: int, page_count: int, asked: deque[Lane]) -> None:
+        """Ask for the pages from ``index`` on; ``asked`` holds for each that was asked for who reads it."""
+        # Text recognition uses all cores, and half a gigabyte a worker: page by page then.
+        lanes = self._lanes[:1] if self._recognising else [lane for lane in self._lanes if lane.ready()]
+        while len(asked) < _AHEAD * len(lanes) and index + len(asked) < page_count:
+            lane = min(lanes, key=lambda one: one.waiting)
+            lane.request(index + len(asked))
+            asked.append(lane)
 
     def _read(self, answer: dict[str, Any], index: int) -> ReadPage:
         if "result" in answer:
@@ -231,12 +220,3 @@ class Reading:
 
 def _failed(index: int, reason: str) -> ReadPage:
     return ReadPage(Page(index, "", "", PageState.FAILED, reason=reason))
-
-
-@contextmanager
-def _suppressed() -> Iterator[None]:
-    """Whatever a worker that is no longer needed dies of."""
-    try:
-        yield
-    except (WorkerDiedError, WorkerTimedOutError, AbandonedError):
-        return

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 from rag_core.extraction import worker
+from rag_core.types import PageState
 
 
 class HostileService(worker.Service):
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
         if "dies-at-open" in request["path"]:
             os.abort()
+        if "opens-once" in request["path"]:
+            if Path(request["path"] + ".opened").exists():
+                self._answer_no(request["path"])
+            Path(request["path"] + ".opened").touch()
         return super().do_open(request)
+
+    def _answer_no(self, path: str) -> None:
+        if "aborts" in path:
+            os.abort()
+        raise LookupError("not twice")
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
         if "dies-at-metadata" in self._path.name:
@@ -33,7 +44,10 @@ class HostileService(worker.Service):
             if "chatters" in self._path.name:
                 print("a library that prints")
                 os.write(1, b"from C as well\n")
-        return super().do_page(request)
+        page = super().do_page(request)
+        if "recognises" in self._path.name:
+            page |= {"state": PageState.OCR.value, "reason": str(os.getpid())}
+        return page
 
 
 if __name__ == "__main__":

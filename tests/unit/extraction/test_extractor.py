@@ -19,6 +19,7 @@ from rag_core.errors import (
     NotAPdf,
 )
 from rag_core.extraction import DocumentHeader, Extractor, probe, process
+from rag_core.extraction.reading import READERS
 from rag_core.types import Page, PageState
 from tests.unit.extraction.pdfs import PROSE, lines, make, raw_pdf
 
@@ -63,12 +64,13 @@ def test_reuses_its_worker(extractor: Extractor, tmp_path: Path) -> None:
     assert [worker.pid for worker in extractor._pool._idle] == [first]
 
 
-def test_a_worker_can_be_started_before_the_first_file_comes(tmp_path: Path) -> None:
+def test_workers_can_be_started_before_the_first_file_comes(tmp_path: Path) -> None:
     with Extractor() as extractor:
         extractor.warm_up()
-        first = extractor._pool._idle[0].pid
+        first = {worker.pid for worker in extractor._pool._idle}
         list(extractor.extract(three(tmp_path / "a.pdf")))
-        assert [worker.pid for worker in extractor._pool._idle] == [first]
+        assert {worker.pid for worker in extractor._pool._idle} == first
+        assert len(first) == READERS
 
 
 def test_page_labels_outline_and_title(extractor: Extractor, tmp_path: Path) -> None:
