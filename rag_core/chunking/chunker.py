@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -76,35 +76,28 @@ class Chunker:
         self._rule = rule
         self._offsets = offsets
 
-    def chunk(self, name: str, pages: Sequence[Page]) -> list[ChunkSpan]:
-        """Chunks of a document in reading order.
+    def chunk(self, name: str, pages: Iterable[Page]) -> list[ChunkSpan]:
+        """Chunks of a document in reading order; those of a page are made as soon as the next one has come.
 
         A chunk lies on one page, unless its last sentence goes on at the top of the next: then it
         ends where that sentence does. Text marked ``skip`` (running headers and footers) is left
         out; every other character that is not white space lies in some chunk.
         """
         spans: list[ChunkSpan] = []
-        # All at once: the tokenizer takes every core.
-        token_offsets = self._offsets([page.text for page in pages])
-        told = title(name, pages[0] if pages else None)
-        for page, following, offsets in zip(pages, [*pages, None][1:], token_offsets, strict=True):
-            spans += self._of_page(name, told, page, following, offsets, len(spans))
+        coming = iter(pages)
+        page = next(coming, None)
+        told = title(name, page)
+        while page is not None:
+            following = next(coming, None)
+            spans += self._of_page(name, told, page, following, len(spans))
+            page = following
         return spans
 
-    def of_page(self, name: str, told: str, page: Page, following: Page) -> list[ChunkSpan]:
-        """Chunks that begin on a page which another follows, numbered from 0.
-
-        ``told`` is the document's `title`.
-        """
-        return self._of_page(name, told, page, following, self._offsets([page.text])[0], 0)
-
-    def _of_page(
-        self, name: str, told: str, page: Page, following: Page | None, offsets: IntArray, first: int
-    ) -> list[ChunkSpan]:
+    def _of_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         common, common_tokens = self._prefix(document_label(name, told, page.heading), page.heading)
         found = [table for body in _bodies(page) for table in tables(page, *body)]
         spans = []
-        for ordinal, (start, end, pieces) in enumerate(self._cuts(page, offsets), first):
+        for ordinal, (start, end, pieces) in enumerate(self._cuts(page, self._offsets([page.text])[0]), first):
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
             head, head_tokens = self._fitting(repeated_head(page, found, start, common), room)

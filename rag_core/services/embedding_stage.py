@@ -16,8 +16,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from rag_core.services.discarding import Discarding
-from rag_core.services.generations import Generation
-from rag_core.services.head_start import HeadStart
 from rag_core.services.publication import Publication
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -44,8 +42,6 @@ class EmbeddingStage:
         Whether a job has been cancelled.
     ended : callable
         Called with each work once it is published, failed or cancelled.
-    batch : int
-        Texts a forward pass.
     """
 
     def __init__(
@@ -54,11 +50,8 @@ class EmbeddingStage:
         removal: Removal,
         cancelled: Callable[[str], bool],
         ended: Callable[[Work], None],
-        batch: int,
     ) -> None:
         self._stores = stores
-        self._batch = batch
-        self._busy = False
         self._cancelled = cancelled
         self._discarding = Discarding(stores, removal, ended)
         self._publication = Publication(stores, removal, self._discarding, cancelled, ended, self._remake)
@@ -77,13 +70,6 @@ class EmbeddingStage:
         """Hand over a version; waits while too many are waiting."""
         self._waiting.put(work)
 
-    def head_start(self, name: str, generation: Generation) -> HeadStart:
-        """Begin with a document that is still being read, as long as nothing else is to be done."""
-        return HeadStart(name, generation, self._stores, self._calls, self._batch, self._idle)
-
-    def _idle(self) -> bool:
-        return not self._busy and self._waiting.empty()
-
     def stop(self) -> None:
         """End after the current lots; what is unfinished goes on at the next start."""
         self._stopping = True
@@ -97,7 +83,6 @@ class EmbeddingStage:
             together = self._take()
             if not together or self._stopping:
                 return
-            self._busy = True
             groups: dict[str, list[Work]] = {}
             for work in together:
                 groups.setdefault(work.generation.space, []).append(work)
@@ -106,7 +91,6 @@ class EmbeddingStage:
                     self._guarded(group)
                 except Exception:  # the store that failures are noted in failed as well
                     log.exception("the vectors of %d documents could not be made", len(group))
-            self._busy = False
 
     def _take(self) -> list[Work]:
         """What is waiting, up to a number of chunks; empty when it is time to stop."""
@@ -148,9 +132,7 @@ class EmbeddingStage:
         """Make and store the vectors that are missing; works that are cancelled leave the group."""
         embedder, space = group[0].generation.embedder, group[0].generation.space
         texts, owners = self._missing(group, space)
-        ready = {one: made for work in group for one, made in work.made.items() if one in texts}
-        self._keep(space, group, owners, ready)
-        order = sorted((one for one in texts if one not in ready), key=lambda digest: texts[digest][1])
+        order = sorted(texts, key=lambda digest: texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
         for first in range(0, len(order), AT_ONCE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -14,7 +14,6 @@ from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagEr
 from rag_core.extraction import VERSION, DocumentHeader, Extractor
 from rag_core.services.embedding_stage import EmbeddingStage
 from rag_core.services.generations import Generation, Generations
-from rag_core.services.head_start import HeadStart
 from rag_core.services.reindexing import Reindexing
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -64,7 +63,7 @@ class Indexer:
         self._problems: dict[str, str] = {}
         self._tidied = time.monotonic()
         self._stopping = False
-        self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended, settings.embedding_batch)
+        self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended)
         self._reindexing = Reindexing(stores, generations, removal, self)
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
@@ -212,12 +211,13 @@ class Indexer:
             version_id, generation_id=generation.generation_id, status=DocumentStatus.INDEXING.value
         )
         extractor = generation.fingerprint.extractor
-        ahead = self._embedding.head_start(name, generation)
         if pages is None:
-            pages, extractor = self._extract(job_id, row, ahead), VERSION
+            pages, extractor = [], VERSION
+            spans = generation.chunker().chunk(name, self._extract(job_id, row, pages))
+        else:
+            spans = generation.chunker().chunk(name, pages)
         stores.library.update_version(version_id, extractor=extractor)
         stores.library.save_pages(version_id, pages)
-        spans = generation.chunker().chunk(name, pages)
         if not spans:
             raise EmptyDocument(f"{name} holds no text that could be read on any of its {len(pages)} pages.")
         with self._removal.lock:
@@ -236,7 +236,6 @@ class Indexer:
             status=status,
             reason=reason,
             activate=activate,
-            made=ahead.end(),
         )
 
     # the reading thread
@@ -305,9 +304,9 @@ class Indexer:
             reason = f"An internal error while {job.name} was read; the log has the details. Retry it."
             self._end(job, DocumentStatus.FAILED, reason)
 
-    def _extract(self, job_id: str, row: Any, ahead: HeadStart) -> list[Page]:
+    def _extract(self, job_id: str, row: Any, pages: list[Page]) -> Iterator[Page]:
+        """The pages of a version's file as they come, which are added to ``pages``."""
         name, version_id = row.name, row.id
-        pages: list[Page] = []
         total, reported = 0, 0.0
         with self._stores.files.local(row.sha256) as path:
             items = self._extractor.extract(
@@ -321,7 +320,7 @@ class Indexer:
                     total = item.page_count
                     continue
                 pages.append(item)
-                ahead.add(item)
+                yield item
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
                     self._stores.jobs.progress(job_id, "reading", len(pages), total)
@@ -329,7 +328,6 @@ class Indexer:
             raise _Stopped
         if len(pages) < total and not self.is_cancelled(job_id):
             raise ExtractionFailed(f"Reading {name} ended after {len(pages)} of {total} pages. Retry it.")
-        return pages
 
     def _end(self, job: Job, status: DocumentStatus, reason: str) -> None:
         """End a job whose version comes to nothing."""

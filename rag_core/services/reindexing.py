@@ -161,7 +161,7 @@ class Reindexing:
             library.update_version(version_id, needs_password=isinstance(error, EncryptedPdf))
             self._removal.abandon(version_id, status, str(error), keep=not activate)
             failed = Work(job.job_id, version_id, row.document_id, row.name, generation, (), (), (),
-                          status, str(error), activate, {}, of_reindex=True, error=str(error))  # fmt: skip
+                          status, str(error), activate, of_reindex=True, error=str(error))  # fmt: skip
             self._ended.append(failed)
             return
         work.of_reindex = True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_core.services.generations import Generation
-from rag_core.types import ChunkSpan, DocumentStatus, Embedding, Page, PageState
+from rag_core.types import ChunkSpan, DocumentStatus, Page, PageState
 
 MAX_LISTED = 8
 
@@ -16,8 +16,7 @@ class Work:
     """A version whose chunks are stored and whose vectors are to be made.
 
     ``activate`` says whether it becomes the searched version when it is complete; a re-index that
-    builds a new generation activates all at once instead. ``made`` holds vectors that are there before its turn
-    comes, by hash.
+    builds a new generation activates all at once instead.
     """
 
     job_id: str
@@ -31,7 +30,6 @@ class Work:
     status: DocumentStatus
     reason: str
     activate: bool
-    made: dict[bytes, Embedding]
     of_reindex: bool = False
     embedded: int = 0
     computed: int = 0

@@ -14,14 +14,12 @@ from rag_core.engine import LONGEST_LOOK_AWAY_S, Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.extraction import Extractor
 from rag_core.index import DenseIndex, WordIndex
-from rag_core.services.head_start import HeadStart
-from rag_core.store.codec import text_hash
 from rag_core.store.conversations import ConversationStore
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.vectors import VectorStore
-from rag_core.types import DocumentStatus, Embedding, JobState
+from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
 from tests.unit.engines import (
     ASK_BUDGET,
@@ -106,22 +104,6 @@ def test_a_job_can_be_cancelled_while_another_is_published(
     ended = engine.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert names_found(engine, ASK_PENGUINS) == []
-    assert_in_agreement(engine)
-
-
-def test_vectors_are_begun_while_other_pages_are_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    end, made = HeadStart.end, dict[bytes, Embedding]()
-
-    def noted(self: HeadStart) -> dict[bytes, Embedding]:
-        made.update(end(self))
-        return made
-
-    monkeypatch.setattr(HeadStart, "end", noted)
-    cover = ["Penguin Lines plc", "(Exact name of registrant as specified in its charter)"]
-    document_id = indexed(engine, "a.pdf", cover, *(f"{PENGUINS} Part {number}." for number in range(12)))
-    assert made
-    assert engine.title(document_id) == "Penguin Lines plc"
-    assert made.keys() <= {text_hash(span.prefix, span.text) for span in engine.chunks(document_id)}
     assert_in_agreement(engine)
 
 
