@@ -162,7 +162,9 @@ class Settings(BaseSettings):
         500, ge=1, le=100_000, description="Most that one stream of a PDF may unpack to, in megabytes"
     )
     page_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest time on one page before it is given up")
-    worker_memory_mb: int = Field(2048, ge=256, le=1_000_000, description="Memory limit of an extraction worker")
+    worker_memory_mb: int = Field(
+        2048, ge=256, le=1_000_000, description="Memory limit of an extraction worker; up to four read one file"
+    )
     watch_interval_s: float = Field(30.0, gt=0, le=86_400, description="Seconds between looks at watched folders")
     ocr: Literal["auto", "on", "off"] = Field(
         "auto", description="Read pages as pictures: when they hold too little text, always, or never"
