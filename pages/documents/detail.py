@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.documents.table import WORDS
+from pages.documents.table import status_words
 from pages.shared.blocks import marked
 from pages.shared.problems import told
 from pages.shared.richtext import richtext
@@ -22,7 +22,7 @@ _READ_AS = {PageState.OCR: "picture (OCR)", PageState.MIXED: "text and picture"}
 def detail(engine: Engine, document: DocumentInfo) -> None:
     """Show what was read from a document, and what went wrong with it."""
     st.subheader(plain(document.name), anchor=False)
-    parts = [WORDS[document.status], count(document.pages, "page"), count(document.chunks, "chunk")]
+    parts = [status_words(document), count(document.pages, "page"), count(document.chunks, "chunk")]
     for number, what in (
         (document.pages_ocr, "read as pictures"),
         (document.pages_empty, "without text"),

@@ -13,7 +13,7 @@ from pages.shared import keys
 from pages.shared.text import count
 from rag_core.types import DocumentInfo, DocumentStatus
 
-WORDS = {
+_WORDS = {
     DocumentStatus.QUEUED: "Waiting",
     DocumentStatus.INDEXING: "Indexing",
     DocumentStatus.INDEXED: "Ready",
@@ -23,6 +23,8 @@ WORDS = {
     DocumentStatus.FAILED: "Failed",
     DocumentStatus.CANCELLED: "Cancelled",
 }
+# New, with its chunks stored and their vectors still to be made.
+_BY_WORDS = "Found by words"
 _COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size, kB", "Added")
 
 
@@ -71,7 +73,7 @@ def _remember(chosen: list[str]) -> None:
 
 
 def _matches(document: DocumentInfo, query: str) -> bool:
-    text = f"{document.name} {WORDS[document.status]} {document.reason}".casefold()
+    text = f"{document.name} {status_words(document)} {document.reason}".casefold()
     return all(word in text for word in query.casefold().split())
 
 
@@ -85,8 +87,14 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
+def status_words(document: DocumentInfo) -> str:
+    """How far a document is."""
+    by_words = document.status is DocumentStatus.INDEXING and document.chunks
+    return _BY_WORDS if by_words else _WORDS[document.status]
+
+
 def _status(document: DocumentInfo) -> str:
-    words = WORDS[document.status]
+    words = status_words(document)
     if not document.reason:
         return words
     # The name stands beside it already, and most reasons begin with it.
@@ -98,7 +106,7 @@ def _status(document: DocumentInfo) -> str:
 def _configuration(*, wide_status: bool) -> dict[str, object]:
     return {
         "Name": st.column_config.TextColumn(width=240),
-        "Status": st.column_config.TextColumn(width=420 if wide_status else 110),
+        "Status": st.column_config.TextColumn(width=420 if wide_status else 130),
         "Pages": st.column_config.NumberColumn(format="localized", width="small"),
         "Chunks": st.column_config.NumberColumn(format="localized", width="small"),
         # Streamlit's own format for bytes takes its units from the reader's locale: "2.4mB" in British English.

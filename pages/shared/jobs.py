@@ -65,8 +65,9 @@ def job_panel(engine: Engine) -> None:
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
         running = engine.jobs(active=True, limit=_MOST)
-        # Tables, counts and pickers outside this fragment change with a job that begins or ends. A
-        # full run would close an open dialog, so that waits until the reader has closed it.
+        # Tables, counts and pickers outside this fragment change with a job that begins or ends, and once a
+        # document is found by its words. A full run would close an open dialog, so that waits until the reader
+        # has closed it.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
         for job in reversed(running[-_SHOWN:]):
@@ -78,8 +79,8 @@ def job_panel(engine: Engine) -> None:
     panel()
 
 
-def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState]]:
-    return {(job.job_id, job.state) for job in jobs}
+def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
+    return {(job.job_id, job.state, job.stage == "embedding") for job in jobs}
 
 
 def _bar(engine: Engine, job: Job) -> None:

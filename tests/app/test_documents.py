@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.documents.detail import _frame
+from pages.shared.jobs import _states
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus, Page, PageState
 from tests.app.conftest import OpenPage, settle, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, add
 from tests.conftest import make_pdf
+from tests.unit.engines import Hold
 
 
 def rows(app: AppTest) -> dict[str, str]:
@@ -30,6 +35,25 @@ def test_an_upload_is_indexed_once_and_the_drop_zone_emptied(open_page: OpenPage
     assert len(engine.jobs()) == 1
     assert app.file_uploader[0].value == []
     assert "is ready" in texts(app)
+
+
+def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
+    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = Hold(monkeypatch)
+    hold.on()
+    job = engine.submit("bridge.pdf", BRIDGE)
+    hold.until_reached()
+    app = open_page("documents")
+    (row,) = app.dataframe[0].value.to_dict("records")
+    assert (row["Status"], row["Pages"], row["Chunks"]) == ("Found by words", 2, 2)
+    assert engine.search("bridge").passages
+    (embedding,) = engine.jobs(active=True)
+    # The page is drawn again when a job comes to that stage, not only when it ends.
+    assert _states([embedding]) != _states([replace(embedding, stage="reading")])
+    hold.release()
+    engine.wait([job.job_id])
+    settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready"})
 
 
 def test_a_file_that_is_no_pdf_has_its_reason_on_its_row(open_page: OpenPage) -> None:
