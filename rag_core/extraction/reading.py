@@ -71,7 +71,8 @@ class Reading:
         self._password = password
         self._cancelled = cancelled
         self._lanes = [self._lane(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
-        self._recognising = False
+        # Until the first page has been read, it may be a scan.
+        self._alone = True
         self._lost = False
 
     def close(self) -> None:
@@ -194,14 +195,14 @@ class Reading:
             else:
                 losses = 0
                 read = self._read(answer, index)
-                self._recognising = read.page.state in (PageState.OCR, PageState.MIXED)
-                lane.recognised |= self._recognising
+                self._alone = read.page.state in (PageState.OCR, PageState.MIXED)
+                lane.recognised |= self._alone
                 yield read
 
     def _request(self, index: int, page_count: int, asked: deque[Lane]) -> None:
         """Ask for the pages from ``index`` on; ``asked`` holds for each that was asked for who reads it."""
         # Text recognition uses all cores, and half a gigabyte a worker: page by page then.
-        lanes = self._lanes[:1] if self._recognising else [lane for lane in self._lanes if lane.ready()]
+        lanes = self._lanes[:1] if self._alone else [lane for lane in self._lanes if lane.ready()]
         while len(asked) < _AHEAD * len(lanes) and index + len(asked) < page_count:
             lane = min(lanes, key=lambda one: one.waiting)
             lane.request(index + len(asked))
