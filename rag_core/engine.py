@@ -175,7 +175,7 @@ class Engine:
     # models
 
     def warm_up(self) -> None:
-        """Load models, open Chroma and start a reader in the background, once."""
+        """Load models, open Chroma and start those that read files in the background, once."""
         with self._starting:
             if self._warming is None:
                 self._warming = threading.Thread(target=self._warm, name="warm-up", daemon=True)

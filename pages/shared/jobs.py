@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobwords import job_label, job_outcome, job_share
+from pages.shared.jobwords import is_embedding, job_label, job_outcome, job_share
 from pages.shared.problems import told
 from pages.shared.text import plain
 from rag_core.engine import Engine, SameName
@@ -80,7 +80,7 @@ def job_panel(engine: Engine) -> None:
 
 
 def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
-    return {(job.job_id, job.state, job.stage == "embedding") for job in jobs}
+    return {(job.job_id, job.state, is_embedding(job)) for job in jobs}
 
 
 def _bar(engine: Engine, job: Job) -> None:

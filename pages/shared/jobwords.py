@@ -19,8 +19,13 @@ def job_label(job: Job) -> str:
 
 def job_step(job: Job) -> str:
     """``: page 34 of 212``; empty while there is nothing to count."""
-    unit = "chunk" if job.stage.startswith("embed") or job.stage.startswith("stor") else "page"
+    unit = "chunk" if is_embedding(job) else "page"
     return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.total else ""
+
+
+def is_embedding(job: Job) -> bool:
+    """Whether a file has been read, and is found by its words where no version of it was there before."""
+    return job.stage == "embedding"
 
 
 def job_share(job: Job) -> float:

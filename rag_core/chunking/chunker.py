@@ -97,7 +97,7 @@ class Chunker:
         common, common_tokens = self._prefix(document_label(name, told, page.heading), page.heading)
         found = [table for body in _bodies(page) for table in tables(page, *body)]
         spans = []
-        for ordinal, (start, end, pieces) in enumerate(self._cuts(page, self._offsets([page.text])[0]), first):
+        for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
             head, head_tokens = self._fitting(repeated_head(page, found, start, common), room)
@@ -141,8 +141,9 @@ class Chunker:
             tokens += counts[first]
         return lines[first:], tokens
 
-    def _cuts(self, page: Page, offsets: IntArray) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+    def _cuts(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
         """Spans ``(start, end)`` of one page, with the pieces that they are made of."""
+        offsets = self._offsets([page.text])[0]
         for body_start, body_end in _bodies(page):
             pieces = list(self._pieces(page.text, body_start, body_end, offsets))
             yield from _pack(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))

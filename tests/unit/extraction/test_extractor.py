@@ -30,13 +30,6 @@ def extractor():
         yield extractor
 
 
-@pytest.fixture
-def hostile(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process, "WORKER_MODULE", "tests.unit.extraction.hostile_worker")
-    with Extractor(ocr="off", page_timeout_s=3, memory_mb=512) as extractor:
-        yield extractor
-
-
 def split(items) -> tuple[DocumentHeader, list[Page]]:
     header, *pages = items
     return header, pages

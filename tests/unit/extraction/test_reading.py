@@ -19,13 +19,6 @@ def two_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_LEAST_PAGES", PAGES // 2)
 
 
-@pytest.fixture
-def hostile(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process, "WORKER_MODULE", "tests.unit.extraction.hostile_worker")
-    with Extractor(ocr="off", page_timeout_s=3, memory_mb=512) as extractor:
-        yield extractor
-
-
 def long(path: Path) -> Path:
     """Whether a hyphen goes depends on what the pages before it say."""
     told = [f"Page {number} of the long-winded informa-" for number in range(PAGES)]
