@@ -49,27 +49,27 @@ class Expander:
         check_weights(path, WEIGHTS, PACKAGE, ", or set RAG_EXPANSION to false")
         self._tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.enable_truncation(WINDOW)
-        self._model = MaskedBert(path, precision)
         vocabulary = self._tokenizer.get_vocab()
-        # Pieces of words say nothing by themselves, nor do letters and marks.
-        self._words = {at: word for word, at in vocabulary.items() if len(word) > 1 and word.isalnum()}
-        self._is_word = np.zeros(len(vocabulary), bool)
-        self._is_word[list(self._words)] = True
+        # Pieces of words say nothing by themselves, nor do letters and marks; and another number is another fact: to a
+        # question about 2021 the model adds 2019.
+        self._words = sorted((at, word) for word, at in vocabulary.items() if len(word) > 1 and word.isalpha())
+        self._model = MaskedBert(path, [at for at, _ in self._words], precision)
 
     def __call__(self, question: str) -> dict[str, float]:
         """Words in small letters and without accents, with their weights, all above 0."""
         encoding = self._tokenizer.encode(question)
         ids, mask = padded([encoding.ids], 0, LENGTH_STEP)
-        weights = np.log1p(np.maximum(self._model.likeliest(ids, mask)[0], 0))
-        own, pieces = _own_words(question, encoding, weights)
-        likely = np.flatnonzero((weights > 0) & self._is_word).tolist()
-        # Another number is another fact: to a question about 2021 the model adds 2019.
-        added = {word: float(weights[at]) for at in likely if (word := self._words[at]).isalpha() and at not in pieces}
-        return {**added, **own}
+        weights, own_weights = (np.log1p(np.maximum(scores[0], 0)) for scores in self._model.likeliest(ids, mask))
+        own, pieces = _own_words(question, encoding, own_weights)
+        likely = ((*self._words[place], float(weights[place])) for place in np.flatnonzero(weights))
+        return {**{word: weight for at, word, weight in likely if at not in pieces}, **own}
 
 
 def _own_words(question: str, encoding: Encoding, weights: FloatArray) -> tuple[dict[str, float], set[int]]:
-    """A question's words with the weight of their weightiest piece, and the pieces that are no words of it."""
+    """A question's words with the weight of their weightiest piece, and the ids of pieces that are no words of it.
+
+    ``weights`` holds one for each token.
+    """
     spans: dict[int, list[int]] = {}
     for position, word in enumerate(encoding.word_ids):
         if word is not None:
@@ -79,7 +79,7 @@ def _own_words(question: str, encoding: Encoding, weights: FloatArray) -> tuple[
     for positions in spans.values():
         text = plain(question[encoding.offsets[positions[0]][0] : encoding.offsets[positions[-1]][1]])
         at = [encoding.ids[position] for position in positions]
-        weight = float(max(weights[at]))
+        weight = float(max(weights[positions]))
         if len(text) > 1 and text.isalnum() and weight > 0:
             own[text] = max(weight, own.get(text, 0.0))
         if len(at) > 1:
