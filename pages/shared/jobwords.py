@@ -6,6 +6,9 @@ from pages.shared.text import duration
 from rag_core.types import DocumentStatus, Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
+_EMBEDDING = "embedding"
+# What is counted in each stage, where it is not pages.
+_COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
 
 
 def job_label(job: Job) -> str:
@@ -19,13 +22,13 @@ def job_label(job: Job) -> str:
 
 def job_step(job: Job) -> str:
     """``: page 34 of 212``; empty while there is nothing to count."""
-    unit = "chunk" if is_embedding(job) else "page"
+    unit = _COUNTED.get(job.stage, "page")
     return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.total else ""
 
 
 def is_embedding(job: Job) -> bool:
     """Whether a file has been read, and is found by its words where no version of it was there before."""
-    return job.stage == "embedding"
+    return job.stage == _EMBEDDING
 
 
 def job_share(job: Job) -> float:

@@ -23,7 +23,7 @@ class JobState(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of background work. ``done`` of ``total`` pages or chunks of the current stage.
+    """A piece of background work. ``done`` of ``total`` pages, chunks or documents of the current stage.
 
     ``seconds`` is the time since it started (or took); ``remaining_s`` an estimate, ``None`` until
     there is ground for one. ``kind`` is ``index`` or ``reindex``.

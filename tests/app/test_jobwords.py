@@ -1,0 +1,30 @@
+"""Background jobs in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages.shared.jobwords import job_label, job_share
+from rag_core.types import Job, JobState
+
+
+def job(kind: str, stage: str, done: int, total: int, state: JobState = JobState.RUNNING) -> Job:
+    return Job("1", kind, "report.pdf", None, state, stage, done, total, None, "", 1.0, None, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage", "label"),
+    [
+        ("index", "reading", "Indexing report.pdf: page 3 of 1,200"),
+        ("index", "embedding", "Indexing report.pdf: chunk 3 of 1,200"),
+        ("reindex", "re-indexing", "Re-indexing report.pdf: document 3 of 1,200"),
+    ],
+)
+def test_a_job_tells_what_it_counts(kind: str, stage: str, label: str) -> None:
+    assert job_label(job(kind, stage, 3, 1200)) == label
+
+
+def test_what_has_nothing_to_count_yet_tells_no_number() -> None:
+    assert job_label(job("index", "", 0, 0)) == "Indexing report.pdf"
+    assert job_share(job("index", "", 0, 0)) == 0.0
+    assert job_label(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting"
