@@ -229,9 +229,10 @@ class Engine:
     def _warm(self) -> None:
         try:
             self._indexer.warm_up()
-            self._warm_search()
-            if self.settings.reranker:
-                self._models.cross_encoder()
+            with self._models.preparing():
+                self._warm_search()
+                if self.settings.reranker:
+                    self._models.cross_encoder()
             self._generators.warm_up()
         except RagError as error:
             # Shown by `warmth` and `status`; each question that needs the model says it again.

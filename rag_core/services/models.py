@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -27,6 +28,7 @@ class Models:
         self._answerability: Answerability | None = None
         self._loading = threading.Lock()
         self._warmth = Warmth(False, "Not started")
+        self._preparing = False
 
     def close(self) -> None:
         """Let go of all that was loaded.
@@ -114,7 +116,18 @@ class Models:
             self._warmth = Warmth(False, problem, str(error))
             raise
 
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        """Call nothing ready until all is that is prepared meanwhile, whichever model is loaded before the others."""
+        self._preparing = True
+        try:
+            yield
+        finally:
+            self._preparing = False
+
     @property
     def warmth(self) -> Warmth:
         """How far loading is."""
+        if self._preparing and self._warmth.ready:
+            return Warmth(False, "Preparing to search")
         return self._warmth

@@ -1,0 +1,28 @@
+"""Models that are loaded once."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.errors import EmbedderMissing
+from rag_core.services.models import Models
+from rag_core.settings import BUNDLED_EMBEDDER, load_settings
+
+
+def test_nothing_is_ready_before_all_is_that_is_prepared() -> None:
+    models = Models(load_settings())
+    with models.preparing():
+        models.embedder(BUNDLED_EMBEDDER)
+        assert not models.warmth.ready
+        assert models.warmth.label
+    assert models.warmth.ready
+
+
+def test_a_model_that_cannot_be_loaded_is_told_while_others_are_prepared() -> None:
+    models = Models(load_settings())
+    with models.preparing():
+        with pytest.raises(EmbedderMissing):
+            models.embedder("nobody/no-model")
+        assert "nobody/no-model" in models.warmth.error
+    assert not models.warmth.ready
+    assert "nobody/no-model" in models.warmth.error
