@@ -152,9 +152,18 @@ class _Weights:
         self._arrays = {_present_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
         for name, change in (changes or {}).items():
             self._arrays[name] = self._arrays[name] + change
+        self._tables: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> FloatArray:
         return self._arrays[name]
+
+    def rows(self, name: str, indices: Any) -> Any:
+        """The rows of a weight that indices name; however often it is asked for them, the graph holds it once."""
+        from openvino import opset13 as ops
+
+        if name not in self._tables:
+            self._tables[name] = ops.constant(self[name])
+        return ops.gather(self._tables[name], indices, _constant(0))
 
     def linear(self, states: Any, name: str) -> Any:
         from openvino import opset13 as ops
@@ -202,13 +211,15 @@ def _likeliest(weights: _Weights, words: Sequence[int]) -> Any:
     # What is no token is made the first once more, which changes no highest score.
     first = ops.slice(turned, _constant([0]), _constant([1]), _constant([1]), _constant([1]))
     turned = ops.select(ops.unsqueeze(ops.convert(mask, "boolean"), _constant(2)), turned, first)
+
+    def highest(vectors: Any, bias: Any) -> Any:
+        return ops.add(ops.reduce_max(ops.matmul(turned, vectors, False, True), _constant([1]), False), bias)
+
     # The words that go in and those that come out have the same vectors.
-    vectors, bias = weights["embeddings.word_embeddings.weight"], weights[f"{head}.bias"]
+    vectors, bias = "embeddings.word_embeddings.weight", f"{head}.bias"
     chosen = np.asarray(words)
-    scores = ops.matmul(turned, ops.constant(vectors[chosen]), False, True)
-    best = ops.add(ops.reduce_max(scores, _constant([1]), False), ops.constant(bias[chosen]))
-    own = ops.matmul(turned, ops.gather(ops.constant(vectors), ids, _constant(0)), False, True)
-    best_own = ops.add(ops.reduce_max(own, _constant([1]), False), ops.gather(ops.constant(bias), ids, _constant(0)))
+    best = highest(ops.constant(weights[vectors][chosen]), ops.constant(weights[bias][chosen]))
+    best_own = highest(weights.rows(vectors, ids), weights.rows(bias, ids))
     return openvino.Model([best, best_own], [ids, mask], "masked_bert")
 
 
@@ -249,7 +260,7 @@ def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, An
         return ops.transpose(split, _constant([0, 2, 1, 3]))
 
     def embedded(indices: Any, name: str) -> Any:
-        return ops.gather(ops.constant(weights[f"embeddings.{name}.weight"]), indices, _constant(0))
+        return weights.rows(f"embeddings.{name}.weight", indices)
 
     ids = ops.parameter([-1, -1], np.int64, "input_ids")
     mask = ops.parameter([-1, -1], np.int64, "attention_mask")
