@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rag_core.answering.rewriter import Rewriter, Rewriting
+from rag_core.errors import RagError
 from rag_core.services.asking import Asking
 from rag_core.services.generators import Generators
 from rag_core.services.queries import AS_SET
@@ -67,12 +68,17 @@ class Conversing:
     def with_follow_ups(
         self, events: Generator[AskEvent, None, None], documents: Sequence[str] | None
     ) -> Generator[AskEvent, None, None]:
-        """The events, the answer with questions to go on with."""
+        """The events, the answer with questions to go on with, or with a notice of why there are none."""
         with closing(events):
             for event in events:
-                if isinstance(event, Answer):
-                    event = replace(event, follow_ups=follow_ups(self._searching, event, documents))
-                yield event
+                yield self._suggesting(event, documents) if isinstance(event, Answer) else event
+
+    def _suggesting(self, answer: Answer, documents: Sequence[str] | None) -> Answer:
+        try:
+            return replace(answer, follow_ups=follow_ups(self._searching, answer, documents))
+        except RagError as error:
+            # The answer is made and paid for: what became of the documents since may not take it away.
+            return replace(answer, notices=(*answer.notices, f"{error} No further questions are suggested."))
 
 
 def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:

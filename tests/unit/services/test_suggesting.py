@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rag_core.engine import Engine
 from rag_core.services.suggesting import topics
-from rag_core.types import Answer, Passage
+from rag_core.types import Answer, Passage, SearchResult
 from tests.unit.engines import indexed, opened
 
 TOWER = (
@@ -39,6 +40,19 @@ def test_what_is_offered_can_be_answered(library: Engine) -> None:
     assert not any("Vardo" in question for question in offered)
     for question in offered:
         assert library.search(question).gate.answerable
+
+
+def test_an_answer_outlives_its_document_without_suggestions(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        document = indexed(engine, "tower.pdf", TOWER, HARBOUR)
+        for event in engine.ask(ASKED, documents=[document], suggest=True):
+            if isinstance(event, SearchResult):
+                engine.delete([document])
+    assert isinstance(event, Answer)
+    assert "88 metres" in event.text
+    assert event.citations
+    assert event.follow_ups == ()
+    assert event.notices[-1].endswith("No further questions are suggested.")
 
 
 def asked_about(text: str = "", heading: str = "") -> list[str]:
