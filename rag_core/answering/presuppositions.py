@@ -18,6 +18,7 @@ from rag_core.answering.names import (
     subjects,
 )
 from rag_core.answering.numbers import MONTHS
+from rag_core.answering.polarity import is_polar
 from rag_core.answering.wording import Word
 
 _FIGURES = re.compile(r"\d{2,}")
@@ -66,8 +67,7 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     return (
         *_names(asked, said, about),
         *_figures(asked, said, _years(title)),
-        *_negations(question, said),
-        *opposites(asked, said),
+        *_denials(question, asked, said),
     )
 
 
@@ -156,15 +156,19 @@ def is_foreign(question: str, passage: str, title: str, document: str | None) ->
     return document is not None and not any(len(word) >= FEWEST_LETTERS and word in _letters(document) for word in own)
 
 
-def _negations(question: str, said: Reading) -> Iterator[str]:
-    """Where one denies what the other says.
+def _denials(question: str, asked: Reading, said: Reading) -> Iterator[str]:
+    """Where one denies what the other says, or says the opposite.
 
-    The reason for which something is not so is told in other words: "why won't it do" by "it does up to 2 TB".
+    A question of yes or no takes neither for granted: "no" is an answer to it. The reason for which something is not
+    so is told in other words: "why won't it do" by "it does up to 2 TB".
     """
-    asked = reading(_PURPOSE.sub("", question))
+    if is_polar(question):
+        return
+    apart = reading(_PURPOSE.sub("", question))
     if not _WHY.search(question):
-        yield from own_negations(asked, said)
-    yield from source_negations(asked, said)
+        yield from own_negations(apart, said)
+    yield from source_negations(apart, said)
+    yield from opposites(asked, said)
 
 
 def _letters(text: str) -> str:

@@ -191,6 +191,36 @@ def test_reasons_and_purposes_are_told_without_their_negation(question: str, lac
 
 
 @pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("Are there any operations in Russia?", "We have no operations in Russia."),
+        ("Can the machine be immersed in water?", "Never immerse the machine in water."),
+        ("In 2023, did revenue rise?", "Revenue fell in 2023."),
+        ("Is smoking not allowed?", "Smoking is allowed."),
+        ("Can you tell me whether smoking is allowed?", "Smoking is not allowed."),
+    ],
+)
+def test_a_question_of_yes_or_no_is_answered_by_a_denial(question: str, passage: str) -> None:
+    assert unmet(question, passage, "") == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("Which operations are in Russia?", "We have no operations in Russia."),
+        ("Can you tell me how much revenue rose in 2023?", "Revenue fell in 2023."),
+        ("Could you say who was elected to the board?", "Whitfield was not elected to the board."),
+    ],
+)
+def test_a_question_for_a_thing_is_not(question: str, passage: str) -> None:
+    assert unmet(question, passage, "") != ()
+
+
+def test_a_question_of_yes_or_no_takes_its_names_and_figures_for_granted() -> None:
+    assert len(unmet("Did Acme sell 40 ships in 2023?", "Acme has not sold any in 2022.", "")) == 2
+
+
+@pytest.mark.parametrize(
     ("question", "lacking"),
     [
         ("When did Great Britain colonize Australia?", ["Great Britain", "Australia"]),
