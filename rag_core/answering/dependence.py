@@ -102,7 +102,8 @@ def _fragment(question: str, words: Sequence[Token], start: int, end: int, *, jo
     if about:
         group = 1 if about[1] else 2
         return Reference(Kind.FRAGMENT, start + about.start(group), end)
-    kinds = {token.word for token in words if token.is_function}
+    # "May" within a question is the month.
+    kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
     if kinds & WH and len(words) <= 4 and all(_says_nothing(token) for token in words):
         return Reference(Kind.BARE, start, end)
     if kinds & (WH | AUXILIARIES) or len(words) > LONGEST_FRAGMENT:

@@ -18,6 +18,7 @@ from itertools import pairwise
 from rag_core.answering.dependence import Kind, Reference, find_reference
 from rag_core.answering.english import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
 from rag_core.answering.enumeration import listed
+from rag_core.answering.exchange import exchanged
 from rag_core.answering.phrases import Phrase, content, names, noun_phrases, phrases
 from rag_core.types import Message
 
@@ -25,7 +26,6 @@ from rag_core.types import Message
 TURNS = 3
 MOST_TERMS = 4
 _MARKERS = re.compile(r"\s*\[\d+\]")
-_NUMBER = re.compile(r"\b\d[\d,.]*\b")
 _PLACE_BEFORE = re.compile(r"\b(?:in|at|from|to|near|of|on|for)\s+(?:the\s+)?$", re.IGNORECASE)
 _ADJUNCT = re.compile(r"^(when|where|why|how)\s+(?=\w)", re.IGNORECASE)
 _NAMES_A_PERSON = re.compile(r"^(?:by |for |to |with )?(?:who|whom|whose)\b|\b(?:which|what) person\b", re.IGNORECASE)
@@ -167,43 +167,16 @@ def _with_clause(bare: str, earlier: str) -> str:
 
 
 def _in_place_of_its_like(fragment: str, earlier: str) -> str:
-    """The earlier question asked of what a fragment names, in place of what is most like it.
+    """The earlier question asked of what a fragment names; see `exchanged`.
 
-    A figure takes a figure's place, a name a name's; where none is alike, or several are, the
-    fragment is asked about with the earlier question's names.
+    Where nothing in it is like that, the fragment is asked about with the earlier question's names.
     """
-    named, number = names(fragment), _NUMBER.search(fragment)
-    inside = [token for token in tokens(fragment) if any(one.start <= token.start < one.end for one in named)]
-    beside = [token for token in tokens(fragment) if token not in inside and not token.is_function]
-    words = [token.text for token in beside if not (number and token.text == number[0])]
-    asked = earlier
-    if not words and len(named) <= 1:
-        asked = _exchanged(asked, fragment, named[0]) if named else asked
-        old = _NUMBER.findall(asked)
-        if asked and number and len(old) == 1:
-            return asked.replace(old[0], number[0])
-        if asked and not number:
-            return asked
+    if asked := exchanged(fragment, earlier):
+        return asked
     if tokens(fragment)[0].word in PREPOSITIONS:
         return f"{earlier.rstrip(' ?')} {fragment.strip()}?"
     subjects = [one.text for one in _unlike(fragment, phrases(earlier))][:MOST_TERMS]
     return f"{_capital(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
-
-
-def _exchanged(earlier: str, fragment: str, name: Phrase) -> str:
-    """The earlier question with a name in the place of the one that is like it; empty if none is."""
-    alike = [one for one in names(earlier) if set(_stems(one.core)) & set(_stems(name.core))] or names(earlier)
-    if len(alike) != 1:
-        return ""
-    before = tokens(earlier[: alike[0].start])
-    first = tokens(fragment)[0].word
-    if first in PREPOSITIONS and not (before and before[-1].word == first):
-        return ""
-    return earlier[: alike[0].start] + name.text + earlier[alike[0].end :]
-
-
-def _stems(phrase: str) -> list[str]:
-    return [token.word for token in tokens(phrase) if not token.is_function]
 
 
 def _capital(text: str) -> str:
