@@ -288,7 +288,7 @@ class Engine:
         return self._indexer.submit(name, data, collection, on_same_name, password)
 
     def clashes(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
-        """Whether a document of that name but with other content is in the library.
+        """Whether a document of that name but with other content is in the library, or waits to be indexed.
 
         `submit` would replace it, or keep both, as ``on_same_name`` says: a question to ask first.
         """

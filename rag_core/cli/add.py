@@ -13,6 +13,7 @@ from rag_core.cli.opening import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
+from rag_core.store.files import clean_name
 from rag_core.types import DocumentStatus, Job
 
 # Files handed to the engine ahead of those that have ended: enough to keep it busy.
@@ -55,11 +56,16 @@ def _added(
 ) -> Iterator[dict[str, Any]]:
     """A row a file, as soon as it ends."""
     waiting: dict[str, str] = {}
+    names: set[str] = set()
     for source in given:
         if source.problem:
             yield rows.refused(source.shown, source.problem)
             continue
-        waiting[engine.submit(source.name, source.data, **how).job_id] = source.shown
+        # Files of one name in several folders are several documents: neither is a later state of the other.
+        name = clean_name(source.name)
+        options = {**how, "on_same_name": "keep"} if name in names else how
+        names.add(name)
+        waiting[engine.submit(name, source.data, **options).job_id] = source.shown
         if len(waiting) >= AHEAD:
             yield from _ended(engine, waiting, AHEAD - 1, bars)
     yield from _ended(engine, waiting, 0, bars)

@@ -23,6 +23,7 @@ from rag_core.settings import Settings
 from rag_core.store.codec import text_hash
 from rag_core.store.database import now
 from rag_core.store.files import clean_name, sha256_of
+from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, Job, JobState, Page
 
 log = logging.getLogger(__name__)
@@ -135,7 +136,9 @@ class Indexer:
         if library.find_content(sha256_of(data)):
             return False
         document_id = library.find_name(clean_name(name), collection)
-        return document_id is not None and bool(library.visible_versions([document_id]))
+        held = library.versions_where(versions.c.document_id == document_id) if document_id else []
+        # One that waits counts as well: it may be of the same batch, and would be gone before anyone saw it.
+        return any(row.state == "building" or row.active_version == row.id for row in held)
 
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
         """Queue a re-index; see `Engine.reindex`."""

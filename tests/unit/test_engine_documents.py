@@ -20,6 +20,7 @@ from tests.unit.engines import (
     BUDGET,
     COPPER,
     PENGUINS,
+    Hold,
     assert_in_agreement,
     idle,
     indexed,
@@ -206,6 +207,22 @@ def test_a_changed_file_can_be_kept_beside_the_one_of_its_name(
     assert names_found(engine, ASK_BUDGET) == [name]
     assert names_found(engine, ASK_COPPER) == [third]
     assert_in_agreement(engine)
+
+
+def test_a_name_is_taken_by_what_is_searched_or_waits_and_by_nothing_else(engine: Engine, hold: Hold) -> None:
+    assert not engine.clashes("a.pdf", make_pdf(BUDGET))
+    engine.add("a.pdf", b"no pdf")
+    assert not engine.clashes("a.pdf", make_pdf(BUDGET))
+    hold.on()
+    engine.submit("other.pdf", make_pdf(COPPER))
+    hold.until_reached()
+    engine.submit("a.pdf", make_pdf(BUDGET))
+    assert not engine.clashes("a.pdf", make_pdf(BUDGET))
+    assert engine.clashes("a.pdf", make_pdf(PENGUINS))
+    assert not engine.clashes("a.pdf", make_pdf(PENGUINS), collection="birds")
+    hold.release()
+    idle(engine)
+    assert engine.clashes("a.pdf", make_pdf(PENGUINS))
 
 
 def test_collections_hold_names_apart(engine: Engine) -> None:

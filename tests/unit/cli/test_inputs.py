@@ -50,6 +50,10 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path / "data", monkeypatch, capsys)
 
 
+def documents(shell: Shell) -> list[str]:
+    return sorted(row["document"] for row in rows(shell("list", "--json")[1]))
+
+
 def rows(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.split("\n") if line]
 
@@ -289,6 +293,28 @@ def test_a_rejected_replacement_is_not_reported_with_the_counts_of_what_stays(fr
     code, out, _ = fresh("add", str(tmp_path / "a.pdf"), "--json")
     (row,) = rows(out)
     assert (code, row["status"], row["pages"], row["chunks"]) == (cli.SOME_FAILED, "rejected", 0, 0)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_of_one_name_in_several_folders_are_several_documents(fresh: Shell, tmp_path: Path, packed: bool) -> None:
+    texts = {"2022/report.pdf": BUDGET, "2023/report.pdf": PENGUINS}
+    for place, text in texts.items():
+        (tmp_path / "papers" / place).parent.mkdir(parents=True)
+        (tmp_path / "papers" / place).write_bytes(make_pdf(text))
+    (tmp_path / "papers.zip").write_bytes(zipped(*((place, make_pdf(text)) for place, text in texts.items())))
+    given = str(tmp_path / ("papers.zip" if packed else "papers"))
+    code, out, _ = fresh("add", given, "--json")
+    assert (code, [row["status"] for row in rows(out)]) == (0, ["indexed", "indexed"])
+    assert documents(fresh) == ["report (2).pdf", "report.pdf"]
+    _, out, _ = fresh("add", given, "--json")
+    assert [row["status"] for row in rows(out)] == ["duplicate", "duplicate"]
+
+
+def test_a_later_file_of_the_same_name_takes_the_former_s_place(fresh: Shell, tmp_path: Path) -> None:
+    for text in (BUDGET, PENGUINS):
+        (tmp_path / "a.pdf").write_bytes(make_pdf(text))
+        assert fresh("add", str(tmp_path / "a.pdf"))[0] == 0
+    assert documents(fresh) == ["a.pdf"]
 
 
 @pytest.mark.parametrize("options", [["--json"], []])
