@@ -472,6 +472,10 @@ class Engine:
         """
         return self._watching.add(url, collection)
 
+    def watched(self, url: str) -> Watch | None:
+        """The watch of a folder or fsspec URL, reachable or not; raises `SettingsError` for what is neither."""
+        return self._watching.find(url)
+
     def unwatch(self, watch_id: str) -> None:
         """Watch a folder no longer; its documents stay."""
         self._stores.watches.remove(watch_id)

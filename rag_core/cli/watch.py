@@ -31,10 +31,13 @@ def watch(
             if not as_json:
                 console.table(found, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
             return
-        one = engine.watch(folder, collection=collection)
         if remove:
-            engine.unwatch(one.watch_id)
+            known = engine.watched(folder)
+            if known is None:
+                raise typer.BadParameter(f"{folder} is not watched. Name none to list those that are.")
+            engine.unwatch(known.watch_id)
             return
+        one = engine.watch(folder, collection=collection)
         problem = _follow(engine, one.watch_id, follow, as_json)
     if problem:
         raise typer.Exit(SOME_FAILED)

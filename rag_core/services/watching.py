@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.services.indexing import Indexer
 from rag_core.services.stores import Stores
-from rag_core.store.files import browse
-from rag_core.types import DeleteReceipt, DocumentStatus, Sync, Watch
+from rag_core.store.files import Listing, browse, clean_name, full_url
+from rag_core.types import DeleteReceipt, DocumentStatus, Job, Sync, Watch
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,17 @@ class Watching:
         if self._thread is not None:
             self._thread.join()
 
+    def find(self, url: str) -> Watch | None:
+        """The watch of a folder or fsspec URL, whether it can be reached or not; ``None`` where there is none.
+
+        Raises
+        ------
+        SettingsError
+            The URL's kind is not known or its driver is not installed.
+        """
+        wanted = full_url(url)
+        return next((watch for watch in self._stores.watches.listed() if watch.url == wanted), None)
+
     def add(self, url: str, collection: str) -> Watch:
         """Begin to watch a folder or fsspec URL; one that is watched already is given back.
 
@@ -64,16 +76,15 @@ class Watching:
             It cannot be reached.
         """
         try:
-            listing = browse(url)
+            return self.find(url) or self._stores.watches.add(browse(url).url, collection)
         except (StoreUnavailable, SettingsError) as error:
             raise SettingsError(f"{url} cannot be watched: {error}") from None
-        return self._stores.watches.add(listing.url, collection)
 
     def sync(self, watch: Watch) -> Sync:
         """Bring the library in step with one folder.
 
         A folder that cannot be reached changes nothing: documents are removed only where the folder
-        answers and does not hold their file.
+        answers and holds no file of theirs any more.
         """
         with self._syncing:
             try:
@@ -81,43 +92,83 @@ class Watching:
             except (StoreUnavailable, SettingsError) as error:
                 self._stores.watches.checked(watch.watch_id, str(error))
                 return Sync(watch.watch_id, (), (), (), str(error))
-            known = self._stores.watches.files(watch.watch_id)
-            added: list[str] = []
-            changed: list[str] = []
-            problems: list[str] = []
-            for path, stamp in listing.stamps.items():
-                if path in known and known[path].stamp == stamp:
-                    continue
-                try:
-                    self._take(watch, path, stamp, listing.read(path), known.get(path))
-                except (StoreUnavailable, OSError) as error:
-                    problems.append(f"{path}: {error}")
-                    continue
-                (changed if path in known else added).append(path)
-            removed = list(self._removed(watch, set(known) - set(listing.stamps), known))
-            problem = "; ".join(problems)
-            self._stores.watches.checked(watch.watch_id, problem)
-            return Sync(watch.watch_id, tuple(added), tuple(changed), tuple(removed), problem)
+            found = self._compared(watch, listing)
+            self._stores.watches.checked(watch.watch_id, found.problem)
+            return found
 
-    def _take(self, watch: Watch, path: str, stamp: str, data: bytes, former: Any) -> None:
-        """Queue a new or changed file, and note which document it is."""
-        document_id = former.document_id if former is not None and former.owned else None
-        job = self._indexer.submit(
-            path.rsplit("/", 1)[-1], data, watch.collection, "keep", None, document_id=document_id
+    def _compared(self, watch: Watch, listing: Listing) -> Sync:
+        watches = self._stores.watches
+        known = watches.files(watch.watch_id)
+        # The folder's own documents, whichever of its files each is by now: files are renamed, copied, overwritten.
+        own = {row.document_id for row in known.values() if row.owned}
+        held = {path: row.document_id for path, row in known.items() if listing.stamps.get(path) == row.stamp}
+        taken: dict[str, Job] = {}
+        problems: list[str] = []
+        for path in [one for one in listing.stamps if one not in held]:
+            former = known[path].document_id if path in known else None
+            try:
+                job = self._take(watch, path, listing.read(path), former, own, held)
+            except (StoreUnavailable, OSError) as error:
+                problems.append(f"{path}: {error}")
+                if former:
+                    held[path] = former
+                continue
+            taken[path], held[path] = job, job.document_id
+            if job.result is not DocumentStatus.DUPLICATE:
+                if job.document_id != former:
+                    own.add(job.document_id)
+                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
+        stuck = {one for one in own - set(held.values()) if not self._removed(watch, one, problems)}
+        # Only now: a row is all that tells whose a document is, should its removal be cut off or fail.
+        removed = [path for path, row in known.items() if path not in held and row.document_id not in stuck]
+        for path in removed:
+            watches.forget(watch.watch_id, path)
+        for path, job in taken.items():
+            if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in stuck):
+                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
+        return Sync(
+            watch.watch_id,
+            tuple(path for path in taken if path not in known),
+            tuple(path for path in taken if path in known),
+            tuple(sorted(removed)),
+            "; ".join(problems),
         )
-        owned = job.result is not DocumentStatus.DUPLICATE or job.document_id == document_id
-        self._stores.watches.note(watch.watch_id, path, stamp, job.document_id, owned)
 
-    def _removed(self, watch: Watch, paths: set[str], known: dict[str, Any]) -> Iterator[str]:
-        for path in sorted(paths):
-            file = known[path]
-            self._stores.watches.forget(watch.watch_id, path)
-            if file.owned and not self._stores.watches.refers(file.document_id):
-                try:
-                    self._delete([file.document_id])
-                except UnknownDocument:  # deleted by hand before
-                    log.debug("%s was gone already", path)
-            yield path
+    def _take(
+        self, watch: Watch, path: str, data: bytes, former: str | None, own: Collection[str], held: Mapping[str, str]
+    ) -> Job:
+        """Queue a new or changed file: as the next version of what it was, unless another file still is that."""
+        name = path.rsplit("/", 1)[-1]
+        goes_on = (
+            former is not None
+            and (former in own or self._has_name(former, name, watch.collection))
+            and former not in held.values()
+            and not self._stores.watches.refers(former, but=watch.watch_id)
+        )
+        document_id = former if goes_on else None
+        return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id)
+
+    def _has_name(self, document_id: str, name: str, collection: str) -> bool:
+        """Whether a document that was there before, as of a folder that is watched again, has its file's name."""
+        path = PurePosixPath(clean_name(name))
+        numbered = re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
+        return any(
+            one.collection == collection and re.fullmatch(numbered, one.name)
+            for one in self._stores.library.documents([document_id])
+        )
+
+    def _removed(self, watch: Watch, document_id: str, problems: list[str]) -> bool:
+        """Remove a document that no file of its folder is any more, or leave it to a folder that has one."""
+        if self._stores.watches.pass_on(document_id, watch.watch_id):
+            return True
+        try:
+            self._delete([document_id])
+        except UnknownDocument:  # deleted by hand before
+            log.debug("%s was gone already", document_id)
+        except RagError as error:
+            problems.append(str(error))
+            return False
+        return True
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):

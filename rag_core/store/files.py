@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
@@ -150,15 +151,13 @@ def browse(url: str) -> Listing:
     StoreUnavailable
         It does not answer, or is not a folder.
     """
-    import fsspec
-
+    fs, root = _opened(url)
     try:
-        fs, root = fsspec.core.url_to_fs(url)
         if not fs.isdir(root):
             raise StoreUnavailable(f"{url} cannot be reached, or is not a folder.")
         found = fs.find(root, detail=True)
-    except (ImportError, ValueError) as error:
-        raise SettingsError(f"{url} is no folder or URL that can be read: {error}.") from None
+    except ValueError as error:
+        raise _unreadable(url, error) from None
     except OSError as error:
         raise StoreUnavailable(f"{url} cannot be read ({error.strerror or error}).") from error
     base = root.rstrip("/") + "/"
@@ -168,6 +167,26 @@ def browse(url: str) -> Listing:
         if str(path).lower().endswith(".pdf") and info.get("type") == "file"
     }
     return Listing(str(fs.unstrip_protocol(root)), stamps, lambda path: bytes(fs.cat_file(base + path)))
+
+
+def full_url(url: str) -> str:
+    """A folder or fsspec URL as `browse` names it, whether it can be reached or not; raises `SettingsError`."""
+    fs, root = _opened(url)
+    return str(fs.unstrip_protocol(root))
+
+
+def _opened(url: str) -> tuple[Any, str]:
+    import fsspec
+
+    try:
+        fs, root = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError, OSError) as error:
+        raise _unreadable(url, error) from None
+    return fs, root
+
+
+def _unreadable(url: str, error: Exception) -> SettingsError:
+    return SettingsError(f"{url} is no folder or URL that can be read: {error}.")
 
 
 def _unwritable(error: OSError, where: str) -> DataFolderUnwritable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import watched_files, watches
@@ -78,8 +78,18 @@ class WatchStore:
                 delete(watched_files).where(watched_files.c.watch_id == watch_id, watched_files.c.path == path)
             )
 
-    def refers(self, document_id: str) -> bool:
-        """Whether any watched file is this document."""
-        query = select(watched_files.c.path).where(watched_files.c.document_id == document_id).limit(1)
+    def refers(self, document_id: str, but: str) -> bool:
+        """Whether a file of any watched folder but one is this document."""
+        query = select(watched_files.c.path).where(_of_others(document_id, but)).limit(1)
         with self._db.read() as connection:
             return connection.execute(query).first() is not None
+
+    def pass_on(self, document_id: str, watch_id: str) -> bool:
+        """Let a document go with the files of the other folders that have it; false where none has."""
+        query = update(watched_files).where(_of_others(document_id, watch_id)).values(owned=True)
+        with self._db.begin() as connection:
+            return connection.execute(query).rowcount > 0
+
+
+def _of_others(document_id: str, watch_id: str) -> ColumnElement[bool]:
+    return and_(watched_files.c.document_id == document_id, watched_files.c.watch_id != watch_id)

@@ -348,6 +348,19 @@ def test_a_folder_without_pdfs_is_said_to_hold_none(fresh: Shell, tmp_path: Path
     assert "No PDF" in err
 
 
+def test_a_folder_that_is_gone_can_be_watched_no_longer(fresh: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    assert fresh("watch", str(folder))[0] == 0
+    folder.rmdir()
+    assert fresh("watch", str(folder))[0] == cli.SOME_FAILED
+    assert fresh("watch", str(folder), "--remove") == (0, "", "")
+    assert fresh("watch", "--json")[1] == ""
+    code, _, err = fresh("watch", str(folder), "--remove")
+    assert code == cli.WRONG_USE
+    assert "is not watched" in err
+
+
 def test_nothing_is_read_until_it_is_wanted(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"1")
     (tmp_path / "b.pdf").write_bytes(b"2")

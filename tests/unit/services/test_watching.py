@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import SettingsError
+from rag_core.errors import SettingsError, StoreUnavailable
+from rag_core.services.removal import Removal
+from rag_core.types import DeleteReceipt
 from tests.conftest import make_pdf
+from tests.unit.engines import BUDGET, COPPER, PENGUINS, assert_in_agreement, indexed
 
 
 def look(engine: Engine, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -82,6 +85,154 @@ def test_a_deleted_document_does_not_come_back_by_itself(engine: Engine, folder:
     engine.delete(engine.resolve(["harbour.pdf"]))
     assert look(engine, folder) == ((), (), ())
     assert [one.name for one in engine.documents()] == ["orchard.PDF"]
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Path:
+    """An empty folder."""
+    path = tmp_path / "empty"
+    path.mkdir()
+    return path
+
+
+def library(engine: Engine) -> dict[str, str]:
+    """The first words of each document by its name."""
+    assert_in_agreement(engine)
+    return {one.name: engine.page_text(one.document_id, 0).split(".")[0] for one in engine.documents()}
+
+
+def first_words(text: str) -> str:
+    return text.split(".")[0]
+
+
+def test_a_renamed_file_takes_its_document_along(engine: Engine, inbox: Path) -> None:
+    (inbox / "draft.pdf").write_bytes(make_pdf(BUDGET))
+    look(engine, inbox)
+    (inbox / "draft.pdf").rename(inbox / "final.pdf")
+    assert look(engine, inbox) == (("final.pdf",), (), ("draft.pdf",))
+    assert list(library(engine).values()) == [first_words(BUDGET)]
+    (inbox / "final.pdf").write_bytes(make_pdf(PENGUINS))
+    assert look(engine, inbox) == ((), ("final.pdf",), ())
+    assert list(library(engine).values()) == [first_words(PENGUINS)]
+    (inbox / "final.pdf").unlink()
+    look(engine, inbox)
+    assert library(engine) == {}
+
+
+def test_a_document_goes_with_the_last_of_its_files(engine: Engine, inbox: Path) -> None:
+    for name in ("a.pdf", "b.pdf", "c.pdf"):
+        (inbox / name).write_bytes(make_pdf(BUDGET))
+    look(engine, inbox)
+    (inbox / "a.pdf").unlink()
+    look(engine, inbox)
+    assert len(library(engine)) == 1
+    (inbox / "b.pdf").unlink()
+    (inbox / "c.pdf").unlink()
+    assert look(engine, inbox) == ((), (), ("b.pdf", "c.pdf"))
+    assert library(engine) == {}
+
+
+def test_a_file_that_becomes_a_copy_of_another_leaves_its_own_document(engine: Engine, inbox: Path) -> None:
+    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
+    (inbox / "b.pdf").write_bytes(make_pdf(PENGUINS))
+    look(engine, inbox)
+    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
+    assert look(engine, inbox) == ((), ("a.pdf",), ())
+    assert library(engine) == {"b.pdf": first_words(PENGUINS)}
+    (inbox / "a.pdf").unlink()
+    (inbox / "b.pdf").unlink()
+    look(engine, inbox)
+    assert library(engine) == {}
+
+
+def test_files_that_change_places_keep_both_documents(engine: Engine, inbox: Path) -> None:
+    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
+    (inbox / "b.pdf").write_bytes(make_pdf(PENGUINS))
+    look(engine, inbox)
+    before = sorted(one.document_id for one in engine.documents())
+    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
+    (inbox / "b.pdf").write_bytes(make_pdf(BUDGET))
+    look(engine, inbox)
+    assert sorted(one.document_id for one in engine.documents()) == before
+    (inbox / "a.pdf").unlink()
+    look(engine, inbox)
+    assert list(library(engine).values()) == [first_words(BUDGET)]
+
+
+def test_a_copy_that_is_changed_leaves_the_original_s_content(engine: Engine, inbox: Path) -> None:
+    for name in ("a.pdf", "b.pdf"):
+        (inbox / name).write_bytes(make_pdf(BUDGET))
+    look(engine, inbox)
+    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
+    look(engine, inbox)
+    assert sorted(library(engine).values()) == sorted([first_words(BUDGET), first_words(PENGUINS)])
+
+
+def test_a_folder_that_is_watched_again_brings_its_documents_up_to_date(engine: Engine, inbox: Path) -> None:
+    for place, text in (("x", BUDGET), ("y", PENGUINS)):
+        (inbox / place).mkdir()
+        (inbox / place / "a.pdf").write_bytes(make_pdf(text))
+    look(engine, inbox)
+    engine.unwatch(engine.watches()[0].watch_id)
+    look(engine, inbox)
+    (inbox / "y" / "a.pdf").write_bytes(make_pdf(COPPER))
+    look(engine, inbox)
+    assert library(engine) == {"a.pdf": first_words(BUDGET), "a (2).pdf": first_words(COPPER)}
+    shutil.rmtree(inbox / "y")
+    look(engine, inbox)
+    assert len(library(engine)) == 2, "documents outlive the watch that brought them"
+
+
+def test_a_changed_file_leaves_what_was_uploaded_under_another_name(engine: Engine, inbox: Path) -> None:
+    indexed(engine, "uploaded.pdf", BUDGET)
+    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
+    look(engine, inbox)
+    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
+    look(engine, inbox)
+    assert library(engine) == {"uploaded.pdf": first_words(BUDGET), "a.pdf": first_words(PENGUINS)}
+
+
+def test_a_document_of_two_folders_goes_when_both_have_lost_it(engine: Engine, inbox: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for folder in (inbox, other):
+        (folder / "a.pdf").write_bytes(make_pdf(BUDGET))
+        look(engine, folder)
+    (inbox / "a.pdf").unlink()
+    look(engine, inbox)
+    assert list(library(engine)) == ["a.pdf"]
+    (other / "a.pdf").unlink()
+    look(engine, other)
+    assert library(engine) == {}
+
+
+def test_a_removal_that_fails_is_told_and_made_up_for(
+    engine: Engine, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
+    look(engine, inbox)
+    (inbox / "a.pdf").unlink()
+
+    def fails(_removal: Removal, _document_id: str) -> DeleteReceipt:
+        raise StoreUnavailable("Chroma does not answer.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Removal, "document", fails)
+        assert look(engine, inbox) == ((), (), ())
+        assert engine.watches()[0].problem == "Chroma does not answer."
+    assert look(engine, inbox) == ((), (), ("a.pdf",))
+    assert engine.watches()[0].problem == ""
+    assert library(engine) == {}
+
+
+def test_a_folder_that_is_gone_is_still_found_among_those_watched(engine: Engine, inbox: Path) -> None:
+    look(engine, inbox)
+    watch = engine.watches()[0]
+    inbox.rmdir()
+    assert engine.watch(str(inbox)) == watch
+    found = engine.watched(str(inbox))
+    assert found == watch
+    assert engine.watched(str(inbox / "deeper")) is None
 
 
 def test_what_is_no_folder_is_refused(engine: Engine, folder: Path) -> None:
