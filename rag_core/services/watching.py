@@ -84,7 +84,7 @@ class Watching:
         """Bring the library in step with one folder.
 
         A folder that cannot be reached changes nothing: documents are removed only where the folder
-        answers and holds no file of theirs any more.
+        answers and holds no file of theirs any more. The same goes for folders within it.
         """
         with self._syncing:
             try:
@@ -101,9 +101,13 @@ class Watching:
         known = watches.files(watch.watch_id)
         # The folder's own documents, whichever of its files each is by now: files are renamed, copied, overwritten.
         own = {row.document_id for row in known.values() if row.owned}
-        held = {path: row.document_id for path, row in known.items() if listing.stamps.get(path) == row.stamp}
+        held = {
+            path: row.document_id
+            for path, row in known.items()
+            if listing.stamps.get(path) == row.stamp or any(path.startswith(f"{one}/") for one in listing.unread)
+        }
         taken: dict[str, Job] = {}
-        problems: list[str] = []
+        problems = [f"{folder} cannot be read ({reason})." for folder, reason in listing.unread.items()]
         for path in [one for one in listing.stamps if one not in held]:
             former = known[path].document_id if path in known else None
             try:

@@ -134,10 +134,14 @@ class FileStore:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does."""
+    """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does.
+
+    What the folders ``unread`` hold is not known; each is told with the reason.
+    """
 
     url: str
     stamps: Mapping[str, str]
+    unread: Mapping[str, str]
     read: Callable[[str], bytes]
 
 
@@ -155,7 +159,7 @@ def browse(url: str) -> Listing:
     try:
         if not fs.isdir(root):
             raise StoreUnavailable(f"{url} cannot be reached, or is not a folder.")
-        found = fs.find(root, detail=True)
+        found, unread = _found(fs, root)
     except ValueError as error:
         raise _unreadable(url, error) from None
     except OSError as error:
@@ -166,7 +170,32 @@ def browse(url: str) -> Listing:
         for path, info in sorted(found.items())
         if str(path).lower().endswith(".pdf") and info.get("type") == "file"
     }
-    return Listing(str(fs.unstrip_protocol(root)), stamps, lambda path: bytes(fs.cat_file(base + path)))
+    unread = {path.removeprefix(base): reason for path, reason in unread.items()}
+    return Listing(str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + path)))
+
+
+def _found(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """What fsspec tells of each file below a folder, and the folders that cannot be read with the reasons."""
+    import fsspec
+
+    found: dict[str, Any] = {}
+    unread: dict[str, str] = {}
+    # A store without real folders lists all at once, or raises; the general way leaves out without a word what it
+    # cannot read.
+    if getattr(fs.find, "__func__", None) is not fsspec.AbstractFileSystem.find:
+        return fs.find(root, detail=True), unread
+    folders = [root]
+    for folder in folders:
+        try:
+            entries = fs.ls(folder, detail=True)
+        except OSError as error:
+            if folder == root:
+                raise
+            unread[folder] = error.strerror or str(error)
+            continue
+        found |= {entry["name"]: entry for entry in entries if entry["type"] != "directory"}
+        folders += [entry["name"] for entry in entries if entry["type"] == "directory" and entry["name"] != folder]
+    return found, unread
 
 
 def full_url(url: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +65,31 @@ def test_a_folder_that_cannot_be_reached_removes_nothing(engine: Engine, folder:
     assert "cannot be reached" in found.problem
     assert engine.watches()[0].problem == found.problem
     assert len(engine.documents()) == 2
+
+
+@pytest.mark.parametrize("unreadable", ["deeper", "deeper/still"])
+def test_a_folder_within_that_cannot_be_read_removes_nothing(
+    engine: Engine, folder: Path, unreadable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "deeper" / "still").mkdir()
+    (folder / "deeper" / "still" / "bridge.pdf").write_bytes(make_pdf(BUDGET))
+    look(engine, folder)
+    (folder / "harbour.pdf").unlink()
+    (folder / "new.pdf").write_bytes(make_pdf(COPPER))
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path) == str(folder / unreadable):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", scandir)
+        assert look(engine, folder) == (("new.pdf",), (), ("harbour.pdf",))
+        assert sorted(library(engine)) == ["bridge.pdf", "new.pdf", "orchard.PDF"]
+        assert engine.watches()[0].problem == f"{unreadable} cannot be read (Permission denied)."
+    assert look(engine, folder) == ((), (), ())
+    assert engine.watches()[0].problem == ""
 
 
 def test_a_document_that_was_there_before_outlives_the_folder_s_copy(engine: Engine, folder: Path) -> None:
