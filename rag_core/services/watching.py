@@ -111,8 +111,8 @@ class Watching:
         for path in [one for one in listing.stamps if one not in held]:
             former = known[path].document_id if path in known else None
             try:
-                job = self._take(watch, path, listing.read(path), former, own, held)
-            except (StoreUnavailable, OSError) as error:
+                job = self._take(watch, listing.name(path), listing.read(path), former, own, held)
+            except (RagError, OSError, ValueError) as error:
                 problems.append(f"{path}: {error}")
                 if former:
                     held[path] = former
@@ -139,10 +139,9 @@ class Watching:
         )
 
     def _take(
-        self, watch: Watch, path: str, data: bytes, former: str | None, own: Collection[str], held: Mapping[str, str]
+        self, watch: Watch, name: str, data: bytes, former: str | None, own: Collection[str], held: Mapping[str, str]
     ) -> Job:
         """Queue a new or changed file: as the next version of what it was, unless another file still is that."""
-        name = path.rsplit("/", 1)[-1]
         goes_on = (
             former is not None
             and (former in own or self._has_name(former, name, watch.collection))
@@ -176,8 +175,19 @@ class Watching:
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):
-            for watch in self._stores.watches.listed():
-                try:
-                    self.sync(watch)
-                except RagError as error:
-                    log.warning("%s: %s", watch.url, error)
+            try:
+                for watch in self._stores.watches.listed():
+                    self._look_at(watch)
+            except Exception:  # the store of the watches itself failed: the next turn may do better
+                log.exception("watched folders could not be looked at")
+
+    def _look_at(self, watch: Watch) -> None:
+        try:
+            self.sync(watch)
+        except RagError as error:
+            log.warning("%s: %s", watch.url, error)
+            self._stores.watches.checked(watch.watch_id, str(error))
+        except Exception:  # a bug that one folder brings out must not end the watching of all others
+            log.exception("looking at %s failed", watch.url)
+            problem = "An internal error while it was looked at; the log has the details."
+            self._stores.watches.checked(watch.watch_id, problem)

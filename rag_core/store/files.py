@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -12,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote, unquote_to_bytes
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
 LONGEST_NAME = 200
+# No path within a folder begins so as it is listed.
+_ESCAPED = "./"
 
 
 def sha256_of(data: bytes) -> str:
@@ -136,13 +140,18 @@ class FileStore:
 class Listing:
     """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does.
 
-    What the folders ``unread`` hold is not known; each is told with the reason.
+    What the folders ``unread`` hold is not known; each is told with the reason. A path that is not
+    UTF-8 stands as a relative URL, ``./caf%E9.pdf``: no store takes it as it is.
     """
 
     url: str
     stamps: Mapping[str, str]
     unread: Mapping[str, str]
     read: Callable[[str], bytes]
+
+    def name(self, path: str) -> str:
+        """A file's name, as it is called where it lies."""
+        return _real(path).rsplit("/", 1)[-1]
 
 
 def browse(url: str) -> Listing:
@@ -166,12 +175,26 @@ def browse(url: str) -> Listing:
         raise StoreUnavailable(f"{url} cannot be read ({error.strerror or error}).") from error
     base = root.rstrip("/") + "/"
     stamps = {
-        str(path).removeprefix(base): "-".join(str(info.get(key, "")) for key in ("size", "mtime", "ETag", "etag"))
+        _storable(str(path).removeprefix(base)): "-".join(
+            str(info.get(key, "")) for key in ("size", "mtime", "ETag", "etag")
+        )
         for path, info in sorted(found.items())
         if str(path).lower().endswith(".pdf") and info.get("type") == "file"
     }
-    unread = {path.removeprefix(base): reason for path, reason in unread.items()}
-    return Listing(str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + path)))
+    unread = {_storable(path.removeprefix(base)): reason for path, reason in unread.items()}
+    return Listing(str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + _real(path))))
+
+
+def _storable(path: str) -> str:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return _ESCAPED + quote(os.fsencode(path))
+    return path
+
+
+def _real(path: str) -> str:
+    return os.fsdecode(unquote_to_bytes(path)).removeprefix(_ESCAPED) if path.startswith(_ESCAPED) else path
 
 
 def _found(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -209,6 +232,7 @@ def _opened(url: str) -> tuple[Any, str]:
 
     try:
         fs, root = fsspec.core.url_to_fs(url)
+        str(fs.unstrip_protocol(root)).encode()  # as it is stored
     except (ImportError, ValueError, OSError) as error:
         raise _unreadable(url, error) from None
     return fs, root

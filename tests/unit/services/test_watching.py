@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError, StoreUnavailable
 from rag_core.services.removal import Removal
+from rag_core.store.watches import WatchStore
 from rag_core.types import DeleteReceipt
 from tests.conftest import make_pdf
-from tests.unit.engines import BUDGET, COPPER, PENGUINS, assert_in_agreement, indexed
+from tests.unit.engines import BUDGET, COPPER, PENGUINS, assert_in_agreement, indexed, opened
 
 
 def look(engine: Engine, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -90,6 +92,49 @@ def test_a_folder_within_that_cannot_be_read_removes_nothing(
         assert engine.watches()[0].problem == f"{unreadable} cannot be read (Permission denied)."
     assert look(engine, folder) == ((), (), ())
     assert engine.watches()[0].problem == ""
+
+
+def test_a_name_that_is_not_utf_8_is_watched_like_any_other(engine: Engine, inbox: Path) -> None:
+    latin = inbox / os.fsdecode(b"caf\xe9") / os.fsdecode(b"caf\xe9.pdf")
+    latin.parent.mkdir()
+    latin.write_bytes(make_pdf(BUDGET))
+    (inbox / "z.pdf").write_bytes(make_pdf(COPPER))
+    assert look(engine, inbox) == (("./caf%E9/caf%E9.pdf", "z.pdf"), (), ())
+    assert library(engine) == {"caf\ufffd.pdf": first_words(BUDGET), "z.pdf": first_words(COPPER)}
+    assert look(engine, inbox) == ((), (), ())
+    latin.write_bytes(make_pdf(PENGUINS))
+    assert look(engine, inbox) == ((), ("./caf%E9/caf%E9.pdf",), ())
+    latin.unlink()
+    assert look(engine, inbox) == ((), (), ("./caf%E9/caf%E9.pdf",))
+    assert library(engine) == {"z.pdf": first_words(COPPER)}
+    with pytest.raises(SettingsError, match="cannot be watched"):
+        engine.watch(str(latin.parent))
+
+
+def test_what_one_folder_brings_out_is_told_and_ends_no_watching(
+    tmp_path: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    real, seen = WatchStore.files, threading.Event()
+
+    def files(store: WatchStore, watch_id: str) -> object:
+        if watch_id == broken:
+            raise KeyError("a bug")
+        if failed:
+            seen.set()
+        failed.append(True)
+        return real(store, watch_id)
+
+    with opened(tmp_path / "data", watch_interval_s=0.05) as engine:
+        broken = engine.watch(str(bad)).watch_id
+        engine.watch(str(inbox))
+        failed: list[bool] = []
+        monkeypatch.setattr(WatchStore, "files", files)
+        engine.start_watching()
+        assert seen.wait(30)
+        assert "An internal error" in engine.watches()[0].problem
+        assert engine.watches()[1].problem == ""
 
 
 def test_a_document_that_was_there_before_outlives_the_folder_s_copy(engine: Engine, folder: Path) -> None:
