@@ -196,6 +196,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         *(
+            "data_dir",
             "gguf",
             "openai_base_url",
             "openai_api_key",
@@ -208,8 +209,9 @@ class Settings(BaseSettings):
         mode="before",
     )
     @classmethod
-    def _blank_is_unset(cls, value: object) -> object:
-        return None if isinstance(value, str) and not value.strip() else value
+    def _blank_is_unset(cls, value: object, field: ValidationInfo) -> object:
+        unset = cls.model_fields[str(field.field_name)].default
+        return unset if isinstance(value, str) and not value.strip() else value
 
     @property
     def model(self) -> str:

@@ -125,6 +125,14 @@ def test_a_blank_secret_is_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> 
     assert (settings.openai_api_key, settings.database_url) == (None, None)
 
 
+@pytest.mark.parametrize("value", ["", " "])
+def test_a_blank_data_folder_is_the_one_that_an_unset_one_is(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.delenv("RAG_DATA_DIR")
+    unset = load_settings().data_dir
+    monkeypatch.setenv("RAG_DATA_DIR", value)
+    assert load_settings().data_dir == unset == Path.cwd() / "data"
+
+
 def test_a_folder_named_like_the_file_does_no_harm() -> None:
     Path(".env").mkdir()
     assert load_settings().top_k == 5
