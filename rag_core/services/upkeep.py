@@ -159,3 +159,4 @@ def _remove_orphans(stores: Stores) -> None:
     for digest in stores.files.digests():
         if digest not in referred:
             stores.files.delete(digest)
+    stores.files.remove_parts()

@@ -18,6 +18,8 @@ from urllib.parse import quote, unquote_to_bytes
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
 LONGEST_NAME = 200
+_ADDRESS = "[0-9a-f]{64}"
+_PART = ".part"
 # No path within a folder begins so as it is listed.
 _ESCAPED = "./"
 
@@ -81,8 +83,8 @@ class FileStore:
             if not self._fs.exists(target):
                 self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
                 # Written beside and moved, so that a crash leaves no half file under a full address.
-                self._fs.pipe_file(target + ".part", data)
-                self._fs.mv(target + ".part", target)
+                self._fs.pipe_file(target + _PART, data)
+                self._fs.mv(target + _PART, target)
         except OSError as error:
             raise _unwritable(error, target) from error
         return digest
@@ -122,16 +124,29 @@ class FileStore:
         return bool(self._fs.exists(self._path(digest)))
 
     def digests(self) -> list[str]:
-        """Every address that is held, in no order."""
-        found = self._fs.find(self._root)
-        return [str(path).rsplit("/", 1)[-1] for path in found if not str(path).endswith(".part")]
+        """Every address that is held, in no order. Files that others put there are none."""
+        return [digest for digest, path in self._named() if path.endswith(digest)]
+
+    def remove_parts(self) -> None:
+        """Remove what was being written when a process was killed; none may be writing now."""
+        for _, path in self._named():
+            if path.endswith(_PART):
+                self._fs.rm_file(path)
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Addresses that files are named after, whole or in part, and their paths."""
+        for path in map(str, self._fs.find(self._root)):
+            folder, _, name = path.rpartition("/")
+            digest = name.removesuffix(_PART)
+            if re.fullmatch(_ADDRESS, digest) and folder.endswith(f"/{digest[:2]}"):
+                yield digest, path
 
     def size(self) -> int:
         """Bytes held."""
         return int(sum(self._fs.size(path) or 0 for path in self._fs.find(self._root)))
 
     def _path(self, digest: str) -> str:
-        if not re.fullmatch(r"[0-9a-f]{64}", digest):
+        if not re.fullmatch(_ADDRESS, digest):
             raise ValueError(f"not a content address: {digest!r}")
         return f"{self._root}/{digest[:2]}/{digest}"
 

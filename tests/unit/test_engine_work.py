@@ -382,6 +382,22 @@ def test_entries_that_no_document_owns_are_removed_after_a_crash(tmp_path: Path)
         assert_in_agreement(after)
 
 
+def test_files_that_others_put_into_the_store_are_no_concern_of_a_start(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        copied(tmp_path / "data", tmp_path / "copy")()
+    half = tmp_path / "copy" / "files" / "ab" / f"ab{'0' * 62}.part"
+    half.parent.mkdir(exist_ok=True)
+    half.write_bytes(b"half an upload")
+    for name in (".DS_Store", "readme.txt", "ab/.DS_Store"):
+        (tmp_path / "copy" / "files" / name).write_bytes(b"x")
+    with opened(tmp_path / "copy") as after:
+        assert_in_agreement(after)
+        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
+        assert not half.exists()
+        assert (tmp_path / "copy" / "files" / "readme.txt").exists()
+
+
 CutOff = Callable[[type, str], Any]
 
 

@@ -59,6 +59,21 @@ def test_a_write_that_is_cut_off_leaves_nothing_under_the_address(tmp_path: Path
     part = tmp_path / digest[:2] / f"{digest}.part"
     part.write_bytes(b"con")
     assert store.digests() == [digest]
+    store.remove_parts()
+    assert not part.exists()
+    assert store.get(digest) == b"content"
+
+
+def test_files_that_others_put_there_are_left_alone(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    digest = store.put(b"content")
+    strange = [".DS_Store", "readme.txt", "notes.part", f"{'a' * 64}", f"{digest[:2]}/.DS_Store", f"00/{'a' * 64}.part"]
+    for name in strange:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    assert store.digests() == [digest]
+    store.remove_parts()
+    assert all((tmp_path / name).exists() for name in strange)
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
