@@ -10,10 +10,12 @@ import numpy as np
 
 from rag_core.errors import StoreUnavailable
 from rag_core.malloc import filled_memory
-from rag_core.types import FloatArray, Hit, Question
+from rag_core.types import AllBut, FloatArray, Hit, Question, Versions
 
 # Chroma takes at most a few thousand records in one call; the exact number depends on SQLite.
 WRITE_BATCH = 2000
+# It binds each version of a filter to SQL, which takes 32,766 values.
+MOST_VERSIONS = 10_000
 
 
 class DenseIndex:
@@ -74,19 +76,13 @@ class DenseIndex:
             }
             _in_words(lambda records=records: collection.upsert(**records))
 
-    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
-        """The ``k`` chunks nearest to the question, best first, within these versions if given."""
+    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
+        """The ``k`` chunks nearest to the question, best first, within these versions, or all but these, if given."""
         collection = self._collection
-        if collection is None or (versions is not None and not versions):
+        if collection is None:
             return []
-        where = None if versions is None else {"version": {"$in": list(versions)}}
-        found = _in_words(
-            lambda: collection.query(
-                query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
-            )
-        )
-        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
-        return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
+        hits = [hit for where in _filters(versions) for hit in _nearest(collection, question, k, where)]
+        return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         """Remove these chunks; ids that are not held are passed over."""
@@ -120,6 +116,26 @@ class DenseIndex:
         if self._collection is not None:
             # Kept in hand: who still searches it is told that it is gone, not that it holds nothing.
             _in_words(lambda: self._client.delete_collection(self._collection_name))
+
+
+def _filters(versions: Versions | None) -> list[dict[str, Any] | None]:
+    """What to ask Chroma for, one query each."""
+    if versions is None:
+        return [None]
+    if isinstance(versions, AllBut):
+        return [{"version": {"$nin": list(versions.versions)}}]
+    firsts = range(0, len(versions), MOST_VERSIONS)
+    return [{"version": {"$in": list(versions[first : first + MOST_VERSIONS])}} for first in firsts]
+
+
+def _nearest(collection: Any, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
+    found = _in_words(
+        lambda: collection.query(
+            query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
+        )
+    )
+    pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+    return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import Connection, MetaData, text
 
 from rag_core.store.database import Database
-from rag_core.types import Hit, Question
+from rag_core.types import AllBut, Hit, Question, Versions
 
 # Prefix (document name, heading) and text: a word in a heading says more than one in the body.
 COLUMN_WEIGHTS = (1.0, 1.0)
@@ -104,8 +104,8 @@ class WordIndex:
                 )
             self._counts = _Counts()
 
-    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
-        """The ``k`` chunks with the highest BM25, best first, within these versions if given.
+    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
+        """The ``k`` chunks with the highest BM25, best first, within these versions, or all but these, if given.
 
         BM25 over the question's terms; in a large index without the commonest of them (see `MAX_POSTINGS`) and,
         where all versions are searched, without those that stand in more than half of all chunks.
@@ -113,7 +113,8 @@ class WordIndex:
         wanted = terms(question.text)
         if not wanted or (versions is not None and not versions):
             return []
-        scope = "" if versions is None else "AND version IN (SELECT value FROM json_each(:versions)) "
+        named, among = (versions.versions, False) if isinstance(versions, AllBut) else (versions or (), True)
+        scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among "
         statement = (
             f"SELECT rowid, -bm25(words, {COLUMN_WEIGHTS[0]}, {COLUMN_WEIGHTS[1]}) AS score FROM words "  # noqa: S608 - constants
             f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
@@ -122,7 +123,7 @@ class WordIndex:
             # In some versions alone, a word of nearly all chunks may be the only one there is.
             enough = k if versions is None else MAX_POSTINGS
             match = _match(self._selective(connection, wanted, enough))
-            values = {"match": match, "k": k, "versions": json.dumps(list(versions or ()))}
+            values = {"match": match, "k": k, "versions": json.dumps(list(named)), "among": among}
             return [
                 Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
             ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Future
 
-from rag_core.types import Hit, Question
+from rag_core.types import Hit, Question, Versions
 
 
 class Begun:
@@ -25,7 +24,7 @@ class Begun:
         self.name = name
         self._found = found
 
-    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
+    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
         """What was found in the versions and for the words that it was begun with, waited for.
 
         Raises what the search raised.

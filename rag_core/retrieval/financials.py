@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rag_core.retrieval.protocols import Reranker, Retriever
-from rag_core.types import FloatArray, Hit, Question, unembedded
+from rag_core.types import FloatArray, Hit, Question, Versions, unembedded
 
 # Chunks among which the statements are looked for: the question's best, and as many that words find.
 LOOKED_UP = 50
@@ -252,7 +252,7 @@ class Financials:
         """How much each of its tokens counts; waited for."""
         return self._asked()[1]
 
-    def candidates(self, versions: Sequence[str] | None) -> list[int]:
+    def candidates(self, versions: Versions | None) -> list[int]:
         """Chunks that hold the words looked for, best first."""
         # Not the embedded one, which is still being made.
         return [hit.chunk_id for hit in self._words.retrieve(unembedded(self.wanted.text), LOOKED_UP, versions)]

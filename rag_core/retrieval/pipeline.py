@@ -11,7 +11,7 @@ from rag_core.retrieval.expansion import EXPANDED, Expansion
 from rag_core.retrieval.financials import Financials
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.protocols import Reranker, Retriever
-from rag_core.types import Hit, Question, RankBy
+from rag_core.types import Hit, Question, RankBy, Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Pipeline:
     def run(
         self,
         question: Question,
-        versions: Sequence[str] | None,
+        versions: Versions | None,
         timer: Timer,
         on_stage: Callable[[str], None] = lambda name: None,
     ) -> Ranking:

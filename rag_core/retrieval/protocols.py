@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from rag_core.types import ChunkVectors, FloatArray, Hit, Question
+from rag_core.types import ChunkVectors, FloatArray, Hit, Question, Versions
 
 
 class Retriever(Protocol):
@@ -16,8 +16,8 @@ class Retriever(Protocol):
         """What its scores are called."""
         ...
 
-    def retrieve(self, question: Question, k: int, versions: Sequence[str] | None = None) -> list[Hit]:
-        """At most ``k`` chunks, best first, each once; only of these versions if any are given.
+    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
+        """At most ``k`` chunks, best first, each once; only of these versions, or of all but these, if given.
 
         An empty list of versions finds nothing; ``None`` searches all that is stored.
         """

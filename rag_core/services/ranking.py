@@ -41,7 +41,7 @@ from rag_core.services.models import Models
 from rag_core.services.queries import Query, Ranked
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import ChunkVectors, FloatArray, Hit, Question, RankBy, embedded_text, unembedded
+from rag_core.types import AllBut, ChunkVectors, FloatArray, Hit, Question, RankBy, Versions, embedded_text, unembedded
 
 # Of a question without capitals any word may be a name or none: so many first chunks keep their places.
 KEPT = 2
@@ -81,7 +81,7 @@ class Ranker:
         expansion = self._expansion(query.text, rows) if looks_up or rank_by == EXPANDED else None
         names = [word.text for word in reading(query.text).names] or uncapitalised(query.text)
         wanted = lookup(query.text, names) if looks_up else None
-        versions = self._versions(query.documents)
+        versions, embedded = self._versions(query.documents, generation.generation_id)
         tokens = ChunkTokens(self._stores, generation)
         index = self._stores.words
         words: Retriever = index
@@ -95,7 +95,7 @@ class Ranker:
                 question = _towards(question, generation.embedder.embed_question(hypothesis).dense)
         dense: Retriever = self._stores.dense(generation.generation_id)
         if rank_by != "bm25":  # which asks for no meaning
-            dense = self._begun(dense, question, candidates, versions, tokens)
+            dense = self._begun(dense, question, candidates, embedded, tokens)
         texts = partial(_texts, rows)
         financials = self._financials(wanted, lines, generation, tokens, texts) if wanted and lines else None
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
@@ -128,7 +128,7 @@ class Ranker:
         return Ranked(question, weights, ranking, found, tokens, generation, financials, alone, likely)
 
     def _begun(
-        self, retriever: Retriever, question: Question, k: int, versions: Sequence[str] | None, tokens: ChunkTokens
+        self, retriever: Retriever, question: Question, k: int, versions: Versions | None, tokens: ChunkTokens
     ) -> Begun:
         """A search from now on; what the reranker reads of the chunks is fetched with it."""
 
@@ -183,11 +183,14 @@ class Ranker:
         }
         return fresher_first(ranking, rank_by, ages, self._settings.freshness, self._settings.freshness_half_life_days)
 
-    def _versions(self, scope: Sequence[str] | None) -> list[str] | None:
-        """Versions to search: ``None`` where all that the stores hold may be seen."""
-        if scope is None and not self._stores.library.hidden_versions():
-            return None
-        return list(self._stores.library.visible_versions(scope))
+    def _versions(self, scope: Sequence[str] | None, generation_id: int) -> tuple[Versions | None, Versions | None]:
+        """Versions to search among words, and among one generation's vectors: ``None`` where all may be seen."""
+        if scope is not None:
+            seen = list(self._stores.library.visible_versions(scope))
+            return seen, seen
+        hidden = self._stores.library.hidden_versions()
+        embedded = [version for version, generation in hidden.items() if generation == generation_id]
+        return AllBut(list(hidden)) if hidden else None, AllBut(embedded) if embedded else None
 
 
 def _texts(rows: ChunkRows, chunk_ids: Sequence[int]) -> dict[int, str]:

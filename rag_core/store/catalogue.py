@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import Select, and_, case, func, or_, select
 
 from rag_core.errors import UnknownDocument
 from rag_core.store.codec import page_from_row
@@ -136,10 +137,11 @@ class Catalogue:
             .select_from(versions)
             .join(documents, documents.c.active_version == versions.c.id)
         )
-        if document_ids is not None:
-            query = query.where(documents.c.id.in_(document_ids))
+        found: dict[str, str] = {}
         with self._db.read() as connection:
-            return {row.id: row.state for row in connection.execute(query)}
+            for one in _within(query, document_ids):
+                found |= {row.id: row.state for row in connection.execute(one)}
+        return found
 
     def unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
         """How many documents are found by words alone so far, and how many are not found at all yet."""
@@ -151,20 +153,27 @@ class Catalogue:
             .where(or_(by_words, unfound))
             .group_by(versions.c.state)
         )
-        if document_ids is not None:
-            query = query.where(documents.c.id.in_(document_ids))
+        by_state: Counter[str] = Counter()
         with self._db.read() as connection:
-            by_state = {state: int(number) for state, number in connection.execute(query)}
-        return by_state.get("words", 0), by_state.get("building", 0)
+            for one in _within(query, document_ids):
+                by_state.update({state: int(number) for state, number in connection.execute(one)})
+        return by_state["words"], by_state["building"]
 
-    def hidden_versions(self) -> bool:
-        """Whether the stores hold anything that a search may not see now."""
+    def hidden_versions(self) -> dict[str, int]:
+        """Versions that the stores hold and a search may not see now, as ``version_id: generation_id``."""
         # Each document has at most one version that may be seen, which has not ended. Counted, not looked for:
         # of 10,000 documents two counts along indexes take 1 ms, the first hidden version of none 10 ms.
         stored = select(func.count()).select_from(versions).where(versions.c.state != "ended").scalar_subquery()
         seen = select(func.count(documents.c.active_version)).scalar_subquery()
+        is_seen = select(documents.c.id).where(documents.c.active_version == versions.c.id).exists()
+        # Those that wait are of no generation yet, and in no store.
+        hidden = select(versions.c.id, versions.c.generation_id).where(
+            versions.c.state != "ended", versions.c.generation_id.is_not(None), ~is_seen
+        )
         with self._db.read() as connection:
-            return bool(connection.execute(select(stored > seen)).scalar_one())
+            if not connection.execute(select(stored > seen)).scalar_one():
+                return {}
+            return {row.id: row.generation_id for row in connection.execute(hidden)}
 
     # pages and chunks
 
@@ -248,6 +257,15 @@ class Catalogue:
         """Ids of every chunk that is stored."""
         with self._db.read() as connection:
             return list(connection.execute(select(chunks.c.id)).scalars())
+
+
+def _within(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
+    """A query about some documents, or all, in pieces that a database takes."""
+    if document_ids is None:
+        yield query
+    else:
+        for run in batches(list(document_ids)):
+            yield query.where(documents.c.id.in_(run))
 
 
 def _document(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:

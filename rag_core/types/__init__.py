@@ -60,6 +60,7 @@ from rag_core.types.explanations import (
     Weighting,
 )
 from rag_core.types.retrieval import (
+    AllBut,
     Configuration,
     Gate,
     Hit,
@@ -68,6 +69,7 @@ from rag_core.types.retrieval import (
     RankBy,
     SearchResult,
     Strategy,
+    Versions,
     unembedded,
 )
 from rag_core.types.status import Check, Status, Warmth
@@ -80,6 +82,7 @@ __all__ = [
     "PAGE_BREAK",
     "PLAIN_MARKS",
     "REFUSAL",
+    "AllBut",
     "Answer",
     "AnswerState",
     "AskEvent",
@@ -145,6 +148,7 @@ __all__ = [
     "TokenMatches",
     "Usage",
     "UsageTotal",
+    "Versions",
     "Warmth",
     "Watch",
     "Weighed",

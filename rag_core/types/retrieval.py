@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,6 +45,17 @@ class Hit:
 
     chunk_id: int
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class AllBut:
+    """Every version save these few: far fewer to name than all others."""
+
+    versions: Sequence[str]
+
+
+# Versions of documents to search.
+Versions = Sequence[str] | AllBut
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rag_core.index import DenseIndex, WordIndex, open_chroma
-from rag_core.types import Question
+from rag_core.types import AllBut, Question, Versions
 
 DIMENSION = 64
 Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
@@ -37,7 +37,7 @@ class Index:
     put: Callable[[Rows], None]
     reopen: Callable[[], Any]
 
-    def ids(self, text: str, k: int = 10, versions: Sequence[str] | None = None) -> list[int]:
+    def ids(self, text: str, k: int = 10, versions: Versions | None = None) -> list[int]:
         return [hit.chunk_id for hit in self.retriever.retrieve(question(text), k, versions)]
 
 
@@ -136,8 +136,16 @@ def test_the_best_of_a_small_version_is_found_among_many_better_ones(index: Inde
 
 
 def test_a_scope_of_thousands_of_versions_is_searched(index: Index) -> None:
-    versions = [f"{number:032x}" for number in range(5000)]
+    versions = [f"{number:032x}" for number in range(40_000)]
     assert index.ids("copper", k=1, versions=[*versions, "v3"]) == [5]
+    among = index.retriever.retrieve(question("zebra town copper"), 4, ["v1", *versions, "v2", "v3"])
+    assert among == index.retriever.retrieve(question("zebra town copper"), 4)
+
+
+def test_versions_that_are_left_out_are_not_searched(index: Index) -> None:
+    assert set(index.ids("zebra town copper", versions=AllBut(["v1", "v9"]))) == {3, 4, 5}
+    assert index.ids("zebra", versions=AllBut(["v1", "v2", "v3"])) == []
+    assert set(index.ids("zebra stripes", k=2, versions=AllBut(["v9"]))) == {1, 3}
 
 
 def test_a_deleted_chunk_never_comes_back(index: Index) -> None:

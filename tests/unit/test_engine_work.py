@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
 from rag_core.engine import LONGEST_LOOK_AWAY_S, Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
@@ -18,6 +20,7 @@ from rag_core.store.conversations import ConversationStore
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
+from rag_core.store.schema import documents, versions
 from rag_core.store.vectors import VectorStore
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
@@ -380,6 +383,28 @@ def test_entries_that_no_document_owns_are_removed_after_a_crash(tmp_path: Path)
     with opened(tmp_path / "copy") as after:
         assert names_found(after, ASK_BUDGET) == ["a.pdf"]
         assert_in_agreement(after)
+
+
+def test_more_documents_than_sql_takes_values_are_searched_while_one_is_replaced(tmp_path: Path, hold: Hold) -> None:
+    many = [{"id": f"{number:032x}"} for number in range(33_000)]
+    of_document = {"name": "x", "collection": "default", "added_at": datetime.now(UTC)}
+    of_version = {"sha256": "0" * 64, "size": 1, "state": "full", "status": "indexed", "added_at": datetime.now(UTC)}
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        ((generation, _),) = engine._stores.library.generations("active")
+        with engine._stores.database.begin() as connection:
+            connection.execute(insert(documents), [{**one, "active_version": one["id"], **of_document} for one in many])
+            of_version["generation_id"] = generation
+            connection.execute(insert(versions), [{**one, "document_id": one["id"], **of_version} for one in many])
+        hold.on()
+        engine.submit("a.pdf", make_pdf(PENGUINS))
+        hold.until_reached()
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert names_found(engine, ASK_PENGUINS) == []
+        hold.release()
+        idle(engine)
+        assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+        assert names_found(engine, ASK_BUDGET) == []
 
 
 def test_files_that_others_put_into_the_store_are_no_concern_of_a_start(tmp_path: Path) -> None:

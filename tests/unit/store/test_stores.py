@@ -165,10 +165,14 @@ def test_old_jobs_are_forgotten_and_active_ones_never(jobs: JobStore) -> None:
 
 
 def test_only_published_chunks_are_seen(library: Library) -> None:
+    generation = library.add_generation(PRINT, "active")
     _, hidden, hidden_chunks = version(library, "a", "one", publish=False)
     _, seen, seen_chunks = version(library, "b", "two")
+    assert library.hidden_versions() == {}, "what waits is in no store"
+    for one in (hidden, seen):
+        library.update_version(one, generation_id=generation)
     assert set(library.visible_versions()) == {seen}
-    assert library.hidden_versions()
+    assert library.hidden_versions() == {hidden: generation}
     assert set(library.visible_chunks([*hidden_chunks, *seen_chunks])) == set(seen_chunks)
     assert {one.name: one.chunks for one in library.documents()} == {"a": 0, "b": 1}
     assert library.unfinished() == (0, 1)
@@ -176,7 +180,11 @@ def test_only_published_chunks_are_seen(library: Library) -> None:
     assert {one.name: one.chunks for one in library.documents()} == {"a": 1, "b": 1}
     assert library.unfinished() == (0, 0)
     assert set(library.visible_versions()) == {hidden, seen}
-    assert not library.hidden_versions()
+    assert library.hidden_versions() == {}
+    many = [f"{number:032x}" for number in range(40_000)]
+    documents = [one.document_id for one in library.documents()]
+    assert set(library.visible_versions([documents[0], *many, documents[1]])) == {hidden, seen}
+    assert library.unfinished([*documents, *many]) == (0, 0)
 
 
 def test_chunk_ids_are_never_used_again(library: Library) -> None:
