@@ -11,6 +11,7 @@ from sqlalchemy import Select, and_, case, func, or_, select
 from rag_core.errors import UnknownDocument
 from rag_core.store.codec import page_from_row
 from rag_core.store.database import Database, as_utc, batches
+from rag_core.store.files import folded
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.types import DocumentInfo, DocumentStatus, Page
 
@@ -77,8 +78,11 @@ class Catalogue:
         return found[0]
 
     def resolve(self, names: Iterable[str]) -> list[str]:
-        """Document ids for names or ids, in the given order; raises `UnknownDocument`."""
-        wanted = list(dict.fromkeys(names))
+        """Document ids for names or ids, in the given order; raises `UnknownDocument`.
+
+        A name may be written in any way that `clean_name` makes the same of.
+        """
+        wanted = list(dict.fromkeys(map(folded, names)))
         query = select(documents.c.id, documents.c.name)
         by_key: dict[str, list[str]] = {}
         with self._db.read() as connection:

@@ -35,14 +35,18 @@ def clean_name(name: str) -> str:
     >>> clean_name("../../etc/pass\\x00wd.pdf")
     'passwd.pdf'
     """
-    last = re.split(r"[\\/]", name)[-1]
-    cleaned = unicodedata.normalize("NFC", "".join(_plain(character) for character in last))
-    cleaned = " ".join(cleaned.split()).strip(". ")
-    if len(cleaned) > LONGEST_NAME:
-        ending = PurePosixPath(cleaned).suffix
+    return folded(re.split(r"[\\/]", name)[-1]) or "unnamed.pdf"
+
+
+def folded(name: str) -> str:
+    """A name in the one form in which names are stored, whatever program it comes from; folders are left in it."""
+    plain = unicodedata.normalize("NFC", "".join(_plain(character) for character in name))
+    plain = " ".join(plain.split()).strip(". ")
+    if len(plain) > LONGEST_NAME:
+        ending = PurePosixPath(plain).suffix
         ending = ending if len(ending) <= 10 else ""
-        cleaned = cleaned[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
-    return cleaned or "unnamed.pdf"
+        plain = plain[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
+    return plain
 
 
 def _plain(character: str) -> str:

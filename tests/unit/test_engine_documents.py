@@ -225,6 +225,20 @@ def test_a_name_is_taken_by_what_is_searched_or_waits_and_by_nothing_else(engine
     assert engine.clashes("a.pdf", make_pdf(PENGUINS))
 
 
+@pytest.mark.parametrize("written", ["Ka\u0308se  1.pdf", "K\u00e4se 1.pdf", " K\u00e4se\t1.pdf "])
+def test_a_document_is_found_by_its_name_however_it_is_written(engine: Engine, written: str) -> None:
+    document_id = indexed(engine, "Ka\u0308se  1.pdf", BUDGET)
+    assert engine.resolve([written]) == [document_id]
+    assert names_found(engine, ASK_BUDGET, documents=[written]) == ["K\u00e4se 1.pdf"]
+
+
+def test_a_path_is_no_name(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    for path in ("elsewhere/a.pdf", "C:\\a.pdf", "./a.pdf"):
+        with pytest.raises(UnknownDocument):
+            engine.resolve([path])
+
+
 def test_collections_hold_names_apart(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, collection="bridges")
     indexed(engine, "a.pdf", PENGUINS, collection="birds")
