@@ -74,7 +74,7 @@ def _unpacked(path: Path, max_bytes: int) -> Iterator[Source]:
 
 
 def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int) -> Source:
-    name = PurePosixPath(entry.filename.replace("\\", "/")).name
+    name = PurePosixPath(entry.filename.replace("\\", "/")).name or entry.filename
     shown = f"{path}/{entry.filename}"
     if name.lower().endswith(".zip"):
         return Source(shown, name, b"", f"{name} is an archive within {path.name}. Unpack it and add its files.")
@@ -103,5 +103,5 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
 
 def _is_residue(name: str) -> bool:
     """Whether macOS put a file beside another for purposes of its own."""
-    parts = PurePosixPath(name).parts
-    return "__MACOSX" in parts or parts[-1].startswith("._") or parts[-1] == ".DS_Store"
+    path = PurePosixPath(name)
+    return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"

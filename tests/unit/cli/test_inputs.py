@@ -260,6 +260,14 @@ def test_an_entry_behind_a_password_is_refused(tmp_path: Path) -> None:
     assert "cannot be unpacked" in source.problem
 
 
+@pytest.mark.parametrize("name", [".", "..", "./.", "//."])
+def test_an_entry_named_like_a_folder_is_refused_and_the_others_go_on(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.zip").write_bytes(zipped((name, b""), ("b.pdf", make_pdf(BUDGET))))
+    bad, good = sources([tmp_path / "a.zip"], 1_000_000)
+    assert "is not a PDF" in bad.problem
+    assert good.data == make_pdf(BUDGET)
+
+
 def test_what_a_mac_puts_beside_files_is_passed_over(tmp_path: Path) -> None:
     entries = (
         ("__MACOSX/._a.pdf", b"\0\5\x16\7"),
