@@ -346,17 +346,11 @@ class Engine:
         self._indexer.cancel(job_id)
 
     def retry(self, document_id: str, *, password: str | None = None) -> Job:
-        """Index a document's file once more; raises `UnknownDocument`."""
-        document = self.document(document_id)
-        return self._indexer.submit(
-            document.name,
-            self.original(document_id),
-            document.collection,
-            "replace",
-            password,
-            document_id=document_id,
-            again=True,
-        )
+        """Index a document's file once more; raises `UnknownDocument`, or `StoreUnavailable` where it is gone.
+
+        A file that is to replace it meanwhile goes before.
+        """
+        return self._indexer.retry(document_id, password)
 
     def documents(self) -> list[DocumentInfo]:
         """The library, newest first, with what was refused and what is still being indexed."""

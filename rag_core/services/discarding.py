@@ -43,6 +43,11 @@ class Discarding:
         work.status, work.reason = DocumentStatus.CANCELLED, "Cancelled before it was indexed."
         self._discard(work, JobState.CANCELLED)
 
+    def replaced(self, work: Work) -> None:
+        """End a work that read a file once more, since another file has taken that one's place."""
+        work.status, work.reason = DocumentStatus.CANCELLED, "Another file took its place while it was read again."
+        self._discard(work, JobState.CANCELLED)
+
     def _discard(self, work: Work, state: JobState) -> None:
         try:
             self._removal.abandon(work.version_id, work.status, work.reason, keep=not work.activate)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagError, RejectedDocument
+from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagError, RejectedDocument, StoreUnavailable
 from rag_core.extraction import VERSION, DocumentHeader, Extractor
 from rag_core.services.embedding_stage import EmbeddingStage
 from rag_core.services.generations import Generation, Generations
@@ -94,16 +94,14 @@ class Indexer:
         password: str | None,
         *,
         document_id: str | None = None,
-        again: bool = False,
     ) -> Job:
         """Store a file and queue its indexing; see `Engine.submit`.
 
-        ``document_id`` names the document whose next version this is, whatever the names; ``again``
-        has content read once more that the library holds already.
+        ``document_id`` names the document whose next version this is, whatever the names.
         """
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with self._stores.keeping:
-            twin = stores.library.find_content(digest, waiting=again)
+            twin = stores.library.find_content(digest)
             if twin:
                 return self._duplicate(name, *twin)
             if document_id is None or not stores.library.documents([document_id]):
@@ -127,6 +125,27 @@ class Indexer:
             )
             self._end(job, DocumentStatus.REJECTED, reason)
             return stores.jobs.get(job.job_id)
+        self._notify()
+        return job
+
+    def retry(self, document_id: str, password: str | None) -> Job:
+        """Queue a document's file once more; see `Engine.retry`."""
+        stores = self._stores
+        with self._removal.lock, stores.keeping:
+            row = stores.library.version(stores.library.document(document_id).version_id)
+            twin = stores.library.find_content(row.sha256, waiting=True)
+            if twin:
+                return self._duplicate(row.name, *twin)
+            if not stores.files.exists(row.sha256):
+                raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
+            _, version_id = stores.library.add_version(
+                row.name, row.collection, row.sha256, row.size, document_id=document_id, base=row
+            )
+            if password:
+                self._passwords[version_id] = password
+            job = stores.jobs.add(
+                "index", row.name, document_id=document_id, version_id=version_id, details={"reread": True}
+            )
         self._notify()
         return job
 
@@ -285,6 +304,7 @@ class Indexer:
         try:
             row = self._stores.library.version(version_id)
             work = self.build(job.job_id, row, self._generations.active(), activate=True, pages=None)
+            work.reread = bool(job.details.get("reread"))
             if self.is_cancelled(job.job_id):
                 self._end(job, DocumentStatus.CANCELLED, "Cancelled before it was indexed.")
                 return

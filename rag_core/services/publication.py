@@ -104,7 +104,11 @@ class Publication:
         if work.chunk_ids:
             vectors = np.stack([dense[found[digest]] for digest in work.hashes])
             stores.dense(generation.generation_id).add(work.chunk_ids, vectors, [work.version_id] * len(work.chunk_ids))
-        stores.library.publish(work.version_id, work.status, work.reason, active=work.activate)
+        if not stores.library.publish(
+            work.version_id, work.status, work.reason, active=work.activate, reread=work.reread
+        ):
+            self._discarding.replaced(work)
+            return
         if work.activate:
             self._remove_former(work)
         if not work.of_reindex:

@@ -147,6 +147,7 @@ class Reindexing:
                 row.size,
                 document_id=row.document_id,
                 generation_id=generation.generation_id,
+                base=row,
             )
         fresh = again or row.extractor != generation.fingerprint.extractor
         pages = None if fresh else library.pages(row.id, with_boxes=True)
@@ -164,7 +165,7 @@ class Reindexing:
                           status, str(error), activate, of_reindex=True, error=str(error))  # fmt: skip
             self._ended.append(failed)
             return
-        work.of_reindex = True
+        work.of_reindex = work.reread = True
         self._indexer.embed(work)
 
     def _interrupted(self, job: Job) -> bool:

@@ -16,7 +16,8 @@ class Work:
     """A version whose chunks are stored and whose vectors are to be made.
 
     ``activate`` says whether it becomes the searched version when it is complete; a re-index that
-    builds a new generation activates all at once instead.
+    builds a new generation activates all at once instead. ``reread`` says that its content was in the
+    library before: it must not take the place of other content.
     """
 
     job_id: str
@@ -31,6 +32,7 @@ class Work:
     reason: str
     activate: bool
     of_reindex: bool = False
+    reread: bool = False
     embedded: int = 0
     computed: int = 0
     error: str = ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from rag_core.store.catalogue import Catalogue
 from rag_core.store.codec import page_to_row, span_to_row
-from rag_core.store.database import new_id, now
+from rag_core.store.database import as_utc, new_id, now
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
@@ -105,9 +106,15 @@ class Library(Catalogue):
         *,
         document_id: str | None = None,
         generation_id: int | None = None,
+        base: Any = None,
     ) -> tuple[str, str]:
-        """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids."""
-        version_id, moment = new_id(), now()
+        """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids.
+
+        ``base`` is the version (a row) whose content is read once more.
+        """
+        version_id = new_id()
+        # Its content is no newer than it was: what was added since goes before it.
+        moment = now() if base is None else as_utc(base.added_at) + timedelta(microseconds=1)
         with self._db.begin() as connection:
             if document_id is None:
                 document_id = new_id()
@@ -162,13 +169,25 @@ class Library(Catalogue):
             query = select(chunks.c.id).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
             return [int(value) for value in connection.execute(query).scalars()]
 
-    def publish(self, version_id: str, status: DocumentStatus, reason: str, *, active: bool) -> None:
-        """Declare a version complete in every store and, if ``active``, make it the one searched."""
+    def publish(
+        self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
+    ) -> bool:
+        """Declare a version complete in every store and, if ``active``, make it the one searched.
+
+        Returns false, and changes nothing, where other content than what was ``reread`` is being searched.
+        """
+        version, searched = versions.alias(), versions.alias()
+        other = select(searched.c.id).where(
+            searched.c.id == documents.c.active_version,
+            version.c.id == version_id,
+            searched.c.sha256 != version.c.sha256,
+        )
         with self._db.begin() as connection:
+            if active and not self._activate(connection, version_id, *([~other.exists()] if reread else [])):
+                return False
             done = update(versions).where(versions.c.id == version_id)
             connection.execute(done.values(state="full", status=status.value, reason=reason))
-            if active:
-                self._activate(connection, version_id)
+            return True
 
     def publish_words(self, version_id: str) -> bool:
         """Let a new document be found by its words while its vectors are being made.
@@ -176,16 +195,16 @@ class Library(Catalogue):
         Returns false, and changes nothing, where an earlier version is still being searched.
         """
         with self._db.begin() as connection:
-            query = select(documents.c.active_version).join(versions, versions.c.document_id == documents.c.id)
-            if connection.execute(query.where(versions.c.id == version_id)).scalar() is not None:
+            if not self._activate(connection, version_id, documents.c.active_version.is_(None)):
                 return False
             connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
-            self._activate(connection, version_id)
             return True
 
-    def _activate(self, connection: Connection, version_id: str) -> None:
+    def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
+        """Make a version the one searched where its document meets the conditions, in one statement."""
         owner = select(versions.c.document_id).where(versions.c.id == version_id).scalar_subquery()
-        connection.execute(update(documents).where(documents.c.id == owner).values(active_version=version_id))
+        query = update(documents).where(documents.c.id == owner, *conditions)
+        return connection.execute(query.values(active_version=version_id)).rowcount == 1
 
     # versions and documents, out of every search and removed
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +236,62 @@ def test_a_document_replaced_before_its_rebuilt_version_is_complete_is_not_lost(
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
     assert_stores_agree(engine)
+
+
+READ_AGAIN: dict[str, Callable[[Engine, str], Job]] = {
+    "re-indexed": lambda engine, document_id: engine.reindex([document_id]),
+    "tried again": lambda engine, document_id: engine.retry(document_id),
+}
+
+
+@pytest.mark.parametrize("read_again", READ_AGAIN.values(), ids=READ_AGAIN)
+def test_a_document_that_is_read_again_while_it_is_replaced_is_the_new_one(
+    engine: Engine, hold: Hold, read_again: Callable[[Engine, str], Job]
+) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    hold.on()
+    replacing = engine.submit("a.pdf", make_pdf(PENGUINS))
+    hold.until_reached()
+    again = read_again(engine, document_id)
+    while engine.jobs()[0].state is JobState.QUEUED:
+        time.sleep(0.01)
+    hold.release()
+    assert engine.wait([replacing.job_id, again.job_id])[0].result is DocumentStatus.INDEXED
+    assert engine.original(document_id) == make_pdf(PENGUINS)
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("read_again", READ_AGAIN.values(), ids=READ_AGAIN)
+def test_a_document_that_is_read_again_stays_where_its_replacement_comes_to_nothing(
+    engine: Engine, hold: Hold, read_again: Callable[[Engine, str], Job]
+) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    before_it = engine.document(document_id).version_id
+    hold.on()
+    replacing = engine.submit("a.pdf", make_pdf(PENGUINS))
+    hold.until_reached()
+    again = read_again(engine, document_id)
+    engine.cancel(replacing.job_id)
+    hold.release()
+    assert engine.wait([replacing.job_id, again.job_id])[1].state is JobState.DONE
+    assert engine.document(document_id).version_id != before_it
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_a_document_put_back_while_its_old_content_is_read_again_is_the_old_one(engine: Engine, hold: Hold) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    hold.on()
+    jobs = [engine.submit("a.pdf", make_pdf(PENGUINS)), engine.retry(document_id)]
+    # Not one with what is read again, which the file above is going to replace.
+    jobs.append(engine.submit("a.pdf", make_pdf(BUDGET)))
+    hold.release()
+    assert engine.wait([job.job_id for job in jobs])[2].result is DocumentStatus.INDEXED
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert names_found(engine, ASK_PENGUINS) == []
+    assert_in_agreement(engine)
 
 
 def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engine, hold: Hold) -> None:

@@ -187,6 +187,22 @@ def test_only_published_chunks_are_seen(library: Library) -> None:
     assert library.unfinished([*documents, *many]) == (0, 0)
 
 
+def test_what_is_read_again_takes_the_place_of_its_own_content_alone(library: Library) -> None:
+    document_id, first, _ = version(library, "a", "one")
+    base = library.version(first)
+    again, late = (
+        library.add_version("a", "default", base.sha256, 1, document_id=document_id, base=base)[1] for _ in range(2)
+    )
+    assert library.publish(again, DocumentStatus.INDEXED, "", active=True, reread=True)
+    assert library.visible_versions() == {again: "full"}
+    _, newer = library.add_version("a", "default", "f" * 64, 1, document_id=document_id)
+    assert [row.id for row in library.versions_where()][-1] == newer
+    assert library.publish(newer, DocumentStatus.INDEXED, "", active=True)
+    assert not library.publish(late, DocumentStatus.INDEXED, "", active=True, reread=True)
+    assert library.visible_versions() == {newer: "full"}
+    assert library.version(late).state == "building"
+
+
 def test_chunk_ids_are_never_used_again(library: Library) -> None:
     document_id, version_id, first = version(library, "a", "one", "two")
     library.hide(document_id)
