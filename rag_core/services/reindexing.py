@@ -99,7 +99,7 @@ class Reindexing:
         former = self._stores.library.generations("active")
         self._stores.library.swap_generation(generation.generation_id)
         for generation_id, _ in former:
-            self.remove_generation(generation_id)
+            self._removal.generation(generation_id)
         return []
 
     def _within_active(self, job: Job, target: Fingerprint, chosen: Sequence[str] | None) -> list[Any]:
@@ -209,21 +209,12 @@ class Reindexing:
         for generation_id, fingerprint in self._stores.library.generations("building"):
             if fingerprint == target:
                 return self._generations.building()
-            self.remove_generation(generation_id)
+            self._removal.generation(generation_id)
         return None
 
     def _drop_building(self) -> None:
         for generation_id, _ in self._stores.library.generations("building"):
-            self.remove_generation(generation_id)
-
-    def remove_generation(self, generation_id: int) -> None:
-        """Remove a generation that is not active, with all its versions."""
-        # Held throughout, so that nothing is published into it meanwhile.
-        with self._removal.lock:
-            for row in self._stores.library.versions_where(versions.c.generation_id == generation_id):
-                self._removal.version(row)
-            self._stores.drop_dense(generation_id)
-            self._stores.library.drop_generation(generation_id)
+            self._removal.generation(generation_id)
 
     def _finish(self, job: Job, kept: Sequence[Any]) -> None:
         done = [

@@ -61,6 +61,27 @@ class Removal:
                 self._stores.files.delete(digest)
         return removed
 
+    def generation(self, generation_id: int) -> None:
+        """Remove a generation that does not answer, with its versions.
+
+        What came to nothing stays listed with its file and its reason, and what a job still waits for begins again.
+        """
+        stores = self._stores
+        # Held throughout, so that nothing is published into it meanwhile.
+        with self.lock:
+            wanted = {job.details["version_id"] for job in stores.jobs.listed(active=True)}
+            for row in stores.library.versions_where(versions.c.generation_id == generation_id):
+                if row.id in wanted:
+                    self.contents(row.id, generation_id)
+                    stores.library.restart_version(row.id)
+                elif row.state == "ended" and row.active_version is None:
+                    self.contents(row.id, generation_id)
+                    stores.library.update_version(row.id, generation_id=None)
+                else:
+                    self.version(row)
+            stores.drop_dense(generation_id)
+            stores.library.drop_generation(generation_id)
+
     def contents(self, version_id: str, generation_id: int | None) -> int:
         """Empty a version, its row and file left; returns how many chunks it had."""
         chunk_ids = self._stores.library.chunk_ids([version_id])

@@ -140,10 +140,7 @@ def _remove_former(stores: Stores, removal: Removal) -> None:
     wanted = any(job.kind == "reindex" for job in stores.jobs.listed(active=True))
     for state in ("retired", *(() if wanted else ("building",))):
         for generation_id, _ in stores.library.generations(state):
-            for row in stores.library.versions_where(versions.c.generation_id == generation_id):
-                removal.version(row)
-            stores.drop_dense(generation_id)
-            stores.library.drop_generation(generation_id)
+            removal.generation(generation_id)
 
 
 def _remove_orphans(stores: Stores) -> None:

@@ -214,7 +214,7 @@ class Library(Catalogue):
 
     def restart_version(self, version_id: str) -> None:
         """Take a half-indexed version out of every search and let it begin again."""
-        self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value)
+        self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value, generation_id=None)
 
     def _withdraw(self, version_id: str, **values: Any) -> None:
         """Take a version out of every search and change its row, in one transaction."""

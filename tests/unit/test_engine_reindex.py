@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from rag_core.engine import Engine
-from rag_core.errors import IndexMismatch
+from rag_core.errors import IndexMismatch, StoreUnavailable
 from rag_core.index import DenseIndex, WordIndex
 from rag_core.services.indexing import Indexer
 from rag_core.store.jobs import JobStore
@@ -36,6 +36,8 @@ from tests.unit.engines import (
     names_found,
     opened,
 )
+from tests.unit.test_engine_documents import encrypted
+from tests.unit.test_engine_work import broken
 
 LONG = " ".join(
     f"Clause {number} binds the tenant of house {number} to pay the rent in advance." for number in range(20)
@@ -364,6 +366,63 @@ def test_a_document_that_fails_in_a_rebuild_stays_listed_with_its_reason(
     again = engine.wait([engine.retry(bad).job_id])[0]
     assert again.result is DocumentStatus.INDEXED
     assert names_found(engine, ASK_BUDGET) == ["bad.pdf"]
+    assert_stores_agree(engine)
+
+
+def test_what_came_to_nothing_stays_listed_through_a_rebuild(
+    engine_of_its_own: Engine, hold: Hold, tmp_path: Path
+) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "good.pdf", PENGUINS)
+    engine.add("broken.pdf", b"%PDF-1.4 garbage")
+    locked = str(engine.add("locked.pdf", encrypted("secret", BUDGET)).document_id)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WordIndex, "add", broken(StoreUnavailable("The disk is on fire.")))
+        engine.add("failed.pdf", make_pdf(COPPER))
+    hold.on()
+    job = engine.submit("cancelled.pdf", make_pdf(LONG))
+    hold.until_reached()
+    engine.cancel(job.job_id)
+    hold.release()
+    idle(engine)
+    listed = {one.name: (one.document_id, one.status, one.reason, one.needs_password) for one in engine.documents()}
+    with before(DenseIndex, "drop", copied(tmp_path / "data", tmp_path / "copy")):
+        assert reindexed(engine, chunk_tokens=40).state is JobState.DONE
+    with opened(tmp_path / "copy") as after:
+        idle(after)
+        for one in (engine, after):
+            assert listed == {
+                row.name: (row.document_id, row.status, row.reason, row.needs_password) for row in one.documents()
+            }
+            assert one.original(locked) == engine.original(locked)
+            ended = one.wait([one.retry(locked, password="secret").job_id])[0]
+            assert ended.result is DocumentStatus.INDEXED
+            assert names_found(one, ASK_BUDGET) == ["locked.pdf"]
+            for name in ("failed.pdf", "cancelled.pdf"):
+                assert one.wait([one.retry(listed[name][0]).job_id])[0].result is DocumentStatus.INDEXED
+            assert one.delete([listed["broken.pdf"][0]])[0].chunks_remaining == 0
+            assert_stores_agree(one)
+
+
+def test_a_file_that_a_store_kept_from_ending_outlives_a_rebuild(
+    engine_of_its_own: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET)
+    fail, publish = broken(StoreUnavailable("The disk is on fire.")), Library.publish
+    hold.on()
+    added = engine.submit("a.pdf", make_pdf(PENGUINS))
+    hold.until_reached()
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "publish", lambda *of, active, **how: (fail if active else publish)(*of, active=active))
+        patch.setattr(Library, "end_version", fail)
+        with before(Library, "swap_generation", patch.undo):
+            job = engine.reindex(chunk_tokens=40)
+            hold.release()
+            ended = engine.wait([job.job_id, added.job_id])
+    assert (ended[0].state, ended[1].result) == (JobState.DONE, DocumentStatus.INDEXED)
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
     assert_stores_agree(engine)
 
 
