@@ -391,6 +391,9 @@ class Engine:
     def delete(self, document_ids: Sequence[str]) -> list[DeleteReceipt]:
         """Remove documents from every store, and count afterwards what each store still holds.
 
+        One whose removal a store cut off is in no list any more; it is removed the rest of the way by
+        itself, or when it is deleted again.
+
         Raises
         ------
         UnknownDocument
@@ -807,7 +810,12 @@ class Engine:
     def status(self) -> Status:
         """The state of the whole installation; waits for the model if it is being loaded."""
         return condition(
-            self.settings, self._stores, self._generations, lambda: self.threshold, lambda: self.generator_name
+            self.settings,
+            self._stores,
+            self._generations,
+            lambda: self.threshold,
+            lambda: self.generator_name,
+            self._removal.unfinished,
         )
 
     def usage(self, since: datetime | None = None) -> list[UsageTotal]:

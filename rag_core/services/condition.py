@@ -24,6 +24,7 @@ def condition(
     generations: Generations,
     threshold: Callable[[], float],
     generator: Callable[[], str],
+    unfinished: Callable[[], list[str]],
 ) -> Status:
     """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
     problems: list[str] = []
@@ -59,8 +60,14 @@ def condition(
         )
     if settings.gguf and (problem := problem_of(settings.gguf)):
         problems.append(problem)
-    # Nothing is compared where something is being written, or where not all could be counted.
-    settled = all(reachable.values()) and not asked(lambda: bool(stores.jobs.listed(active=True, limit=1)), False)
+    if names := asked(unfinished, list[str]()):
+        problems.append(
+            f"The removal of {', '.join(names)} was cut off, as by a store that did not answer: parts are still "
+            "stored, though no search finds them. It goes on by itself."
+        )
+    # Nothing is compared where something is being written or removed, or where not all could be counted.
+    busy = asked(lambda: bool(stores.library.removing() or stores.jobs.listed(active=True, limit=1)), False)
+    settled = all(reachable.values()) and not busy
     if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
             f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "

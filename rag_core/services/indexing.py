@@ -17,7 +17,7 @@ from rag_core.services.generations import Generation, Generations
 from rag_core.services.reindexing import Reindexing
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
-from rag_core.services.upkeep import KEPT_JOBS, take_up_again
+from rag_core.services.upkeep import KEPT_JOBS, finish_removals, take_up_again
 from rag_core.services.work import Work, outcome
 from rag_core.settings import Settings
 from rag_core.store.codec import text_hash
@@ -31,6 +31,7 @@ REPORT_EVERY_S = 0.25
 # A store that failed once may do better; one that failed so often needs somebody to see to it.
 MOST_TRIES = 3
 TIDY_EVERY_S = 3600.0
+REMOVE_EVERY_S = 10.0
 # Whoever waits for a job has seen by then that it ended.
 SEEN_AFTER = timedelta(days=1)
 SameName = Literal["replace", "keep"]
@@ -62,7 +63,7 @@ class Indexer:
         # Jobs taken up since all were last seen to have ended: how often each, and what it failed of.
         self._taken: dict[str, int] = {}
         self._problems: dict[str, str] = {}
-        self._tidied = time.monotonic()
+        self._tidied = self._removed = time.monotonic()
         self._stopping = False
         self._embedding = EmbeddingStage(stores, removal, self.is_cancelled, self._work_ended)
         self._reindexing = Reindexing(stores, generations, removal, self)
@@ -282,7 +283,7 @@ class Indexer:
             self.wait_for_change(1.0)
 
     def _tidy(self) -> None:
-        """See to jobs that a failing store kept from ending, and to the list of those that have ended."""
+        """See to jobs and removals that a failing store kept from ending, and to the list of ended jobs."""
         jobs = self._stores.jobs
         if self._taken:
             given_up = {
@@ -295,6 +296,9 @@ class Indexer:
             self._taken = {one: times for one, times in self._taken.items() if again.get(one) is JobState.QUEUED}
             self._problems = {one: problem for one, problem in self._problems.items() if one in self._taken}
             self._notify()
+        if time.monotonic() - self._removed > REMOVE_EVERY_S:
+            finish_removals(self._removal)
+            self._removed = time.monotonic()
         if time.monotonic() - self._tidied > TIDY_EVERY_S:
             self._tidied = time.monotonic()
             jobs.forget_ended(KEPT_JOBS, ended_before=now() - SEEN_AFTER)

@@ -23,17 +23,34 @@ class Removal:
         # Held while a document is removed, and while a version is put into the derived stores: what is
         # written there for a document that is gone would stay for good.
         self.lock = threading.RLock()
+        self._at_hand: set[str] = set()
 
     def document(self, document_id: str) -> DeleteReceipt:
-        """Remove a document with all its versions; raises `UnknownDocument`."""
+        """Remove a document with all its versions, or what an attempt before left; raises `UnknownDocument`."""
         with self.lock:
-            return self._document(document_id)
+            self._at_hand.add(document_id)
+            try:
+                self._stores.library.hide(document_id)
+                return self._hidden(document_id)
+            finally:
+                self._at_hand.remove(document_id)
 
-    def _document(self, document_id: str) -> DeleteReceipt:
+    def unfinished(self) -> list[str]:
+        """Names of documents whose removal was cut off."""
+        at_hand = set(self._at_hand)
+        removing = self._stores.library.removing()
+        return sorted(name for one, name in removing.items() if one not in at_hand | self._at_hand)
+
+    def finish(self) -> None:
+        """Go on with the removals that were cut off."""
+        with self.lock:
+            for document_id in self._stores.library.removing():
+                self._hidden(document_id)
+
+    def _hidden(self, document_id: str) -> DeleteReceipt:
         library = self._stores.library
-        document = library.document(document_id)
-        held = library.versions_where(versions.c.document_id == document_id)
-        library.hide(document_id)
+        name = library.name(document_id)
+        held = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
         version_ids = [row.id for row in held]
         chunk_ids = library.chunk_ids(version_ids)
         embedding_ids = self._stores.vectors.made_for(version_ids)
@@ -49,16 +66,17 @@ class Removal:
             "token vectors": self._stores.vectors.count_unused(embedding_ids),
             "files": sum(self._left_over(digest) for digest in {row.sha256 for row in held}),
         }
-        return DeleteReceipt(document_id, document.name, removed, remaining)
+        return DeleteReceipt(document_id, name, removed, remaining)
 
     def version(self, row: Any) -> int:
         """Remove one version (a row of `Library.versions_where`); returns how many chunks it had."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.contents(version_id, generation_id)
-        self._stores.library.remove_version(version_id)
         with self._stores.keeping:
-            if self._left_over(digest):
+            # The file first: where that fails, the row is left to say what is still to be done.
+            if not self._stores.library.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
+            self._stores.library.remove_version(version_id)
         return removed
 
     def generation(self, generation_id: int) -> None:

@@ -30,7 +30,7 @@ def sweep(stores: Stores, removal: Removal) -> bool:
     stores.jobs.forget_ended(KEPT_JOBS)
     _end_published(stores)
     steps = [
-        lambda: _finish_deletions(stores, removal),
+        removal.finish,
         lambda: _reset_unfinished(stores, removal),
         lambda: _remove_former(stores, removal),
         lambda: _empty_ended(stores, removal),
@@ -44,7 +44,7 @@ def _done(step: Callable[[], None]) -> bool:
     """Whether a step of the sweep came to its end; the database itself must answer."""
     try:
         step()
-    except StoreUnavailable as error:
+    except (StoreUnavailable, OSError) as error:
         log.warning("what an abrupt end left could not all be put right yet: %s", error)
         return False
     return True
@@ -53,6 +53,14 @@ def _done(step: Callable[[], None]) -> bool:
 def mark_clean(stores: Stores) -> None:
     """Say that everything was ended in order."""
     stores.conversations.set_preference(CLEAN, True)
+
+
+def finish_removals(removal: Removal) -> None:
+    """Go on with what a store kept from being removed, once it answers again."""
+    try:
+        removal.finish()
+    except (StoreError, OSError) as error:
+        log.warning("what was deleted could not all be removed yet: %s", error)
 
 
 def take_up_again(
@@ -101,15 +109,6 @@ def _end_published(stores: Stores) -> None:
         if row is not None and row.state == "full":
             stores.jobs.start(job.job_id)
             stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus(row.status), row.reason)
-
-
-def _finish_deletions(stores: Stores, removal: Removal) -> None:
-    for document_id in {row.document_id for row in stores.library.versions_where(versions.c.state == "removing")}:
-        for row in stores.library.versions_where(versions.c.document_id == document_id):
-            removal.version(row)
-        stores.library.remove_document(document_id)
-    for document_id in stores.library.without_versions():
-        stores.library.remove_document(document_id)
 
 
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:

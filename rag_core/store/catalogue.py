@@ -31,6 +31,7 @@ _LISTED = {
     # Those that no search can find yet do not count.
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
+_GONE = "That document is no longer in the library. It may have been deleted."
 _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
     hidden_texts,
     and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
@@ -74,8 +75,25 @@ class Catalogue:
         """One document; raises `UnknownDocument`."""
         found = self.documents([document_id])
         if not found:
-            raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
+            raise UnknownDocument(_GONE)
         return found[0]
+
+    def name(self, document_id: str) -> str:
+        """A document's name, even where its removal has begun; raises `UnknownDocument`."""
+        with self._db.read() as connection:
+            found = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
+        if found is None:
+            raise UnknownDocument(_GONE)
+        return str(found)
+
+    def removing(self) -> dict[str, str]:
+        """Documents whose removal has begun and not ended, as ``document_id: name``; no list shows them."""
+        held = versions.c.document_id == documents.c.id
+        begun = select(versions.c.id).where(held, versions.c.state == "removing").exists()
+        ending = ~select(versions.c.id).where(held).exists()
+        with self._db.read() as connection:
+            rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(begun, ending)))
+            return {row.id: row.name for row in rows}
 
     def resolve(self, names: Iterable[str]) -> list[str]:
         """Document ids for names or ids, in the given order; raises `UnknownDocument`.

@@ -237,12 +237,6 @@ class Library(Catalogue):
             query = select(versions.c.id).where(versions.c.state == "ended", held.exists())
             return list(connection.execute(query).scalars())
 
-    def without_versions(self) -> list[str]:
-        """Documents whose removal was cut off before its last step."""
-        held = select(versions.c.id).where(versions.c.document_id == documents.c.id)
-        with self._db.read() as connection:
-            return list(connection.execute(select(documents.c.id).where(~held.exists())).scalars())
-
     def clear_version(self, version_id: str) -> None:
         """Delete a version's pages and chunks."""
         with self._db.begin() as connection:
@@ -255,7 +249,9 @@ class Library(Catalogue):
             connection.execute(delete(versions).where(versions.c.id == version_id))
 
     def remove_document(self, document_id: str) -> None:
-        """Delete a document's row and its jobs', once its versions are gone."""
+        """Delete a document's row and its jobs' once its versions are gone; one that has got another stays."""
+        held = select(versions.c.id).where(versions.c.document_id == document_id).exists()
         with self._db.begin() as connection:
-            connection.execute(delete(jobs).where(jobs.c.document_id == document_id))
-            connection.execute(delete(documents).where(documents.c.id == document_id))
+            gone = delete(documents).where(documents.c.id == document_id, ~held)
+            if connection.execute(gone).rowcount:
+                connection.execute(delete(jobs).where(jobs.c.document_id == document_id))

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,11 +19,13 @@ import pytest
 from sqlalchemy import event
 
 from rag_core.engine import Engine
-from rag_core.errors import DataFolderUnwritable, StoreUnavailable
+from rag_core.errors import DataFolderUnwritable, StoreUnavailable, UnknownDocument
+from rag_core.index import DenseIndex, WordIndex
 from rag_core.services import indexing, upkeep
 from rag_core.store import database
-from rag_core.store.files import sha256_of
-from rag_core.types import DocumentStatus, JobState
+from rag_core.store.files import FileStore, sha256_of
+from rag_core.store.library import Library
+from rag_core.types import DocumentStatus, JobState, Status
 from tests.conftest import make_pdf
 from tests.unit.engines import (
     ASK_BUDGET,
@@ -32,12 +35,14 @@ from tests.unit.engines import (
     PENGUINS,
     Hold,
     assert_in_agreement,
+    before,
     copied,
     idle,
     indexed,
     names_found,
     opened,
 )
+from tests.unit.test_engine_work import broken
 
 ROOT = Path(__file__).parents[2]
 LOCKER = """
@@ -298,6 +303,63 @@ def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_righ
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         assert names_found(engine, ASK_COPPER) == []
         assert_in_agreement(engine)
+
+
+# deletions that a store cuts off
+
+DELETING = [(DenseIndex, "delete"), (WordIndex, "delete"), (FileStore, "delete"), (Library, "remove_document")]
+
+
+@pytest.mark.parametrize(("owner", "name"), DELETING)
+def test_a_deletion_that_a_store_cuts_off_is_told_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
+) -> None:
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", float("inf"))
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        gone = indexed(engine, "gone.pdf", COPPER)
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+            for _ in range(2):
+                with pytest.raises(StoreUnavailable, match="on fire"):
+                    engine.delete([gone])
+        assert names_found(engine, ASK_COPPER) == []
+        assert [one.name for one in engine.documents()] == ["a.pdf"]
+        (problem,) = engine.status().problems
+        assert "gone.pdf" in problem
+        assert engine.resolve(["gone.pdf"]) == [gone]
+        (receipt,) = engine.delete([gone])
+        assert (receipt.document, receipt.chunks_remaining) == ("gone.pdf", 0)
+        assert not any(receipt.remaining.values())
+        with pytest.raises(UnknownDocument):
+            engine.delete([gone])
+        assert engine.status().stores["files"] == 1
+        assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize(("owner", "name"), DELETING)
+def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
+) -> None:
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    gone = indexed(engine, "gone.pdf", COPPER)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+        with pytest.raises(StoreUnavailable, match="on fire"):
+            engine.delete([gone])
+    while engine.status().problems:
+        time.sleep(0.01)
+    assert not any(engine.status().stores.values())
+    assert indexed(engine, "gone.pdf", COPPER) != gone
+    assert_in_agreement(engine)
+
+
+def test_a_deletion_under_way_is_no_problem(engine: Engine) -> None:
+    gone = indexed(engine, "gone.pdf", COPPER)
+    seen: list[Status] = []
+    with before(Library, "clear_version", lambda: seen.append(engine.status())):
+        engine.delete([gone])
+    assert list(seen[0].problems) == []
 
 
 # what is kept of ended work, and of generations that are gone
