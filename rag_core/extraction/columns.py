@@ -20,6 +20,10 @@ _NARROWEST = 60.0
 _FEWEST_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
+# Of a height of the line; of the turns to the right side and of the lines across the gutter.
+_RAISED = 0.5
+_FEWEST_RAISED = 2
+_RAISED_SHARE = 0.125
 # Left and right end, and what it says.
 _Word: TypeAlias = tuple[float, float, str]
 
@@ -28,7 +32,8 @@ _Word: TypeAlias = tuple[float, float, str]
 class Columns:
     """Two columns, in points: the gutter's place across, and the stretch of the page it divides.
 
-    ``interleaved`` says that the content stream does not already hold one column after the other.
+    ``interleaved`` says that the content stream runs across the gutter line by line, instead of holding one
+    column, or one cell of a table, after the other.
     """
 
     gutter: float
@@ -153,7 +158,17 @@ def _interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> b
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]
     turns = sum(one != two for one, two in pairwise(sides))
-    return crossing > 2 or turns > max(4, len(inside) // 5)
+    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _in_cells(inside, gutter, crossing)
+
+
+def _in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
+    """Whether the stream goes back up to begin the right side, again and again: it writes a table cell by cell.
+
+    Cells of one line are passed without that, but prose fills some with more.
+    """
+    turns = [(one, two) for one, two in pairwise(inside) if one.box[0] < gutter <= two.box[0]]
+    raised = sum(two.box[3] < one.box[1] + _RAISED * (one.box[3] - one.box[1]) for one, two in turns)
+    return raised >= _FEWEST_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:

@@ -55,8 +55,7 @@ def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
             first, second = split_run(run, columns.gutter)
             left += [first] if first else []
             right += [second] if second else []
-    parts = (sorted(part, key=lambda run: run.box[1]) for part in (above, left, right, below))
-    return [line for part in parts for line in (ordered(part, written=written) if part else [])]
+    return [line for part in (above, left, right, below) if part for line in ordered(part, written=written)]
 
 
 def _as_written(runs: list[Run]) -> list[Line]:

@@ -152,6 +152,67 @@ def test_columns_written_one_after_the_other_stay_so(tmp_path: Path) -> None:
     assert text.rindex(LEFT[2]) < text.index(RIGHT[0])
 
 
+CELLS = [
+    (
+        (
+            "Suppliers in the north of the country may",
+            "not deliver the steel that we need for all",
+            "of the bridges in time.",
+        ),
+        ("We hold a stock of steel for three months", "and have contracts with two further", "suppliers abroad."),
+    ),
+    (
+        ("Interest rates may rise above the rates that", "we had foreseen when we planned the", "budget."),
+        ("The treasury has swapped all loans to fixed", "rates until the end of the decade."),
+    ),
+    (("The old plant in the harbour may be flooded.",), ("The council will raise the wall by two metres.",)),
+    (
+        ("Key people may leave the company and take", "with them knowledge that nobody else has."),
+        (
+            "Every product has two people who know it,",
+            "and a bonus is paid to those who stay with",
+            "us for five years.",
+        ),
+    ),
+]
+
+
+def draw_table(canvas: Canvas, top: float) -> None:
+    """Row by row, cell by cell, as word processors and browsers write tables."""
+    for row in CELLS:
+        for x, cell in zip((72, 310), row, strict=True):
+            for number, text in enumerate(cell):
+                canvas.drawString(x, top - 13 * number, text)
+        top -= 13 * max(map(len, row)) + 6
+
+
+def test_a_table_with_prose_in_its_cells_is_read_row_by_row(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        canvas.drawString(72, 760, "Risk")
+        canvas.drawString(310, 760, "Mitigation")
+        draw_table(canvas, 740)
+
+    words = page_of(tmp_path, draw).text.split()
+    assert words == " ".join(["Risk Mitigation", *(line for row in CELLS for cell in row for line in cell)]).split()
+
+
+def test_what_stands_above_columns_keeps_its_written_order(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        x = 72.0
+        for text, size, rise in (("Revenue was $5.2", 10, 0), ("1", 14, 8), ("million in the year", 10, 0)):
+            canvas.setFont("Helvetica", size)
+            canvas.drawString(x, 780 + rise, text)
+            x += canvas.stringWidth(text, "Helvetica", size) + 3
+        canvas.setFont("Helvetica", 10)
+        for row in range(12):
+            canvas.drawString(72, 740 - 13 * row, LEFT[row % 3])
+            canvas.drawString(310, 740 - 13 * row, RIGHT[row % 3])
+
+    assert page_of(tmp_path, draw).text.split()[:8] == "Revenue was $5.2 1 million in the year".split()
+
+
 ROWS = [
     ("Net revenue", "86,392", "79,474"),
     ("Cost of sales", "40,576", "37,075"),
