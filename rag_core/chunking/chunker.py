@@ -23,7 +23,8 @@ DOCUMENT_TOKENS = 26
 HEAD_TOKENS = 40
 # Room for the tokens that the rest of a word may have more once the word is cut.
 CUT_MARGIN = 8
-PREFIX_RULE = "name-title-heading-tablehead-2"
+PREFIX_RULE = "name-title-heading-tablehead-3"
+_DIGITS = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
 
@@ -95,7 +96,7 @@ class Chunker:
 
     def _of_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         common, common_tokens = self._prefix(document_label(name, told, page.heading), page.heading)
-        found = [table for body in _bodies(page) for table in tables(page, *body)]
+        found = tables(page)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):
             tokens = sum(piece.tokens for piece in pieces)
@@ -172,7 +173,7 @@ class Chunker:
 
     def _continued(self, span: ChunkSpan, following: Page) -> ChunkSpan:
         bodies = _bodies(following)
-        if not bodies or _SENTENCE_END.search(span.text):
+        if not bodies or _SENTENCE_END.search(span.text) or _ends_in_footer(span.text, following):
             return span
         body_start, body_end = bodies[0]
         body = following.text[body_start:body_end]
@@ -208,6 +209,12 @@ def _bodies(page: Page) -> list[tuple[int, int]]:
     if page.text[position:].strip():
         spans.append((position, len(page.text)))
     return spans
+
+
+def _ends_in_footer(text: str, following: Page) -> bool:
+    """Whether the last line is a running one, kept where it is first seen and left out on the next page."""
+    last = _DIGITS.sub("", text[text.rfind("\n") + 1 :])
+    return any(_DIGITS.sub("", following.text[start:end]) == last for start, end in following.skip)
 
 
 def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:

@@ -56,6 +56,7 @@ class _Reader:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._above: list[Span] = []
+        self._running: list[Span] = []
         self._apart = self._after_prose = self._within = False
         self.found: list[Table] = []
 
@@ -69,39 +70,46 @@ class _Reader:
         elif text := line[0].strip():
             self._other(line.span(), text)
 
+    def pass_by(self, line: re.Match[str], *, apart: bool) -> None:
+        """Take a running header, which may be the head of a table that goes on from page to page."""
+        self._running = [*([] if apart else self._running), line.span()]
+
     def _row(self, span: Span, row: _Row) -> None:
         """One more row, or the first one below other column heads."""
         head: tuple[Span, ...] = ()
         if self._apart or not self._within:
-            head = _head(self._page, self._above, span, row)
+            head = _head(self._page, self._above, span, row) or _head(self._page, self._running, span, row)
         if head or not self._within:
             self.found.append(Table(head, span[1]))
         else:
             self.found[-1] = Table(self.found[-1].head, span[1])
-        self._above, self._apart, self._after_prose, self._within = [], False, False, True
+        self._above, self._running = [], []
+        self._apart, self._after_prose, self._within = False, False, True
 
     def _other(self, span: Span, text: str) -> None:
         """A label, a title, a column head, or prose, which no table goes on after."""
         prose = _is_prose(text, after_prose=self._after_prose) and not _spread(self._page, span)
         if prose:
-            self._above, self._within = [], False
+            self._above, self._running, self._within = [], [], False
         else:
             self._above = [*self._above[1 - _MOST_LINES :], span]
         self._after_prose = prose
 
 
-def tables(page: Page, start: int, end: int) -> list[Table]:
-    """Tables in ``page.text[start:end]`` that have column heads, in order; none overlap.
+def tables(page: Page) -> list[Table]:
+    """Tables of a page that have column heads, in order; none overlap.
 
     A table begins with a line that holds two figures side by side, and ends before a line of prose or
     the next column heads. Column heads are told from the labels between the rows by where they stand:
     over the last figure of the row below, with the space of a column between their words. So pages
-    without word boxes have none. Takes time linear in the length of the text.
+    without word boxes have none. Running headers are no part of a table, but may head its columns.
+    Takes time linear in the length of the text.
     """
     reader = _Reader(page)
-    position = start
-    for line in _LINE.finditer(page.text, start, end):
-        reader.take(line, apart=line.start() > position + 1)
+    position = 0
+    for line in _LINE.finditer(page.text):
+        running = any(start < line.end() and line.start() < end for start, end in page.skip)
+        (reader.pass_by if running else reader.take)(line, apart=line.start() > position + 1)
         position = line.end()
     return [table for table in reader.found if table.head]
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rag_core.extraction.furniture import Edges, edges_of, running_spans
+from rag_core.extraction.furniture import Edges, Furniture, Told, edges_of, furniture_of
 from rag_core.extraction.headings import Sections
 from rag_core.extraction.protocol import ReadPage
 from rag_core.extraction.vocabulary import Vocabulary, without_line_end_hyphens
@@ -18,13 +18,17 @@ _AHEAD, _BEHIND = 4, 8
 class Assembler:
     """Finds running headers and footers and each page's section, and joins the words that line ends divide.
 
+    Headers and footers are left out where they repeat: of what they say, the first page keeps what the document's
+    ``name`` does not.
+
     A page is held back until four more have been read, since only they show what repeats. Pages that went
     through OCR are let go at once: four of them take most of a minute, and their headers hardly ever read the
     same twice.
     """
 
-    def __init__(self, sections: Sections) -> None:
+    def __init__(self, sections: Sections, name: str = "") -> None:
         self._sections = sections
+        self._told = Told(name)
         self._vocabulary = Vocabulary()
         self._held: deque[tuple[ReadPage, Edges]] = deque()
         self._past: deque[Edges] = deque(maxlen=_BEHIND)
@@ -44,13 +48,14 @@ class Assembler:
 
     def _release(self) -> Page:
         read, edges = self._held.popleft()
-        neighbours = [*self._past, *(ahead for _, ahead in self._held)]
-        skip = running_spans(edges, neighbours)
-        if not _rest(read.page.text, skip):
-            skip = ()  # slides and forms may say nothing but the same: better twice than not at all
+        page = read.page
+        running = furniture_of(edges, [*self._past, *(ahead for _, ahead in self._held)])
+        if not _rest(page.text, running.spans):
+            running = Furniture()  # slides and forms may say nothing but the same: better twice than not at all
         self._past.append(edges)
-        heading = self._sections.heading(read.page.page_index, read.page.text, read.headings, skip)
-        return replace(read.page, skip=skip, heading=heading)
+        heading = self._sections.heading(page.page_index, page.text, read.headings, running.spans)
+        skip = self._told.left_out(page.page_index, running).spans
+        return replace(page, skip=skip, heading=heading)
 
 
 def _rest(text: str, skip: tuple[tuple[int, int], ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Running headers and footers: lines at the edge of a page that its neighbours repeat."""
+"""Running headers and footers: lines at the edge of a page that its neighbours repeat, and what they say."""
 
 from __future__ import annotations
 
@@ -14,19 +14,26 @@ _PAGE_NUMBER = re.compile(
     r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*"
     r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
+_WORD = re.compile(r"[^\W_]+")
+# What browsers add when they print, how many pages there are, and the way back to the contents.
+_PRINTED = re.compile(
+    r"(?:https?|file)://\S+|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s+\d{1,2}:\d{2}(?:\s*[ap]m)?"
+    r"|\d+\s*(?:/|of)\s*\d+|^(?:table of )?contents$"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeLine:
     """A line near the top or bottom of a page: where it stands, what it says, and the shape of that.
 
-    ``shape`` is the text with every number replaced; ``numbers`` are the numbers. ``counts`` says that it is
-    a page number and nothing else, ``roman`` that it is one in Roman figures. Only a ``telling`` line can be
-    furniture.
+    ``literal`` is the text in small letters, ``shape`` the same with every number replaced; ``numbers`` are the
+    numbers. ``counts`` says that it is a page number and nothing else, ``roman`` that it is one in Roman figures.
+    Only a ``telling`` line can be furniture.
     """
 
     start: int
     end: int
+    literal: str
     shape: str
     numbers: tuple[int, ...]
     counts: bool
@@ -65,36 +72,74 @@ def _edge_line(match: re.Match[str]) -> EdgeLine:
     short = len(literal) <= _LONGEST and len(literal.split()) <= _MOST_WORDS
     # A row of years or figures heads many tables.
     telling = short and (counts or sum(char.isalpha() for char in shape) >= 3)
-    return EdgeLine(match.start(), match.end(), shape, numbers, counts, roman, telling)
+    return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, telling)
 
 
-def running_spans(page: Edges, neighbours: list[Edges]) -> tuple[tuple[int, int], ...]:
-    """Spans of a page's lines that are furniture.
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """The lines of a page that are furniture, each side from the edge inwards."""
+
+    top: tuple[EdgeLine, ...] = ()
+    bottom: tuple[EdgeLine, ...] = ()
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where they stand, ascending."""
+        return tuple(sorted({(line.start, line.end) for line in self.top + self.bottom}))
+
+
+def furniture_of(page: Edges, neighbours: list[Edges]) -> Furniture:
+    """The lines of a page that are furniture: those without another line between them and its edge.
 
     Parameters
     ----------
     page : Edges
     neighbours : list of Edges
         Of the pages around it, without it.
-
-    Returns
-    -------
-    tuple of (start, end)
-        Ascending. Only lines without another line between them and the edge of the page count.
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
-    return tuple(sorted({*_running(page.top, top), *_running(page.bottom, bottom)}))
+    return Furniture(_running(page.top, top), _running(page.bottom, bottom))
 
 
-def _running(lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]) -> list[tuple[int, int]]:
-    spans = []
-    for line in lines:
+class Told:
+    """What the furniture of a document says: a line of it is left out once a page has told it.
+
+    Parameters
+    ----------
+    known : str
+        What need not be told.
+    """
+
+    def __init__(self, known: str) -> None:
+        self._known = known.casefold()
+        self._lines: dict[str, list[tuple[int, EdgeLine]]] = {}
+
+    def left_out(self, page_index: int, furniture: Furniture) -> Furniture:
+        """What of a page's furniture stands outside all that the page is the first to tell."""
+        return Furniture(self._outside(page_index, furniture.top), self._outside(page_index, furniture.bottom))
+
+    def _outside(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
+        new = (number for number, line in enumerate(lines) if self._is_new(page_index, line))
+        first = next(new, len(lines))
+        for line in lines[first:]:
+            self._lines.setdefault(line.shape, []).append((page_index, line))
+        return lines[:first]
+
+    def _is_new(self, page_index: int, line: EdgeLine) -> bool:
+        words = _WORD.findall(_PRINTED.sub("", line.literal))
+        if line.counts or all(word in self._known for word in words if word != str(page_index + 1)):
+            return False
+        earlier = self._lines.get(line.shape, ())
+        return not any(_repeats(line, (other,), index - page_index) for index, other in earlier)
+
+
+def _running(lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]) -> tuple[EdgeLine, ...]:
+    for number, line in enumerate(lines):
         repeats = sum(_repeats(line, other, distance) for distance, other in others)
         if repeats < _needed(line, len(others)):
-            break
-        spans.append((line.start, line.end))
-    return spans
+            return lines[:number]
+    return lines
 
 
 def _needed(line: EdgeLine, others: int) -> int:

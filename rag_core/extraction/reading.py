@@ -86,7 +86,7 @@ class Reading:
     def run(self) -> Iterator[DocumentHeader | Page]:
         header = self._header()
         yield header
-        assembler = Assembler(Sections(header.outline))
+        assembler = Assembler(Sections(header.outline), self._name)
         states: dict[PageState, int] = {}
         reason = ""
         for read in self._pages(header.page_count):

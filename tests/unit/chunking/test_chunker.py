@@ -106,6 +106,12 @@ def test_a_sentence_that_ends_or_would_not_fit_stays_on_its_page(above: str, bel
     assert chunk(page(above), page(below, 1))[0].page_index_end == 0
 
 
+def test_no_sentence_goes_on_from_a_footer_that_is_kept_where_it_is_first_seen() -> None:
+    first, second = "It was said that the bridge\n\nACME Corp, page 1", "was sold in 1931.\n\nACME Corp, page 2"
+    kept, _ = chunk(page(first), page(second, 1, skip=((19, len(second)),)))
+    assert kept.text == first
+
+
 def test_a_sentence_longer_than_a_chunk_is_cut_between_words() -> None:
     spans = chunk(page("; ".join(f"clause {number} binds" for number in range(40))))
     assert len(spans) > 3

@@ -37,7 +37,7 @@ def page(folder: Path, *rows: Row, columns: Sequence[float] = (330, 420, 510)) -
 
 
 def heads(page: Page) -> list[list[str]]:
-    return [[page.text[start:end] for start, end in table.head] for table in tables(page, 0, len(page.text))]
+    return [[page.text[start:end] for start, end in table.head] for table in tables(page)]
 
 
 def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0) -> list[ChunkSpan]:
@@ -46,7 +46,7 @@ def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0)
 
 def test_a_table_has_the_lines_above_its_rows_for_a_head(tmp_path: Path) -> None:
     read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
-    (table,) = tables(read, 0, len(read.text))
+    (table,) = tables(read)
     assert heads(read) == [[TITLE, UNITS, "2022 2021 2020"]]
     assert read.text[: table.end].endswith("3,917")
 
@@ -59,7 +59,7 @@ def test_a_table_goes_on_over_labels_and_rows_of_one_figure_and_of_dashes(tmp_pa
     rows = [*ROWS[:3], "", "Financing activities", "Debts paid, less those", ("of former years", "(1,204)"),
             ("Leases", "—", "—", "—"), "", "Other", *ROWS[3:]]  # fmt: skip
     read = page(tmp_path, TITLE, YEARS, *rows)
-    (table,) = tables(read, 0, len(read.text))
+    (table,) = tables(read)
     assert read.text[: table.end].endswith("3,917")
 
 
@@ -73,7 +73,7 @@ def test_prose_ends_a_table_and_is_no_head(tmp_path: Path) -> None:
     said = "The table above leaves out what the company paid to those that it had bought before."
     read = page(tmp_path, TITLE, YEARS, *ROWS[:3], "", said, "", *ROWS[3:6], "", said, "", YEARS, *ROWS[6:])
     assert heads(read) == [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]]
-    assert read.text[: tables(read, 0, len(read.text))[0].end].endswith("3,317")
+    assert read.text[: tables(read)[0].end].endswith("3,317")
 
 
 def test_heads_of_several_lines_and_names_with_numbers_are_heads(tmp_path: Path) -> None:
@@ -92,6 +92,25 @@ def test_heads_of_several_lines_and_names_with_numbers_are_heads(tmp_path: Path)
 )
 def test_what_does_not_stand_over_the_last_column_is_no_head(tmp_path: Path, above: list[Row]) -> None:
     assert heads(page(tmp_path, *above, *ROWS)) == []
+
+
+def left_out(page: Page, *texts: str) -> Page:
+    starts = [page.text.index(text) for text in texts]
+    return replace(page, skip=tuple((start, start + len(text)) for start, text in zip(starts, texts, strict=True)))
+
+
+def test_column_heads_that_every_page_repeats_are_heads_on_each(tmp_path: Path) -> None:
+    account = ("First Valley Bank", "", "", "Account 4471")
+    read = page(tmp_path, account, "", ("Date", "Paid out", "Paid in", "Balance"), "", *ROWS)
+    read = left_out(read, "First Valley Bank Account 4471", "Date Paid out Paid in Balance")
+    assert heads(read) == [["Date Paid out Paid in Balance"]]
+    assert [span.prefix for span in chunk(read)] == ["report\nDate Paid out Paid in Balance"] * len(chunk(read))
+
+
+def test_running_headers_head_no_columns_where_the_table_has_heads_or_prose_stands_above_it(tmp_path: Path) -> None:
+    header, prose = ("Acme Inc.", "", "", "Report"), "The company has sold all of its bridges to the town."
+    assert heads(left_out(page(tmp_path, header, "", YEARS, *ROWS), "Acme Inc. Report")) == [["2022 2021 2020"]]
+    assert heads(left_out(page(tmp_path, header, "", prose, "", *ROWS), "Acme Inc. Report")) == []
 
 
 def test_a_page_number_and_a_page_without_boxes_have_no_head(tmp_path: Path) -> None:

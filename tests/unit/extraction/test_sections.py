@@ -8,18 +8,18 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.extraction.assembly import Assembler
-from rag_core.extraction.furniture import edges_of, running_spans
+from rag_core.extraction.furniture import Furniture, edges_of, furniture_of
 from rag_core.extraction.headings import Sections, shorten
 from rag_core.extraction.protocol import ReadPage
 from rag_core.types import Page, PageState
 from tests.unit.extraction.pdfs import PROSE, make, read
 
 
-def assemble(texts: list[str], state: PageState = PageState.TEXT) -> list[Page]:
-    assembler = Assembler(Sections())
+def assemble(texts: list[str], name: str = "acme_annual_report.pdf") -> list[Page]:
+    assembler = Assembler(Sections(), name)
     pages = []
     for index, text in enumerate(texts):
-        pages += assembler.add(ReadPage(Page(index, str(index + 1), text, state)))
+        pages += assembler.add(ReadPage(Page(index, str(index + 1), text, PageState.TEXT)))
     return pages + list(assembler.flush())
 
 
@@ -35,6 +35,37 @@ def test_headers_footers_and_page_numbers_are_reported_and_kept() -> None:
     for number, page in enumerate(assemble(texts), 1):
         assert skipped(page) == ["ACME Annual Report", f"Page {number} of 9"]
         assert page.text == texts[number - 1]
+
+
+BODIES = [f"Visit to the {place} doctor.\nAll is {word} there." for place, word in zip("abcdef", "uvwxyz", strict=True)]
+
+
+def test_what_a_header_says_is_left_out_once_a_page_has_told_it() -> None:
+    header = "Patient: Anna Berg Blood group: AB negative"
+    pages = assemble([f"{header}\nPage {n} of 6\n{body}\n{n}" for n, body in enumerate(BODIES, 1)])
+    assert skipped(pages[0]) == ["1"]  # what stands between the header and the text stays with both
+    assert [skipped(page) for page in pages[1:]] == [[header, f"Page {n} of 6", str(n)] for n in range(2, 7)]
+
+
+def test_the_header_of_another_account_is_told_as_well() -> None:
+    texts = [f"Account {4471 + n // 6} page {n + 1}\n{body}" for n, body in enumerate(BODIES * 2)]
+    assert [number for number, page in enumerate(assemble(texts)) if not page.skip] == [0, 6]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Acme Report {n}",
+        "{n}/6",
+        "– {n} –",
+        "11/23/26, 1:05 PM Acme report",
+        "https://acme.com/a.html {n}/6",
+        "Contents",
+    ],
+)
+def test_what_says_nothing_is_told_by_no_page(line: str) -> None:
+    pages = assemble([f"{body}\n{line.format(n=n)}" for n, body in enumerate(BODIES, 1)])
+    assert [skipped(page) for page in pages] == [[line.format(n=n)] for n in range(1, 7)]
 
 
 def test_what_heads_tables_is_no_running_header() -> None:
@@ -65,8 +96,8 @@ def test_recognised_pages_are_not_held_back() -> None:
     assert [len(list(assembler.add(page))) for page in read_pages] == [1, 1, 1]
 
 
-def test_running_spans_of_an_empty_page() -> None:
-    assert running_spans(edges_of(0, ""), [edges_of(1, "Header\ntext")]) == ()
+def test_furniture_of_an_empty_page() -> None:
+    assert furniture_of(edges_of(0, ""), [edges_of(1, "Header\ntext")]) == Furniture()
 
 
 def test_outline_gives_the_section_a_page_begins_in() -> None:
