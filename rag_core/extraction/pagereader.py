@@ -11,6 +11,7 @@ import numpy as np
 from rag_core.extraction.accents import with_accents
 from rag_core.extraction.cleaning import unreadable_share
 from rag_core.extraction.compose import compose
+from rag_core.extraction.fields import with_fields
 from rag_core.extraction.glyphs import letters
 from rag_core.extraction.headings import heading_lines
 from rag_core.extraction.hidden import without_hidden
@@ -87,7 +88,8 @@ def _whole_words(lines: list[Line]) -> str:
 
 
 def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
-    runs, _ = runs_of(characters, reader.is_bold)
+    characters, numbers = with_fields(reader, characters)
+    runs, _ = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)
     if garbage:

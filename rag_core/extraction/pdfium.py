@@ -6,13 +6,14 @@ Pdfium is not thread-safe, and a hostile file may crash it: this runs in a worke
 from __future__ import annotations
 
 import ctypes
+import logging
 import math
 import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
@@ -33,6 +34,9 @@ Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
+_TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
+_NOT_SHOWN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_MOST_ANNOTATIONS = 2000
 _MOST_CHARACTERS = 400_000
 # What lies under text is drawn first as a rule, and what was slipped in stands last.
 _ENDS = 16
@@ -71,6 +75,18 @@ class Characters:
     height: float
 
 
+@dataclass
+class _Fields:
+    """Form fields that a page shows: left, bottom, right and top of each in points, and whether it is ticked.
+
+    ``printed`` counts the characters of the page itself, without what was typed.
+    """
+
+    rects: list[tuple[float, ...]] = field(default_factory=list)
+    ticks: list[bool | None] = field(default_factory=list)
+    printed: int = 0
+
+
 def _quick(name: str, result: Any, *arguments: Any) -> Any:
     """A function of pdfium that takes handles as plain numbers, which makes a call three times as fast."""
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
@@ -99,8 +115,9 @@ _PART_ADDRESSES = [ctypes.addressof(_PARTS) + 4 * place for place in range(4)]
 class PageReader:
     """One loaded page; use `open_page`."""
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, fields: _Fields) -> None:
         self._page = page
+        self._fields = fields
         self._text = page.get_textpage()
         self.width, self.height = (float(side) for side in page.get_size())
 
@@ -169,6 +186,19 @@ class PageReader:
         across, down = ctypes.c_int(), ctypes.c_int()
         raw.FPDF_PageToDevice(self._page.raw, 0, 0, side, side, 0, x, y, ctypes.byref(across), ctypes.byref(down))
         return across.value / side, down.value / side
+
+    def fields(self) -> tuple[FloatArray, list[bool | None], int]:
+        """Form fields that show.
+
+        Returns
+        -------
+        rects : FloatArray, shape (n, 4)
+        ticks : list of bool or None
+            Whether each is ticked; None for one that cannot be.
+        printed : int
+            Number of characters of the page itself, which stand before those that were typed.
+        """
+        return self._fractions(self._fields.rects), self._fields.ticks, self._fields.printed
 
     def is_bold(self, index: int) -> bool:
         """Whether the font of a character is bold by its weight or by its name."""
@@ -272,12 +302,12 @@ def _address(handle: Any) -> int:
     return ctypes.cast(handle, _POINTER).value or 0
 
 
-def _text(call: Any, *arguments: Any) -> str:
+def _text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     """What a function of pdfium writes as UTF-16 into a buffer, of which it tells the size when it gets none."""
     size = call(*arguments, None, 0)
-    buffer = ctypes.create_string_buffer(size)
+    buffer = (unit * (size // ctypes.sizeof(unit)))()
     call(*arguments, buffer, size)
-    return buffer.raw[:-2].decode("utf-16-le", "replace")
+    return bytes(buffer)[:-2].decode("utf-16-le", "replace")
 
 
 def _font_name(item: int) -> str:
@@ -345,6 +375,10 @@ class PdfiumDocument:
                 raise PasswordNeededError(_REASONS[code])
             raise UnreadableError(_REASONS.get(code, f"error {code}"))
         self._document = pypdfium2.PdfDocument(handle)
+        # Draws what was typed into fields of which the file holds no picture. Forms of XFA, which this pdfium does
+        # not know, are told in a warning that nobody needs.
+        logging.getLogger("pypdfium2").setLevel(logging.ERROR)
+        self._document.init_forms()
         self.page_count = len(self._document)
 
     def close(self) -> None:
@@ -375,11 +409,12 @@ class PdfiumDocument:
         """Load a page, with what was typed into its form fields made part of it."""
         try:
             page = self._document[index]
+            fields = _fields(page)
             if _has_written_annotations(page):
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[index]
-            reader = PageReader(page)
+            reader = PageReader(page, fields)
         except pypdfium2.PdfiumError as error:
             raise UnreadableError(str(error)) from None
         try:
@@ -388,13 +423,37 @@ class PdfiumDocument:
             reader.close()
 
 
+def _annotations(page: Any) -> Iterator[Any]:
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
+        if annotation := raw.FPDFPage_GetAnnot(page.raw, index):
+            try:
+                yield annotation
+            finally:
+                raw.FPDFPage_CloseAnnot(annotation)
+
+
 def _has_written_annotations(page: Any) -> bool:
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), 2000)):
-        annotation = raw.FPDFPage_GetAnnot(page.raw, index)
-        if not annotation:
+    kinds = map(raw.FPDFAnnot_GetSubtype, _annotations(page))
+    return any(kind in (_WIDGET, _FREE_TEXT, _STAMP) for kind in kinds)
+
+
+def _fields(page: Any) -> _Fields:
+    found = _Fields()
+    for annotation in _annotations(page) if page.formenv else ():
+        kind, rect = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation), raw.FS_RECTF()
+        if kind == -1 or raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             continue
-        kind = raw.FPDFAnnot_GetSubtype(annotation)
-        raw.FPDFPage_CloseAnnot(annotation)
-        if kind in (_WIDGET, _FREE_TEXT, _STAMP):
-            return True
-    return False
+        if raw.FPDFAnnot_GetRect(annotation, rect):
+            found.rects.append((rect.left, rect.bottom, rect.right, rect.top))
+            found.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
+    if found.rects:
+        text = page.get_textpage()
+        found.printed = text.count_chars()
+        text.close()
+    return found
+
+
+def _is_ticked(annotation: Any) -> bool:
+    # By the state it is in: of one without a picture for it pdfium says that it is not checked.
+    state = _text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
+    return state not in ("", "Off")
