@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,6 +23,7 @@ import numpy as np
 import pypdfium2
 import pypdfium2.raw as raw
 
+from rag_core.extraction.levels import levelled
 from rag_core.extraction.structure import font_name
 from rag_core.types import FloatArray, Int64Array, IntArray
 
@@ -94,6 +95,10 @@ def _quick(name: str, result: Any, *arguments: Any) -> Any:
 
 _POINTER, _INT = ctypes.c_void_p, ctypes.c_int
 _loose_box = _quick("FPDFText_GetLooseCharBox", _INT, _POINTER, _INT, _POINTER)
+_ink_box = _quick("FPDFText_GetCharBox", _INT, _POINTER, _INT, *[_POINTER] * 4)
+_origin = _quick("FPDFText_GetCharOrigin", _INT, _POINTER, _INT, _POINTER, _POINTER)
+_matrix = _quick("FPDFText_GetMatrix", _INT, _POINTER, _INT, _POINTER)
+_font_size = _quick("FPDFText_GetFontSize", ctypes.c_double, _POINTER, _INT)
 _lacks_letter = _quick("FPDFText_HasUnicodeMapError", _INT, _POINTER, _INT)
 _code = _quick("FPDFText_GetUnicode", ctypes.c_uint, _POINTER, _INT)
 _font = _quick("FPDFTextObj_GetFont", _POINTER, _POINTER)
@@ -143,7 +148,7 @@ class PageReader:
         handle, first = _address(self._text.raw), rects.ctypes.data
         addresses = range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF))
         deque(map(_loose_box, repeat(handle), range(count), addresses), maxlen=0)
-        boxes = rects[:, [0, 3, 2, 1]]
+        boxes = levelled(rects[:, [0, 3, 2, 1]], self._objects, self._places)
         return Characters(*_join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
 
     def _unmapped(self, count: int) -> dict[int, tuple[str, int]]:
@@ -158,6 +163,31 @@ class PageReader:
                 fonts[item] = _font_name(item)
             found[number] = (fonts[item], _code(handle, number))
         return found
+
+    def _objects(self, numbers: Iterable[int]) -> Int64Array:
+        """What names the text objects of characters, and their fonts, shape (n, 2); 0 where there is none."""
+        handle = _address(self._text.raw)
+        items = [_text_object(handle, number) or 0 for number in numbers]
+        # A font that the file draws itself has no name, and its letters any size.
+        fonts = {item: _font(item) or 0 if _font_name(item) else 0 for item in {*items}}
+        return np.array([(item, fonts[item]) for item in items], np.int64).reshape(-1, 2)
+
+    def _places(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
+        """Origins of characters, and what goes up an em from there, in PDF user space; each shape (n, 2)."""
+        handle, matrix, point = _address(self._text.raw), (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
+        at, across = ctypes.addressof(matrix), ctypes.addressof(point)
+        known: dict[int | None, tuple[float, float]] = {}
+        rows = []
+        for number in numbers:
+            _origin(handle, number, across, across + 8)
+            item = _text_object(handle, number)
+            if item not in known:
+                _matrix(handle, number, at)
+                size = _font_size(handle, number)
+                known[item] = (size * matrix[2], size * matrix[3])
+            rows.append((*point, *known[item]))
+        made = np.array(rows, np.float32).reshape(-1, 4)
+        return made[:, :2], made[:, 2:]
 
     def _codes(self, count: int) -> IntArray:
         # One call for the whole page where characters and UTF-16 units agree, as on nearly all pages.

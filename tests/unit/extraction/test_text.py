@@ -251,6 +251,36 @@ def test_footnote_mark_written_last_goes_to_its_word(tmp_path: Path) -> None:
     assert words_by_boxes(page)[-6:] == ["The", "53", "rd", "reporting", "week", "counts."]
 
 
+def test_font_that_does_not_say_how_high_it_is(tmp_path: Path) -> None:
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
+    told = (
+        "The plants emit more than those of many companies, as one can see on",
+        "no can or ran, as some run on our own aim or none, we assume now",
+        "a reason given by people who build them, and of which they are proud.",
+    )
+
+    def draw(canvas: Canvas) -> None:
+        for number, text in enumerate(told):
+            canvas.setFont("Vera", 11)
+            canvas.drawString(72, 750 - 14 * number, text)
+
+    writer = pypdf.PdfWriter(clone_from=make(tmp_path / "whole.pdf", draw))
+    number, name = pypdf.generic.NumberObject, pypdf.generic.NameObject
+    unsaid = {"/Ascent": number(0), "/Descent": number(0)}
+    unsaid["/FontBBox"] = pypdf.generic.ArrayObject(map(number, (0, 0, 1000, 600)))
+    for font in writer.pages[0]["/Resources"]["/Font"].values():
+        if "/FontDescriptor" in font.get_object():
+            font.get_object()["/FontDescriptor"].update({name(key): value for key, value in unsaid.items()})
+    writer.write(tmp_path / "page.pdf")
+    page = read(tmp_path / "page.pdf").page
+    assert page.text == "\n".join(told)
+    first_line = page.boxes.rects[: len(told[0].split()), [1, 3]]
+    assert np.ptp(first_line, axis=0) == pytest.approx(0, abs=1e-5)
+
+
 def test_ligatures_and_soft_hyphens(tmp_path: Path) -> None:
     from rag_core.extraction.cleaning import clean_word, unreadable_share
 
