@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -14,6 +14,8 @@ from rapidfuzz import fuzz
 
 from rag_core.answering.facts import Reading
 from rag_core.answering.numbers import equal, table_scales
+from rag_core.answering.tables import Row, rows
+from rag_core.answering.tabulated import scales
 from rag_core.answering.wording import PRONOUNS, squeezed, words
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
@@ -32,6 +34,7 @@ _PRONOUN_REACH = 3
 # stands around it must itself say as much.
 _MOST_LENT = 2.0
 _MOST_CANDIDATES = 3
+_MOST_ROWS = 4
 
 
 class TokenVectors(Protocol):
@@ -46,7 +49,7 @@ class Candidate:
 
     Attributes
     ----------
-    start, end : int
+    spans : tuple of (int, int)
         What to quote, as offsets into the passage's text, on its first page.
     source : Reading
         The sentences, whole.
@@ -56,14 +59,45 @@ class Candidate:
         The document's name and the passage's heading, which say what all of it is about.
     coverage : float
         Share of the statement's words that they hold, by weight, in 0..1.
+    rows : tuple of Row
+        Those of a table among the sentences.
+    rest : Reading
+        The sentences without the figures of those rows and without what heads them.
     """
 
-    start: int
-    end: int
+    spans: tuple[tuple[int, int], ...]
     source: Reading
     context: Reading
     title: Reading
     coverage: float
+    rows: tuple[Row, ...]
+    rest: Reading
+
+    @property
+    def quotes(self) -> list[tuple[int, int]]:
+        """The spans to quote: a row is quoted whole, and after the years above it."""
+        heads, widened = set(), []
+        for start, end in self.spans:
+            inside = [row for row in self.rows if row.start < end and start < row.end]
+            start, end = min([start, *(row.start for row in inside)]), max([end, *(row.end for row in inside)])
+            heads |= {(row.head.start, row.head.end) for row in inside if row.head and row.head.end <= start}
+            widened.append((start, end))
+        return [*sorted(heads), *widened]
+
+    @cached_property
+    def around(self) -> Reading:
+        """What stands above the sentences, and says what the figures of their rows are."""
+        return _reading("\n".join([*(line for row in self.rows for line in row.above), self.source.text]))
+
+
+def joined(parts: Sequence[Candidate]) -> Candidate:
+    """Places in several passages, read as one: it has no span to quote."""
+    source, context, rest = (
+        Reading("\n".join(texts))
+        for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
+    )
+    found = tuple(row for one in parts for row in one.rows)
+    return Candidate((), source, context, parts[0].title, 0.0, found, rest)
 
 
 class Source:
@@ -75,6 +109,7 @@ class Source:
         self._title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self._first_page = len(passage.first_page_text)
         # A citation has one page: a sentence that begins on the next one cannot be quoted.
+        self.rows = rows(passage.first_page_text)
         self._spans = [span for span in _whole_sentences(self._text) if span[0] < self._first_page]
 
     @cached_property
@@ -89,11 +124,11 @@ class Source:
         the same meaning count as the same.
         """
         yield from self._verbatim(statement)
-        alike = list(self._by_words(statement))
+        alike = [*self._by_words(statement), *self._by_rows(statement)]
         yield from alike
         for one in alike if vectors else []:
             if _RELATED <= one.coverage < 1.0:
-                yield replace(one, coverage=_coverage(statement, one.source, one.context, self._title, vectors))
+                yield replace(one, coverage=_coverage(statement, one, vectors))
 
     def _verbatim(self, statement: Reading) -> Iterator[Candidate]:
         wanted = squeezed(statement.text)[0].strip().rstrip(".!?;:,")
@@ -114,6 +149,7 @@ class Source:
 
     def _whole_words(self, start: int, end: int) -> tuple[int, int]:
         text = self._text
+        start += len(text[start:end]) - len(text[start:end].lstrip())
         while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
             start -= 1
         while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
@@ -138,9 +174,31 @@ class Source:
         source = _reading(self._text[begin:finish])
         before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
-        context = _reading(earlier)
-        coverage = _coverage(statement, source, context, self._title, None)
-        return Candidate(start, min(end, self._first_page), source, context, self._title, coverage)
+        found = tuple(row for row in self.rows if row.start < finish and begin < row.end)
+        rest = _reading(_without_figures(self._text, begin, finish, found)) if found else source
+        end = min(end, self._first_page)
+        one = Candidate(((start, end),), source, _reading(earlier), self._title, 0.0, found, rest)
+        return replace(one, coverage=_coverage(statement, one, None))
+
+    def _by_rows(self, statement: Reading) -> Iterator[Candidate]:
+        """The rows that a statement gives figures of, read as one, where they are several."""
+        found = tuple(
+            row
+            for row in self.rows
+            if row.stems & statement.stems
+            and any(
+                equal(number, one, scales(row, self._title))
+                for number in statement.numbers
+                for one in row.values
+                if one
+            )
+        )
+        if 1 < len(found) <= _MOST_ROWS:
+            source = _reading("\n".join(self._text[row.start : row.end] for row in found))
+            rest = _reading("\n".join(row.label for row in found))
+            spans = tuple((row.start, row.end) for row in found)
+            one = Candidate(spans, source, _reading(""), self._title, 0.0, found, rest)
+            yield replace(one, coverage=_coverage(statement, one, None))
 
 
 def _whole_sentences(text: str) -> list[tuple[int, int]]:
@@ -167,11 +225,22 @@ def _complementary(statement: Reading, first: Reading, second: Reading) -> bool:
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
 
-def _coverage(
-    statement: Reading, source: Reading, context: Reading, title: Reading, vectors: TokenVectors | None
-) -> float:
-    scales = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
-    figures = [any(equal(number, one, scales) for one in source.numbers) for number in statement.numbers]
+def _without_figures(text: str, begin: int, finish: int, found: Sequence[Row]) -> str:
+    """A part of a text without the figures of its rows, and without the lines that head them."""
+    kept, position = [], begin
+    heads = {(row.head.start, row.head.end) for row in found if row.head}
+    for start, end in sorted([*heads, *((row.figures, row.end) for row in found)]):
+        kept.append(text[position : max(position, min(start, finish))])
+        position = min(max(position, end), finish)
+    return "\n".join([*kept, text[position:finish]])
+
+
+def _coverage(statement: Reading, candidate: Candidate, vectors: TokenVectors | None) -> float:
+    source, context, title = candidate.source, candidate.context, candidate.title
+    powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
+    there = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
+    powers |= {power for row in candidate.rows for power in scales(row, title)}
+    figures = [any(equal(number, one, powers) for one in there) for number in statement.numbers]
     total, held = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
     names = {word.start for word in statement.names if not statement.begins_sentence(word)}
     lent, missing = 0.0, []
@@ -181,7 +250,7 @@ def _coverage(
             continue
         weight = _FACT_WEIGHT if word.start in names else 1.0
         total += weight
-        if word.stem in source.stems:
+        if word.stem in candidate.around.stems:
             held += weight
         elif word.stem in title.stems or (refers and word.stem in context.stems):
             lent += weight

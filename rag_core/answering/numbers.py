@@ -9,11 +9,14 @@ from decimal import Decimal
 
 from rag_core.types import plain
 
-_SCALES = {
-    "hundred": 2, "thousand": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6, "billion": 9, "billions": 9,
-    "bn": 9, "b": 9, "trillion": 12, "trillions": 12, "tn": 12,
+SCALES = {
+    "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6,
+    "billion": 9, "billions": 9, "bn": 9, "b": 9, "trillion": 12, "trillions": 12, "tn": 12,
+    # German, French, Spanish and Italian; "miles", "mil" and "billones" mean something else in English.
+    "tausend": 3, "milliers": 3, "migliaia": 3, "millionen": 6, "millones": 6, "milione": 6, "milioni": 6,
+    "milliarde": 9, "milliarden": 9, "mrd": 9, "milliard": 9, "milliards": 9, "miliardo": 9, "miliardi": 9,
 }  # fmt: skip
-_CURRENCIES = {
+CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
     "eur": "euro", "euros": "euro", "euro": "euro", "£": "pound", "gbp": "pound", "¥": "yen", "yen": "yen",
 }  # fmt: skip
@@ -46,7 +49,7 @@ _DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED
 _AFTER = re.compile(
     r"[\s\u00a0-]{0,2}(?P<scale>hundred|thousand|millions?|billions?|trillions?|mn|mio|bn|tn|m\b)?\.?"
     r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cent\b|percentage points?\b|pp\b)?"
-    r"[\s\u00a0]{0,2}(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£])?",
+    r"[\s\u00a0]{0,2}(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d))?",
     re.I,
 )
 _WORDS = re.compile(
@@ -123,7 +126,7 @@ def numbers(text: str, *, spaced: bool = True) -> list[Number]:
 def table_scales(text: str) -> frozenset[int]:
     """Powers of ten that a table's head announces, as in "in millions"."""
     named = (match[1] or match[2] for match in _TABLE_SCALE.finditer(text))
-    return frozenset(_SCALES[name.casefold().removesuffix("s")] for name in named)
+    return frozenset(SCALES[name.casefold().removesuffix("s")] for name in named)
 
 
 def equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
@@ -159,12 +162,12 @@ def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
         end = after.end() if after and (after["scale"] or after["percent"] or after["currency"]) else match.end()
         named = match["currency"] or (after and after["currency"]) or ""
         mantissas = _values(match["number"])
-        powers = {_SCALES.get(scale, 0)}
+        powers = {SCALES.get(scale, 0)}
         if scale == "m" or suffix in ("m", "M"):
             # Metres and millions are written alike.
             powers = {6} if match["currency"] else {0, 6}
-        elif suffix.casefold() in _SCALES:
-            powers = {_SCALES[suffix.casefold()]}
+        elif suffix.casefold() in SCALES:
+            powers = {SCALES[suffix.casefold()]}
         kind = "percent" if after and after["percent"] else ""
         if suffix == "s":
             kind = "decade"
@@ -174,7 +177,7 @@ def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
             text[start:end].strip(),
             frozenset(value.scaleb(power) for value in mantissas for power in powers),
             kind,
-            _CURRENCIES.get(named.casefold(), ""),
+            CURRENCIES.get(named.casefold(), ""),
             bare=powers == {0},
             hedged=bool(_HEDGE.search(text, 0, start)),
         )
@@ -211,9 +214,9 @@ def _spelled(text: str) -> Iterator[Number]:
             match.start(),
             end,
             text[match.start() : end].strip(),
-            frozenset({Decimal(total).scaleb(_SCALES.get(scale, 0))}),
+            frozenset({Decimal(total).scaleb(SCALES.get(scale, 0))}),
             "percent" if after and after["percent"] else "",
-            _CURRENCIES.get(named, ""),
+            CURRENCIES.get(named, ""),
             bare=not scale,
             hedged=bool(_HEDGE.search(text, 0, match.start())),
         )

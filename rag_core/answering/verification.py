@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from rag_core.answering.alignment import Candidate, Source, TokenVectors
-from rag_core.answering.facts import Reading, differences
+from rag_core.answering.alignment import Candidate, Source, TokenVectors, joined
+from rag_core.answering.facts import Reading, differences, miscounted
 from rag_core.answering.references import Claim, claims, markers_in, normalised, without
 from rag_core.answering.substitution import replaced
+from rag_core.answering.tables import Row
+from rag_core.answering.tabulated import misread, scales
 from rag_core.types import Citation, Passage, Statement
 
 # Share of a statement's words that its source must hold; a statement with half its words from
@@ -99,7 +101,7 @@ def _judge(text: str, claim: Claim, sources: dict[int, Source], vectors: TokenVe
         return _Verdict(claim, (), NOT_CITED)
     statement = Reading(text[claim.start : claim.end])
     found = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
-    quotes = tuple(_quote(sources[rank], one) for rank, (one, _) in found.items() if one is not None)
+    quotes = tuple(quote for rank, (one, _) in found.items() if one for quote in _quotes(sources[rank], one))
     if not quotes and len(ranks) > 1:
         quotes = _together(statement, [sources[rank] for rank in ranks])
     if quotes:
@@ -117,7 +119,7 @@ def _supporting(statement: Reading, source: Source, vectors: TokenVectors | None
     best, reason = _LEAST_RELATED, ""
     seen: list[tuple[Candidate, str]] = []
     for candidate in source.candidates(statement, vectors):
-        found = _difference(statement, candidate)
+        found = _difference(statement, candidate, source.rows)
         seen.append((candidate, found))
         if candidate.coverage > best:
             best, reason = candidate.coverage, found
@@ -127,9 +129,16 @@ def _supporting(statement: Reading, source: Source, vectors: TokenVectors | None
     return next((one for one, found in seen if not found and one.coverage >= least), None), reason
 
 
-def _difference(statement: Reading, candidate: Candidate) -> str:
-    source = candidate.source
-    found = [*differences(statement, source, candidate.context, candidate.title), *replaced(statement, source)]
+def _difference(statement: Reading, candidate: Candidate, table: Sequence[Row]) -> str:
+    source, title = candidate.source, candidate.title
+    figures = misread(statement, candidate.rows, table, candidate.rest, title) if candidate.rows else None
+    if figures is None:
+        powers = frozenset[int]().union(*(scales(row, title) for row in candidate.rows))
+        figures = [
+            *miscounted(statement, source, f"{title.text}\n{candidate.context.text}", powers),
+            *replaced(statement, source),
+        ]
+    found = [*figures, *differences(statement, source, candidate.around, candidate.context, title)]
     return found[0] if found else ""
 
 
@@ -142,19 +151,16 @@ def _together(statement: Reading, sources: Sequence[Source]) -> tuple[Citation, 
             parts.append((source, best))
     if len(parts) < 2:
         return ()
-    whole = Reading("\n".join(one.source.text for _, one in parts))
-    context = Reading("\n".join(one.context.text for _, one in parts))
-    held = [word for word in statement.content if word.stem in whole.stems]
-    if len(held) < LEAST_COVERAGE * len(statement.content) or [
-        *differences(statement, whole, context, parts[0][1].title),
-        *replaced(statement, whole),
-    ]:
+    whole = joined([one for _, one in parts])
+    held = [word for word in statement.content if word.stem in whole.around.stems]
+    table = [row for source, _ in parts for row in source.rows]
+    if len(held) < LEAST_COVERAGE * len(statement.content) or _difference(statement, whole, table):
         return ()
-    return tuple(_quote(source, one) for source, one in parts)
+    return tuple(quote for source, one in parts for quote in _quotes(source, one))
 
 
-def _quote(source: Source, candidate: Candidate) -> Citation:
-    return Citation.of(source.passage, candidate.start, candidate.end)
+def _quotes(source: Source, candidate: Candidate) -> list[Citation]:
+    return [Citation.of(source.passage, start, end) for start, end in candidate.quotes]
 
 
 def _unbacked(verdict: _Verdict) -> list[tuple[int, int]]:

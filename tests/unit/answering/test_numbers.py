@@ -44,6 +44,14 @@ def test_kinds_and_currencies_are_told_apart() -> None:
     assert [one.currency for one in numbers("$5, 5 euros, £5, 5")] == ["dollar", "euro", "pound", ""]
 
 
+def test_a_currency_before_a_number_is_that_number_s() -> None:
+    assert [(one.text, one.currency) for one in numbers("10 £12.00 £120.00")] == [
+        ("10", ""),
+        ("£12.00", "pound"),
+        ("£120.00", "pound"),
+    ]
+
+
 def test_both_ends_of_a_range_share_their_unit() -> None:
     assert [one.kind for one in numbers("3 to 5 %")] == ["percent", "percent"]
 

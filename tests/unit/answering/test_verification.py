@@ -151,6 +151,169 @@ def test_notations_of_one_value_agree_and_no_others(source: str, said: str, agre
     assert supported(said, passage(1, source)) is agree
 
 
+INCOME = """\
+Consolidated Statement of Income
+Years ended December 31
+(Millions, except per share amounts) 2022 2021 2020
+Net sales $ 34,229 $ 35,355 $ 32,184
+Operating expenses
+Cost of sales 19,232 18,795 16,605
+Research, development and
+related expenses 1,862 1,994 1,878
+Operating income 6,539 7,369 7,161
+Interest expense (462) (488) (529)
+Operating margin 19.1 % 20.8 % 22.3 %
+Net income (loss) attributable to Orbit 5,777 (5,921) 5,454
+Impairment (see Note 13) 40 — 12
+Restructuring 55 60
+Earnings per share 10.18 10.12 9.32"""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Net sales were $34,229 million in 2022.",
+        "Net sales were $34,229 million.",
+        "Net sales in FY2021 were $35.355 billion.",
+        "In 2022, cost of sales was $19,232 million.",
+        "For the year ended December 31, 2021, cost of sales was $18,795 million.",
+        "Research and development expenses were $1,994 million in 2021.",
+        "Operating income fell from $7,369 million in 2021 to $6,539 million in 2022.",
+        "Operating income fell from $7,369 million to $6,539 million in 2022.",
+        "In 2022 and 2021, operating income was 6,539 and 7,369, respectively.",
+        "In 2022 net sales were $34,229 million and cost of sales $19,232 million.",
+        "Interest expense was $462 million in 2022.",
+        "The operating margin was 20.8% in 2021.",
+        "The net loss attributable to Orbit was $5,921 million in 2021.",
+        "The impairment was $12 million in 2020.",
+        "Earnings per share were $10.12 in 2021.",
+    ],
+)
+def test_a_figure_of_a_table_is_that_of_its_row_and_year(statement: str) -> None:
+    assert supported(statement, passage(1, INCOME))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # The column of another year.
+        "Net sales were $34,229 million in 2021.",
+        "Net sales were $32,184 million.",
+        "Net sales were $35,355 million in the prior year.",
+        "In 2021 and 2022, operating income was 6,539 and 7,369, respectively.",
+        "Operating income fell from $7,369 million in 2022 to $6,539 million in 2021.",
+        "Operating income was $7,369 million and $6,539 million in 2022.",
+        "Operating income rose from $7,369 million in 2021 to $6,539 million in 2022.",
+        "Operating income rose to $6,539 million in 2022.",
+        # A year or a date that the table has not.
+        "Net sales were $34,229 million in 2019.",
+        "For the year ended June 30, 2022, net sales were $34,229 million.",
+        "Net sales were $34,229 million in the third quarter of 2022.",
+        # Another row.
+        "Net sales were $19,232 million in 2022.",
+        "Cost of sales was $34,229 million in 2022.",
+        "Sales were $34,229 million in 2022.",
+        "Net profit was $34,229 million in 2022.",
+        "In 2022 net sales were $19,232 million and cost of sales $34,229 million.",
+        # Another scale, currency, sign or unit.
+        "Net sales were $34,229 billion in 2022.",
+        "Net sales were $34,229 thousand in 2022.",
+        "Net sales were $34,229 in 2022.",
+        "Net sales were €34,229 million in 2022.",
+        "The net income attributable to Orbit was $5,921 million in 2021.",
+        "The net loss attributable to Orbit was $5,777 million in 2022.",
+        "Operating margin was $20.8 million in 2021.",
+        "Operating income was 6,539% in 2022.",
+        "Earnings per share were $10.12 million in 2021.",
+        # A row whose columns are not clear.
+        "Restructuring was $55 million in 2022.",
+        "Restructuring was $60 million in 2020.",
+        "The impairment was $40 million in 2021.",
+    ],
+)
+def test_a_figure_of_another_row_year_scale_or_sign_is_not(statement: str) -> None:
+    assert not supported(statement, passage(1, INCOME))
+
+
+def test_a_row_is_quoted_with_the_years_above_it() -> None:
+    answer = verify("Cost of sales was $18,795 million in 2021 [1].", [passage(1, INCOME)])
+    assert [one.quote for one in answer.citations] == [
+        "(Millions, except per share amounts) 2022 2021 2020",
+        "Cost of sales 19,232 18,795 16,605",
+    ]
+
+
+def test_a_figure_of_another_column_is_told_with_its_own_year() -> None:
+    answer = verify("Cost of sales was $18,795 million in 2022 [1].", [passage(1, INCOME)])
+    assert answer.statements[0].reason == "In passage 1, the number $18,795 million is of 2021 there."
+
+
+@pytest.mark.parametrize(
+    "head",
+    "£m|€m|in $m|US$ million|€ million|In Mio. EUR|USD millions|(€ millions)|millions of euros|"
+    "(amounts in million USD)|Dollars in millions|EUR million|in Millionen Euro|en millions d'euros".split("|"),
+)
+def test_a_table_s_scale_is_read_from_its_head(head: str) -> None:
+    table = passage(1, f"Segments\n{head} 2023 2022\nRobots 141.2 128.4\nMedical devices 68.9 61.3\nServices 38.5 32.3")
+    assert supported("Medical devices brought in 68.9 million in 2023.", table)
+    assert not supported("Medical devices brought in 68.9 billion in 2023.", table)
+    assert not supported("Medical devices brought in 61.3 million in 2023.", table)
+
+
+@pytest.mark.parametrize("head", ["£'000", "$000s", "$ thousand", "TEUR", "in Tausend Euro"])
+def test_thousands_are_no_millions(head: str) -> None:
+    table = passage(1, f"Segments\n{head} 2023 2022\nRobots 141 128\nServices 38 32")
+    assert supported("Services were 38 thousand in 2023.", table)
+    assert not supported("Services were 38 million in 2023.", table)
+
+
+@pytest.mark.parametrize(
+    ("table", "statement", "agree"),
+    [
+        # A column of notes.
+        ("Note 2023 2022\nRevenue 4 120 110\nCosts (80) (70)", "Revenue was 110 in 2022.", True),
+        ("Note 2023 2022\nRevenue 4 120 110\nCosts (80) (70)", "Revenue was 120 in 2022.", False),
+        ("Note 2023 2022\nRevenue 4 120 110\nImpairment 7 12", "Impairment was 7 in 2023.", False),
+        ("2023 2022 2021\nRevenue 4 120 110\nCosts 80 70 60", "Revenue was 120 in 2022.", False),
+        # A column of changes.
+        ("2023 2022 Change\nRevenue 120 110 10\nCosts 80 70 10", "Revenue was 110 in 2022.", True),
+        ("2023 2022 Change\nRevenue 120 110 10\nCosts 80 70 10", "Revenue was 10 in 2022.", False),
+        # Years that head several columns each.
+        ("2023 2022 2023 2022\nRevenue 120 110 60 50\nCosts 80 70 10 5", "Revenue was 120 in 2023.", False),
+        # Figures of the third quarter are none of the year.
+        ("Three months ended\n2023 2022\nRevenue 120 110\nCosts 80 70", "Revenue was 120 in 2023.", False),
+        # The years of another table.
+        ("2023 2022\nRevenue 120 110\nCosts 80 70\n\nEurope Asia\nTools 9 8\nToys 7 6", "Tools were 9 in 2023.", False),
+        # Rows of the same words and others.
+        ("2023 2022\nTotal current assets 60 50\nTotal assets 90 80", "Total assets were 90 in 2023.", True),
+        ("2023 2022\nTotal current assets 60 50\nTotal assets 90 80", "Total assets were 60 in 2023.", False),
+        # What is measured stands above the rows.
+        ("Revenue\n2023 2022\nRobots 60 50\nTools 90 80", "Revenue of tools was 90 in 2023.", True),
+        ("Revenue\n2023 2022\nRobots 60 50\nTools 90 80", "Profit of tools was 90 in 2023.", False),
+        ("Year 2022 2021 2020\nEmployees 412 398 371\nOffices 9 8 7", "It had 398 employees in 2021.", True),
+        ("Year 2022 2021 2020\nEmployees 412 398 371\nOffices 9 8 7", "It had 398 employees in 2020.", False),
+        ("Item Quantity Price\nWatering can 10 £12.00\nHose 24 £7.50", "A watering can costs £12.00.", True),
+        ("Item Quantity Price\nWatering can 10 £12.00\nHose 24 £7.50", "A watering can costs £7.50.", False),
+    ],
+)  # fmt: skip
+def test_only_where_columns_are_clear_is_a_figure_of_a_year(table: str, statement: str, agree: bool) -> None:
+    assert supported(statement, passage(1, table)) is agree
+
+
+def test_rows_of_two_passages_keep_their_years() -> None:
+    sales, costs = "2023 2022\nRevenue 120 110\nProfit 9 8", "2023 2022\nCosts 80 70\nStaff 5 4"
+    both = [passage(1, sales), passage(2, costs)]
+    right = verify("Revenue was 120 and costs were 80 in 2023 [1][2].", both)
+    assert verdicts(right) == [True]
+    assert [(one.marker, one.quote) for one in right.citations] == [
+        (1, "2023 2022"),
+        (1, "Revenue 120 110"),
+        (2, "2023 2022"),
+        (2, "Costs 80 70"),
+    ]
+    assert verdicts(verify("Revenue was 120 and costs were 80 in 2022 [1][2].", both)) == [False]
+
+
 def test_two_passages_may_support_a_statement_together() -> None:
     answer = verify("Net sales were $34.2 billion and cash at year-end was $3.7 billion [2][3].", ALL)
     assert verdicts(answer) == [True]

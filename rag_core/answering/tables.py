@@ -1,0 +1,260 @@
+"""Tables in the text of a page: rows of figures, the years that head their columns, and what they count in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from rag_core.answering.numbers import CURRENCIES, MONTHS, SCALES, Number, numbers
+from rag_core.answering.wording import words
+
+_LINE = re.compile(r"[^\n]*\n?")
+_TOKEN = re.compile(r"[^ \t|]+")
+_CURRENCY = r"(?:US\$|[$€£¥])"
+_AMOUNT = rf"{_CURRENCY}?[−–-]?{_CURRENCY}?\d(?:[\d.,\u00a0\u2009\u202f]*\d)?%?"
+# A bracket that is not opened, as in "(see Note 13)", ends words.
+_FIGURE = re.compile(rf"{_AMOUNT}|{_CURRENCY}?\({_AMOUNT}(?:\)%?)?")
+_FOOTNOTE = re.compile(r"\(\d{1,2}\)")
+_NOTHING = re.compile(rf"{_CURRENCY}?[—–−-]%?|nil|n/a", re.IGNORECASE)
+# What stands apart from its figure, as in "$ 34,229", "25 %" and "( 12 )".
+_APART = re.compile(rf"{_CURRENCY}|\(|\)|%|\)%")
+_NEGATIVE = re.compile(rf"^{_CURRENCY}?\s?[(−–-]")
+_YEAR = re.compile(r"(?:FY ?)?((?:19|20)\d\d)|FY ?['’]?(\d\d)")
+YEARS = re.compile(r"(?<![\d.,$€£¥/-])(?:\bFY ?)?((?:19|20)\d\d)(?![\d/-]|[.,]\d)|\bFY ?['’]?(\d\d)(?!\d)")
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
+_BESIDE_YEARS = re.compile(rf"(?:{_MONTH})[.,]?|\d{{1,2}},?|fiscal|FY|(?:un)?audited|restated|%", re.IGNORECASE)
+_CHANGE = re.compile(r"%?(?:change|variance)\*?", re.IGNORECASE)
+_NOTES = re.compile(r"notes?\b", re.IGNORECASE)
+# Years that are joined to others by words stand in a sentence or a title.
+_JOINING = frozenset("and or to from vs vs. versus through in of - – /".split())
+# What heads columns that are no years, or years of which each has several columns.
+_OTHER_COLUMNS = re.compile(r"\b(?:Q[1-4]|quarters?|months|half)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r".{60,}[.!?]$")
+_CAPTION_LINES = 4
+_LONGEST_CAPTION = 110
+# A note's number: shorter than any of the amounts beside it.
+_NOTE_DIGITS = 2
+_WORD = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
+_MONEY = r"(?:US\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|euros?|dollars?|pounds?)\b)"
+# "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000": never "5 million".
+_SCALE = re.compile(
+    rf"(?:^|[(,;:]|\b(?:in|en)\s(?:[A-Za-z]+\s)?)\s*(?:{_MONEY}\s?)?(?P<a>{_WORD})\b"
+    rf"|{_MONEY}\s?(?:in\s)?(?P<b>{_WORD}|m|k|b)\b"
+    rf"|(?<!\d)(?<!\d\s)\b(?P<c>{_WORD})\b\.?\s?(?:of\s|de\s|di\s|d['’])?\s?{_MONEY}"
+    rf"|(?<![\d.,])(?:{_MONEY}\s?['’]?|['’])(?P<d>000)s?\b|(?<![\w.,])(?P<e>[Tk])(?:€|EUR)",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(_MONEY, re.IGNORECASE)
+_IN_PERCENT = re.compile(r"(?<!\d)(?<!\d\s)%|\bper ?cent\b|\bpercentage\b", re.IGNORECASE)
+_EACH = re.compile(r"\bper\b(?! ?cent)|\bprice", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of a row; ``number`` is ``None`` where a dash stands for nothing."""
+
+    number: Number | None
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A line of years above columns: ``columns`` holds the year of each, empty for one that has none."""
+
+    start: int
+    end: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A line of a table.
+
+    Attributes
+    ----------
+    start, end : int
+        The line, as offsets into the text; ``figures`` is where its figures begin.
+    label : str
+        What it is called, with the line before where that goes on in this one.
+    cells : tuple of Cell
+        Its figures, from left to right.
+    head : Head or None
+        The nearest line of years above it in the same table.
+    above : tuple of str
+        The lines without figures above it, nearest last: titles, the scale, what heads its section.
+    """
+
+    start: int
+    figures: int
+    end: int
+    label: str
+    cells: tuple[Cell, ...]
+    head: Head | None
+    above: tuple[str, ...]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in words(self.label) if word.content)
+
+    @cached_property
+    def section(self) -> frozenset[str]:
+        """The stems of what stands above the row."""
+        return frozenset(word.stem for word in words("\n".join(self.above)) if word.content)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The year of each figure; empty where it is not clear which figure stands under which year."""
+        years = self.head.columns if self.head else ()
+        if len(years) != len(self.cells) or any(cell.number and year_of(cell.number.text) for cell in self.cells):
+            return ()
+        return () if self._begins_with_note and years[0] else years
+
+    @property
+    def _begins_with_note(self) -> bool:
+        first, *others = (cell.number.text if cell.number else "" for cell in self.cells)
+        short = first.isdigit() and len(first) <= _NOTE_DIGITS
+        return short and all(len(other) > _NOTE_DIGITS for other in others if other)
+
+    @cached_property
+    def scale(self) -> int | None:
+        """The power of ten that the table says it counts in, zero for what it counts by the piece."""
+        # "(in millions, except per share amounts)" is about the whole table, not about the rows below it alone.
+        nearest = self.above[-1] if self.above and scale_of(self.above[-1]) is None else ""
+        if _EACH.search(self.label) or _EACH.search(nearest) or _IN_PERCENT.search(self.label):
+            return 0
+        return next((scale for line in self.above[::-1] if (scale := scale_of(line)) is not None), None)
+
+    @cached_property
+    def values(self) -> list[Number | None]:
+        """Its figures with the unit and the currency that its label and its table give them."""
+        symbols = {_currency(one[0]) for line in self.above if scale_of(line) for one in _SYMBOL.finditer(line)}
+        currency = symbols.pop() if len(symbols) == 1 else ""
+        in_percent = bool(_IN_PERCENT.search(self.label))
+        return [
+            cell.number
+            and replace(
+                cell.number,
+                currency=cell.number.currency or currency,
+                kind="percent" if in_percent else cell.number.kind,
+            )
+            for cell in self.cells
+        ]
+
+
+def rows(text: str) -> list[Row]:
+    """The rows of figures in a text, in order, each with the years above it.
+
+    A table ends at a blank line or a sentence. The nearest line that names years heads the rows
+    below it; one that names them otherwise than one a column leaves them without a head.
+    """
+    found: list[Row] = []
+    above: list[str] = []
+    head: Head | None = None
+    # Whether the table has had a row; the line before, where it is none.
+    begun, before = False, ""
+    for match in _LINE.finditer(text):
+        line = match[0].strip()
+        start = match.start() + len(match[0]) - len(match[0].lstrip())
+        if begun and (not line or _SENTENCE.match(line)):
+            above, head, begun = [], None, False
+        if not line:
+            above, before = above[-_CAPTION_LINES:], ""
+            continue
+        columns, named = _columns(line)
+        at, cells = _cells(line)
+        if columns:
+            # Two figures of a row may look like years: then it is not clear what heads the rest.
+            clear = head is None or not named or scale_of(line) is not None
+            head, begun = Head(start, start + len(line), columns) if clear else None, False
+            above = [*above[-_CAPTION_LINES:], line]
+        elif len(cells) > 1 and any(cell.number for cell in cells) and words(line[:at]):
+            goes_on = before and (line[0].islower() or before.endswith(","))
+            label = f"{before} {line[:at]}" if goes_on else line[:at]
+            if head and len(cells) == len(head.columns) + 1 and _FOOTNOTE.match(line[at:]):
+                cells = cells[1:]
+            found.append(Row(start, start + at, start + len(line), label, cells, head, tuple(above)))
+            begun = True
+        else:
+            if len(YEARS.findall(line)) > 1 or len(_OTHER_COLUMNS.findall(line)) > 1:
+                head = None
+            elif head and not begun and _NOTES.match(line):
+                head = replace(head, columns=("", *head.columns))
+            # A long line is a sentence's.
+            if len(line) < _LONGEST_CAPTION:
+                above.append(line)
+        before = line if above[-1:] == [line] and not columns else ""
+    return found
+
+
+def scale_of(line: str) -> int | None:
+    """The power of ten in which a line says that a table counts.
+
+    >>> scale_of("(in millions, except per share amounts)"), scale_of("£'000"), scale_of("It cost $5 million")
+    (6, 3, None)
+    """
+    match = _SCALE.search(line)
+    if match is None:
+        return None
+    if match["d"] or match["e"]:
+        return 3
+    return ({"m": 6} | SCALES)[(match["a"] or match["b"] or match["c"]).casefold()]
+
+
+def _currency(symbol: str) -> str:
+    return CURRENCIES.get(symbol.casefold(), "")
+
+
+def year_of(text: str) -> str:
+    """The year that a text is, as ``2022`` and ``FY22`` are; else empty."""
+    match = _YEAR.fullmatch(text)
+    return (match[1] or f"20{match[2]}") if match else ""
+
+
+def _cells(line: str) -> tuple[int, tuple[Cell, ...]]:
+    """Where the figures that a line ends with begin, and those figures."""
+    tokens = list(_TOKEN.finditer(line))
+    first = len(tokens)
+    while first and any(one.fullmatch(tokens[first - 1][0]) for one in (_FIGURE, _NOTHING, _APART)):
+        first -= 1
+    return tokens[first].start() if first < len(tokens) else len(line), tuple(_figures(line, tokens[first:]))
+
+
+def _figures(line: str, tokens: list[re.Match[str]]) -> Iterator[Cell]:
+    start: int | None = None
+    for at, token in enumerate(tokens):
+        start = token.start() if start is None else start
+        following = tokens[at + 1][0] if at + 1 < len(tokens) else ""
+        if following in ("%", ")", ")%") or (_APART.fullmatch(token[0]) and token[0] not in ("%", ")", ")%")):
+            continue
+        written, start = line[start : token.end()], None
+        number = next(iter(numbers(written.replace("( ", "("), spaced=False)), None)
+        # "(3.2)%": the bracket parts a figure from its unit.
+        if number and written.endswith("%"):
+            number = replace(number, kind="percent")
+        yield Cell(number, number is not None and bool(_NEGATIVE.match(written)))
+
+
+def _columns(line: str) -> tuple[tuple[str, ...], bool]:
+    """The years that a line ends with, one a column, and whether words stand before them.
+
+    None where a year stands there twice, or where they do not follow one another.
+    """
+    columns: list[str] = []
+    tokens = [match[0].strip("()*") for match in _TOKEN.finditer(line)]
+    while tokens:
+        year = year_of(tokens[-1])
+        if year or _CHANGE.fullmatch(tokens[-1]):
+            columns.insert(0, year)
+        elif not _BESIDE_YEARS.fullmatch(tokens[-1]):
+            break
+        tokens.pop()
+    years = [int(year) for year in columns if year]
+    # Heads are years that follow one another; others may be figures.
+    steps = {later - earlier for earlier, later in pairwise(years)}
+    if steps not in ({1}, {-1}) or (tokens and tokens[-1].casefold() in _JOINING):
+        return (), False
+    noted = tokens and _NOTES.match(tokens[-1])
+    return ("", *columns) if noted else tuple(columns), bool(tokens)

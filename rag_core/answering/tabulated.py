@@ -1,0 +1,262 @@
+"""Whether the figures of a statement stand in a table's row of that name, under the years that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_core.answering.facts import Reading
+from rag_core.answering.numbers import Number, equal, table_scales
+from rag_core.answering.tables import YEARS, Row, year_of
+from rag_core.answering.wording import stem
+
+# A row's name and a statement may each say a little more than the other, not both something else.
+_LEAST_ALIKE = 1.0
+# What is measured: a statement names nothing of it that neither the row nor what stands above it does.
+_MEASURES = tuple(
+    frozenset(map(stem, group.split()))
+    for group in (
+        "revenue sales turnover", "profit", "income", "earnings", "loss", "cost", "price", "expense", "expenditure",
+        "assets", "liabilities", "equity", "debt borrowings", "cash", "margin", "dividends", "tax", "interest",
+        "growth", "employees staff headcount", "shares", "inventory", "receivables", "payables", "goodwill",
+        "depreciation", "amortization", "provision", "customers", "average", "percentage",
+    )
+)  # fmt: skip
+# A row that may be a gain or a loss; in one of costs, brackets say nothing new.
+_GAIN = re.compile(r"\b(?:profit|income(?! tax)|earnings|result|ebitda?|margin|gain|cash flow|surplus)", re.IGNORECASE)
+_COST = re.compile(r"\b(?:expenses?|costs?|provision|charges?|paid|interest)\b", re.IGNORECASE)
+_LOSS = re.compile(r"\b(?:loss(?:es)?|deficit|negative|minus|outflow)\b|[(−–-]\s?[$€£¥]?\s?\d", re.IGNORECASE)
+_ROSE = re.compile(r"\b(?:rose|risen|rising|increas\w*|grew|grown|up|higher)\b", re.IGNORECASE)
+_FELL = re.compile(r"\b(?:fell|fallen|falling|decreas\w*|declin\w*|dropp\w*|down|lower|shrank)\b", re.IGNORECASE)
+# A part of a year is not the year.
+_PART = re.compile(r"\b(?:Q[1-4]|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE)
+_OTHER_YEAR = re.compile(
+    r"\b(?:prior|previous|last|preceding|next)\s(?:\w+\s)?year\b|\byear\s(?:before|earlier|ago)\b", re.IGNORECASE
+)
+_COMPARED = re.compile(r"\b(?:from|than|with|to|against|versus|vs\.?)\s+(?:about\s+)?$", re.IGNORECASE)
+_DAY_GAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A figure of a statement with the row that has it, and the columns there where it stands."""
+
+    figure: Number
+    row: Row
+    columns: tuple[int, ...]
+
+
+def misread(
+    statement: Reading, rows: Sequence[Row], table: Sequence[Row], rest: Reading, title: Reading
+) -> list[str] | None:
+    """What a statement says otherwise than the rows whose figures it gives, in words for the reader.
+
+    A figure is right where the row called most like the statement has it, in the column of the year
+    that the statement gives with it, or of the latest where it gives none; in the table's scale, and
+    with the sign that the row has.
+
+    Parameters
+    ----------
+    statement : Reading
+    rows : sequence of Row
+        Those of the place that the statement is held against.
+    table : sequence of Row
+        All rows of the passage, of which another may be the one that is meant.
+    rest : Reading
+        What else stands at that place, the names of its rows included.
+    title : Reading
+        What the passage is about; its first line is the document's name.
+
+    Returns
+    -------
+    list of str or None
+        ``None`` where the statement takes no figure from the rows, or names no year of a row whose
+        columns are not clear: then a table tells no more than other text.
+    """
+    figures = _figures(statement, rest)
+    years = [(match.start(), year_of(match[0])) for match in YEARS.finditer(statement.text)]
+    if not figures:
+        return None
+    if not any(row.columns for row in rows):
+        unsaid = [year for _, year in years if year not in rest.text and any(row.head for row in rows)]
+        return [f"it is not clear which figure is of {unsaid[0]}"] if unsaid else None
+    placed = _placed(statement, figures, rows, table, title)
+    if isinstance(placed, str):
+        return [placed]
+    return [
+        *_undated(statement, placed, rest),
+        *_other_years(statement, placed, rest, [year for _, year in years]),
+        *_other_sense(statement, placed, title),
+    ]
+
+
+def scales(row: Row, title: Reading) -> frozenset[int]:
+    """The powers of ten that a row's figures may count in."""
+    return table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
+
+
+def _figures(statement: Reading, rest: Reading) -> list[Number]:
+    """The numbers of a statement that are no parts of dates, and not said outside of the figures."""
+    taken = [match.span() for match in YEARS.finditer(statement.text)]
+    taken += [(date.start, date.end) for date in _dates(statement)]
+    return [
+        number
+        for number in statement.numbers
+        if not any(start < number.end and number.start < end for start, end in taken)
+        and not any(equal(number, one) for one in rest.numbers)
+    ]
+
+
+def _dates(statement: Reading) -> Iterator[Number]:
+    """Months, and the days beside them."""
+    for at, number in enumerate(statement.numbers):
+        beside = [
+            other
+            for other in statement.numbers[max(0, at - 1) : at + 2]
+            if max(number.start - other.end, other.start - number.end) <= _DAY_GAP
+        ]
+        if any(other.kind == "month" for other in beside) and not YEARS.fullmatch(number.text):
+            yield number
+
+
+def _placed(
+    statement: Reading, figures: Sequence[Number], rows: Sequence[Row], table: Sequence[Row], title: Reading
+) -> list[_Placed] | str:
+    """Each figure in the row that is meant; a reason where there is none."""
+    whole = _called(_said(statement, 0, len(statement.text), title), rows, table, title)
+    found = [_in_row(figure, whole, title) for figure in figures]
+    if len(rows) > 1 and not all(found):
+        # Of two rows: each figure stands behind the name of its own.
+        found, start = [], 0
+        for figure in figures:
+            whole = _called(_said(statement, start, figure.start, title), rows, table, title) or whole
+            found.append(_in_row(figure, whole, title))
+            start = figure.end
+    if not whole:
+        return "no row of its tables is called so"
+    missing = next((figure for figure, one in zip(figures, found, strict=True) if one is None), None)
+    return f"the number {missing.text} is not there" if missing else [one for one in found if one]
+
+
+def _in_row(figure: Number, rows: Sequence[Row], title: Reading) -> _Placed | None:
+    for row in rows:
+        there = [at for at, value in enumerate(row.values) if value and equal(figure, value, scales(row, title))]
+        if there and row.columns:
+            return _Placed(figure, row, tuple(there))
+    return None
+
+
+def _said(statement: Reading, start: int, end: int, title: Reading) -> frozenset[str]:
+    """The stems of the words in a part of a statement that may name a row, without the document's name."""
+    document = Reading(title.text.partition("\n")[0]).stems
+    return frozenset(
+        word.stem
+        for word in statement.content
+        if start <= word.start < end
+        and statement.number_at(word) is None
+        and not (word.text[0].isupper() and word.stem in document)
+        and not word.text[0].isdigit()
+    )
+
+
+def _called(said: frozenset[str], rows: Sequence[Row], table: Sequence[Row], title: Reading) -> list[Row]:
+    """The rows called most like what is said, one or several of one name; none where another is, or it is not clear."""
+
+    def likeness(row: Row) -> tuple[int, int, int]:
+        return len(said & row.stems), -len(row.stems - said), len(said & row.section)
+
+    most = max(map(likeness, table))
+    best = [row for row in table if likeness(row) == most]
+    if not most[0] or len({row.stems for row in best}) > 1:
+        return []
+    return [row for row in best if row in rows and _meant(said, row, table, title)]
+
+
+def _meant(said: frozenset[str], row: Row, table: Sequence[Row], title: Reading) -> bool:
+    """Whether a row can be what is said, and measures nothing else."""
+    totals = [other.stems for other in table if other.label.casefold().startswith("total")]
+    around = row.stems.union(row.section, title.stems, *totals)
+    if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _LEAST_ALIKE:
+        return False
+    return not any(said & measure and not around & measure for measure in _MEASURES)
+
+
+def _undated(statement: Reading, placed: Sequence[_Placed], rest: Reading) -> Iterator[str]:
+    """Months and days that do not head the table, and parts of a year in place of the year."""
+    for row in {one.row for one in placed}:
+        above = Reading("\n".join(row.above))
+        known = [*rest.numbers, *above.numbers]
+        months = {min(one.values) for one in above.numbers if one.kind == "month"}
+        for date in _dates(statement):
+            if len(months) > 1 or not any(equal(date, one) for one in known):
+                yield f"the number {date.text} is not there"
+        part = _PART.search(statement.text)
+        if part and not _PART.search(f"{above.text}\n{row.label}"):
+            yield f"the source does not say “{part[0]}”"
+        elif not part and (whole := _PART.search(above.text)):
+            yield f"the source says “{whole[0]}”"
+
+
+def _other_years(statement: Reading, placed: Sequence[_Placed], rest: Reading, years: Sequence[str]) -> Iterator[str]:
+    """Where a figure does not stand under the year that is given with it."""
+    heads = {year for one in placed for year in one.row.columns}
+    for year in years:
+        if year not in heads and year not in rest.text:
+            yield f"the number {year} is not there"
+    headed = [year for year in years if year in heads]
+    # "Notes due 2022" is a row's name, and no year of its figures where the statement gives another.
+    given = [year for year in headed if not any(year in one.row.label for one in placed)] or headed
+    if not given and _OTHER_YEAR.search(statement.text):
+        yield "it is not clear which year is meant"
+    elif len(set(given)) > 1 and len(given) != len(placed):
+        yield "it is not clear which figure is of which year"
+    else:
+        only = given[0] if given else max(heads)
+        each = given if len(set(given)) > 1 else [only] * len(placed)
+        found = [_years(one) for one in placed]
+        for one, year, there in zip(placed, each, found, strict=True):
+            if year not in there and not (len(set(given)) < 2 and _of_before(statement, one, there, only, found)):
+                yield f"the number {one.figure.text} is of {', '.join(sorted(there))} there"
+        yield from _other_direction(statement, placed, max(each))
+
+
+def _years(placed: _Placed) -> set[str]:
+    return {placed.row.columns[at] for at in placed.columns} - {""}
+
+
+def _of_before(statement: Reading, placed: _Placed, there: set[str], year: str, found: Sequence[set[str]]) -> bool:
+    """Whether a figure is that of the year before, which another one is compared with."""
+    compared = _COMPARED.search(statement.text, 0, placed.figure.start)
+    return bool(compared) and str(int(year) - 1) in there and any(year in one for one in found)
+
+
+def _other_direction(statement: Reading, placed: Sequence[_Placed], year: str) -> Iterator[str]:
+    """Where a statement says that a figure rose, and it fell from the year before, or the other way round."""
+    rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
+    row = placed[0].row
+    before = max((one for one in row.columns if one and one < year), default="")
+    if bool(rose) == bool(fell) or any(one.row is not row for one in placed) or not before:
+        return
+    now, then = (_signed(row, row.columns.index(one)) for one in (year, before))
+    if now is not None and then is not None and (now > then) != bool(rose):
+        said = rose or fell
+        yield f"the source says the opposite of “{said[0] if said else ''}”"
+
+
+def _signed(row: Row, at: int) -> float | None:
+    number = row.values[at]
+    return None if number is None else float(min(number.values)) * (-1 if row.cells[at].negative else 1)
+
+
+def _other_sense(statement: Reading, placed: Sequence[_Placed], title: Reading) -> Iterator[str]:
+    """Where a gain is called a loss, or an amount in millions is given without them."""
+    lost = bool(_LOSS.search(statement.text))
+    for one in placed:
+        figure, row = one.figure, one.row
+        negative = any(row.cells[at].negative for at in one.columns)
+        if _GAIN.search(row.label) and not _COST.search(row.label) and lost != negative:
+            yield f"the number {figure.text} has another sign there"
+        whole = all((value := row.values[at]) and "." not in value.text for at in one.columns)
+        if figure.currency and figure.bare and whole and scales(row, title):
+            yield f"the number {figure.text} counts something else there"
