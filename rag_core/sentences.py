@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _LINE = re.compile(r"[^\n]+")
+# What an item of a list begins with.
+ITEM_MARK = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
 # A run longer than this with line ends in it is a table or a list, not a sentence.
 LONGEST_SENTENCE_CHARS = 600
 # Two or more figures in short lines are how a row of a table looks once it is text.
@@ -12,19 +15,43 @@ _FIGURE = re.compile(r"\d[\d.,]*")
 # sentencex 1.0 panics at blanks outside ASCII, such as the no-break space that models and PDFs are
 # full of, and refuses half surrogate pairs; a panic is no Exception and would end the thread.
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
+# Behind a bracketed mark at the beginning of a line, sentencex finds no end of a sentence any more.
+_BRACKETED = re.compile(r"^[ \t]*\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2,5})\)(?=\s)", re.MULTILINE)
+# Abbreviations that sentencex takes for the end of a sentence: those that something always follows, and those
+# that may end one, and do not where a lower-case word, a figure or a currency follows.
+_OPEN = re.compile(
+    r"\b(?:abzgl|acc|approx|aprox|bzw|ca|cf|einschl|env|eq|equiv|evtl|excl|exkl|figs?|gem|ggf|incl|inkl|mind|resp|sog|"
+    r"vgl|vs|zzgl)\.\s*\Z",
+    re.IGNORECASE,
+)
+_MAYBE_OPEN = re.compile(
+    r"\b(?:abs|art|assoc|avg|cl|dept|dev|dia|ed|est|ext|hrs?|int|max|mfr|min|misc|mo|mwst|no|nos|nr|núm|pág|paras?|pp?|"
+    r"pts?|qty|ref|sec|sq|std|tel|temp|usw|vol|wt|yr)\.\s*\Z",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"[^\W\d_A-Z]|\d|[€$£¥§~≈±<>≤≥]")
+# "am 3. Werktag", "1. Juli", "1. 7. 2023" and "zum 15. oder": a point behind a number, not behind a sentence.
+_GERMAN_ORDINAL = re.compile(r"\b(?:am|beim|dem|den|der|des|im|jede[mnrs]?|vom|zum|zur)\s\d{1,2}\.\s*\Z", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*\Z")
+_AFTER_ORDINAL = re.compile(
+    r"(?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*\b|\d{1,2}\. ?\d{4}\b|[a-zäöüß]{2}"
+)
+_DAY_AND_MONTH = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.\s*\Z")
+_A_YEAR = re.compile(r"\d{4}\b")
+# Beyond that, what stands around an end tells nothing of it.
+_NEAR = 40
+_PARAGRAPH_END = re.compile(r"\n\s*\n\s*\Z")
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """Spans of sentences, and of lines where there are none, trimmed of white space, in order.
 
     Every character that is not white space lies in exactly one span. Sentence ends come from
-    sentencex; a run that has no sentence end for long, as a table has none, is cut into its lines.
+    sentencex, less those at abbreviations and ordinals that it does not know; a run that has no
+    sentence end for long, as a table has none, is cut into its lines.
     """
-    import sentencex
-
     spans: list[tuple[int, int]] = []
-    for boundary in sentencex.get_sentence_boundaries(language, _UNSAFE.sub(_plain, text)):
-        start, end = boundary["start_index"], boundary["end_index"]
+    for start, end in _sentences(text, language):
         if _is_tabular(text[start:end]):
             spans += [(start + m.start(), start + m.end()) for m in _LINE.finditer(text[start:end])]
         else:
@@ -33,8 +60,34 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     return [(start, end) for start, end in trimmed if start < end]
 
 
+def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
+    import sentencex
+
+    # What is replaced is as long as what replaces it, so that offsets stay true.
+    masked = _BRACKETED.sub(lambda mark: "X" * len(mark[0]), _UNSAFE.sub(_plain, text))
+    begun = None
+    for boundary in sentencex.get_sentence_boundaries(language, masked):
+        start, end = boundary["start_index"], boundary["end_index"]
+        begun = start if begun is None else begun
+        if not _is_open(text[max(begun, end - _NEAR) : end], text[end : end + _NEAR]):
+            yield begun, end
+            begun = None
+    if begun is not None:
+        yield begun, len(text)
+
+
 def _plain(blank: re.Match[str]) -> str:
     return "\n" if blank[0] in "\x85\u2028\u2029" else " "
+
+
+def _is_open(before: str, after: str) -> bool:
+    """Whether a sentence goes on behind what looks like its end."""
+    if _PARAGRAPH_END.search(before) or (before.endswith("\n") and ITEM_MARK.match(after)):
+        return False
+    if _OPEN.search(before) or _GERMAN_ORDINAL.search(before):
+        return True
+    goes_on = ((_MAYBE_OPEN, _GOES_ON), (_ORDINAL, _AFTER_ORDINAL), (_DAY_AND_MONTH, _A_YEAR))
+    return any(end.search(before) and following.match(after) for end, following in goes_on)
 
 
 def _is_tabular(run: str) -> bool:

@@ -22,12 +22,55 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The max. load is 500 kg incl. the hook.",
+        "The min. distance between hook and beam is approx. 45 cm.",
+        "The price is € 412,50 excl. VAT and at max. €500 a day.",
+        "Use oil acc. to ISO 6743, cf. para. 7 and Annex B No. 3.",
+        "Die Miete beträgt ca. 900 Euro zzgl. Nebenkosten inkl. MwSt. pro Monat.",
+        "Das Mietverhältnis beginnt am 1. Juli 2023.",
+        "Es endet 28. Februar oder zum 15. eines Monats.",
+        "Am 3. Werktag nach dem 1. 7. 2023 ist sie fällig.",
+    ],
+)
+def test_a_sentence_goes_on_behind_an_abbreviation_or_an_ordinal(sentence: str) -> None:
+    assert pieces(f"{sentence} Next one.") == [sentence, "Next one."]
+
+
+def test_a_sentence_goes_on_in_the_next_line_behind_an_abbreviation() -> None:
+    text = "The distance between hook and beam is approx.\n45 cm and begins on the 3.\nfloor. Next one."
+    assert pieces(text) == [text.removesuffix(" Next one."), "Next one."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It takes 10 min.| Then stir.",
+        "No more than 500 kg max.| The chain holds.",
+        "The answer is no.| He left.",
+        "It fell in section 5.| The end.",
+        "Weight approx.\n\n|The chain holds.",
+        "Prices excl.\n|• The first.",
+    ],
+)
+def test_a_sentence_ends_behind_an_abbreviation_where_another_begins(text: str) -> None:
+    assert pieces(text.replace("|", "")) == [part.strip() for part in text.split("|")]
+
+
+@pytest.mark.parametrize("mark", ["(2)", "(a)", "(iv)", "2)", "c)"])
+def test_sentences_behind_a_mark_end_where_they_do_without(mark: str) -> None:
+    text = f"{mark} The customer pays. The fee is due.\n{mark} The licence ends. It stops."
+    assert pieces(text) == [f"{mark} The customer pays.", "The fee is due.", f"{mark} The licence ends.", "It stops."]
+
+
 @pytest.mark.parametrize("blank", ["\xa0", "\u2003", "\u2028", "\x85", "\u3000"])
 def test_blanks_outside_ascii_are_blanks(blank: str) -> None:
     assert pieces(f"See{blank}Note{blank}5.{blank}Sales fell.") == [f"See{blank}Note{blank}5.", "Sales fell."]
 
 
-@given(st.text() | st.text("aB1 .!?\n\r\t\f\u2028😀。", max_size=1000))
+@given(st.text() | st.text("aB1 .!?\n\r\t\f\u2028😀。()", max_size=1000))
 def test_spans_are_ordered_trimmed_and_hold_every_visible_character(text: str) -> None:
     spans = sentence_spans(text)
     assert all(start < end for start, end in spans)
