@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 _LINE = re.compile(r"[^\n]+")
 # What an item of a list begins with.
 ITEM_MARK = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
-# A run longer than this with line ends in it is a table or a list, not a sentence.
+# A run longer than this with line ends in it is a table or a list, unless its lines are those of flowing prose.
 LONGEST_SENTENCE_CHARS = 600
+# A line of flowing prose has so many words as a rule, for each figure so many that are none, and of the lines behind it
+# such a share begins in small letters.
+_FLOWING_WORDS = 6
+_WORDS_A_FIGURE = 2
+_FLOWING_SHARE = 0.5
 # Two or more figures in short lines are how a row of a table looks once it is text.
 _FIGURE = re.compile(r"\d[\d.,]*")
 # sentencex 1.0 panics at blanks outside ASCII, such as the no-break space that models and PDFs are
@@ -92,12 +98,23 @@ def _is_open(before: str, after: str) -> bool:
 
 def _is_tabular(run: str) -> bool:
     lines = run.strip().split("\n")
-    if len(lines) < 2:
+    if len(lines) < 2 or _flows(lines):
         return False
     if len(run) > LONGEST_SENTENCE_CHARS:
         return True
     rows = sum(len(_FIGURE.findall(line)) >= 2 and len(line) < 90 for line in lines)
     return rows >= 2 and rows * 2 >= len(lines)
+
+
+def _flows(lines: Sequence[str]) -> bool:
+    """Whether lines go on in the next one, as those of a sentence do, and rows and items do not."""
+    if len(" ".join(lines).split()) < _FLOWING_WORDS * len(lines):
+        return False
+    goes_on = sum(
+        following.lstrip()[:1].islower() and len(line.split()) > (1 + _WORDS_A_FIGURE) * len(_FIGURE.findall(line))
+        for line, following in pairwise(lines)
+    )
+    return goes_on >= _FLOWING_SHARE * (len(lines) - 1)
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

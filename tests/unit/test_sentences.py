@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.sentences import sentence_spans
+from rag_core.sentences import LONGEST_SENTENCE_CHARS, sentence_spans
 
 
 def pieces(text: str) -> list[str]:
@@ -63,6 +63,40 @@ def test_a_sentence_ends_behind_an_abbreviation_where_another_begins(text: str) 
 def test_sentences_behind_a_mark_end_where_they_do_without(mark: str) -> None:
     text = f"{mark} The customer pays. The fee is due.\n{mark} The licence ends. It stops."
     assert pieces(text) == [f"{mark} The customer pays.", "The fee is due.", f"{mark} The licence ends.", "It stops."]
+
+
+CLAUSE = (
+    "The supplier shall indemnify the customer against all losses, claims and costs that arise\n"
+    "out of a breach of clause 4, of negligence or of any act of its staff, provided that the\n"
+    "customer tells the supplier of the claim within 30 days, lets it conduct the defence and\n"
+    "does not admit anything without its consent, and further provided that the supplier does\n"
+    "not answer for what the customer has changed itself, for what was made to its drawings, or\n"
+    "for goods that were used with those of others, where without these there would have been no\n"
+    "breach of a patent or of a trade secret of that third party, and that its liability under\n"
+    "this clause shall in no event exceed two million pounds in any year."
+)
+
+
+def test_a_long_sentence_is_one_however_many_lines_it_has() -> None:
+    assert len(CLAUSE) > LONGEST_SENTENCE_CHARS
+    assert pieces(f"{CLAUSE}\nNext one.") == [CLAUSE, "Next one."]
+
+
+def test_prose_with_figures_in_each_line_is_prose() -> None:
+    text = "Net sales rose by 5 percent to 10.2 million pounds in 2022\nfrom 9.7 million, or 4 percent, in 2021."
+    assert pieces(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Net sales 1,021 970\ncost of sales 512 490\nof which abroad 102 97",
+        "\n".join(f"item {number} of the list" for number in range(40)),
+        "\n".join(f"wheel\nframe {number}\nred paint" for number in range(40)),
+    ],
+)
+def test_rows_and_long_lists_are_cut_into_their_lines(text: str) -> None:
+    assert pieces(text) == text.split("\n")
 
 
 @pytest.mark.parametrize("blank", ["\xa0", "\u2003", "\u2028", "\x85", "\u3000"])
