@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -118,9 +119,15 @@ def watched(watch: Watch) -> dict[str, Any]:
     return asdict(watch)
 
 
-def synced(sync: Sync) -> dict[str, Any]:
-    """The line of one look at a folder."""
-    return asdict(sync)
+def synced(sync: Sync, ended: Sequence[Job]) -> dict[str, Any]:
+    """The line of one look at a folder, with what could not be indexed of the jobs that it waited for."""
+    row = asdict(sync)
+    row.pop("job_ids")
+    bad = (DocumentStatus.FAILED, DocumentStatus.REJECTED)
+    refused = [
+        {"file": job.name, "status": job.result.value, "reason": job.reason} for job in ended if job.result in bad
+    ]
+    return {**row, "refused": refused}
 
 
 def figure(found: Figure, configuration: str) -> dict[str, Any]:

@@ -44,18 +44,20 @@ def watch(
 
 
 def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
-    """Look once, or again and again; returns whether the last look met a problem."""
+    """Look once, or again and again; returns whether the last look met a problem, or a file that was refused."""
     while True:
         found = engine.sync_watch(watch_id)
-        engine.wait([job.job_id for job in engine.jobs(active=True, limit=100_000)])
         if found is None:
             return False
-        row = rows.synced(found)
+        waiting = [job.job_id for job in engine.jobs(active=True, limit=100_000)]
+        row = rows.synced(found, engine.wait(list(dict.fromkeys([*found.job_ids, *waiting]))))
         if as_json:
             console.emit(row)
         elif found.added or found.changed or found.removed or found.problem or not follow:
             counts = ", ".join(f"{len(row[name])} {name}" for name in ("added", "changed", "removed"))
             console.line(f"{counts}{'; ' + found.problem if found.problem else ''}")
+            for one in row["refused"]:
+                console.line(f"{one['status']:9}  {one['file']}  {one['reason']}")
         if not follow:
-            return bool(found.problem)
+            return bool(found.problem or row["refused"])
         time.sleep(engine.settings.watch_interval_s)

@@ -136,6 +136,7 @@ class Watching:
             tuple(path for path in taken if path in known),
             tuple(sorted(removed)),
             "; ".join(problems),
+            tuple(job.job_id for job in taken.values()),
         )
 
     def _take(

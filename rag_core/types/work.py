@@ -58,10 +58,11 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """What one look at a watched folder found, as paths in it."""
+    """What one look at a watched folder found, as paths in it, and the jobs that index what is new there."""
 
     watch_id: str
     added: tuple[str, ...]
     changed: tuple[str, ...]
     removed: tuple[str, ...]
     problem: str
+    job_ids: tuple[str, ...] = ()

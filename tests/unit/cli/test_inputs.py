@@ -356,6 +356,22 @@ def test_a_folder_without_pdfs_is_said_to_hold_none(fresh: Shell, tmp_path: Path
     assert "No PDF" in err
 
 
+@pytest.mark.parametrize("options", [["--json"], []])
+def test_a_watched_file_that_is_refused_is_told(fresh: Shell, tmp_path: Path, options: list[str]) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    (folder / "good.pdf").write_bytes(make_pdf(BUDGET))
+    (folder / "bad.pdf").write_bytes(b"no pdf")
+    code, out, _ = fresh("watch", str(folder), *options)
+    assert code == cli.SOME_FAILED
+    assert "bad.pdf is not a PDF" in out
+    if options:
+        (row,) = rows(out)
+        assert row["added"] == ["bad.pdf", "good.pdf"]
+        assert [(one["file"], one["status"]) for one in row["refused"]] == [("bad.pdf", "rejected")]
+    assert fresh("watch", str(folder), *options)[0] == 0, "told once"
+
+
 def test_a_folder_that_is_gone_can_be_watched_no_longer(fresh: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
