@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from enum import Enum
@@ -76,17 +77,28 @@ def evaluate(
         raise typer.BadParameter("Give --configuration at most twice: two are compared.")
     with open_engine() as engine:
         given = engine.read_labels(labels.name, _read(labels))
+        if out:
+            _try_out(out)
         evaluations = [_run(engine, given, one, labels.name, not no_answers) for one in chosen]
         found = list(_rows(engine, evaluations, most))
-        written = engine.write_report(evaluations, out) if out else []
-    if as_json:
-        for row in found:
+        for row in found if as_json else []:
             console.emit(row)
-        return
-    columns = ("configuration", "metric", "value", "interval", "p", "n")
-    console.table([_shown(row) for row in found], columns, numeric=("value", "p", "n"))
-    if written:
+        if not as_json:
+            columns = ("configuration", "metric", "value", "interval", "p", "n")
+            console.table([_shown(row) for row in found], columns, numeric=("value", "p", "n"))
+        # Last: the figures are told whatever becomes of the folder.
+        written = engine.write_report(evaluations, out) if out else []
+    if written and not as_json:
         console.line(f"{len(written)} tables and charts are in {out}.")
+
+
+def _try_out(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to before anybody waits for what is to stand there."""
+    try:
+        nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        tempfile.TemporaryFile(dir=nearest).close()
+    except OSError as error:
+        raise typer.BadParameter(f"{folder} cannot be written ({error.strerror}). Name another folder.") from None
 
 
 def _read(path: Path) -> bytes:

@@ -12,6 +12,7 @@ import pytest
 from rag_core.cli import app as cli
 from rag_core.cli import console
 from tests.unit.cli.test_commands import QUESTION, Run, library, run
+from tests.unit.engines import opened
 
 __all__ = ["library", "run"]
 
@@ -91,6 +92,28 @@ def test_a_file_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
     code, _, errors = run("evaluate", str(tmp_path / "none.jsonl"))
     assert code == cli.WRONG_USE
     assert "cannot be read (No such file or directory)" in " ".join(errors.split())
+
+
+@pytest.mark.parametrize("place", ["", "deeper", "deeper/still"])
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_asked(
+    run: Run, library: Path, labels: Path, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "out").write_text("in the way")
+    code, rows, errors = run("evaluate", str(labels), "--out", str(tmp_path / "out" / place))
+    assert (code, rows) == (cli.WRONG_USE, [])
+    assert "cannot be written (Not a directory)" in " ".join(errors.split())
+    with opened(tmp_path / "data") as engine:
+        assert engine.evaluations() == []
+
+
+def test_figures_are_told_even_if_the_folder_fails_in_the_end(
+    run: Run, library: Path, labels: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out" / "figures.csv").mkdir(parents=True)
+    code, rows, errors = run("evaluate", str(labels), "--no-answers", "--out", str(tmp_path / "out"))
+    assert code == cli.WRONG_USE
+    assert "recall@5" in {row["metric"] for row in rows}
+    assert "cannot be written" in errors
 
 
 def test_an_interrupt_ends_it_in_words_and_keeps_nothing(
