@@ -12,6 +12,8 @@ from rag_core.settings import Settings
 from rag_core.types import Answer, Conversation, Message
 
 REMOVED = "[removed]"
+# Endpoints that want no key are given a word in its place ("none", "ollama"), which texts hold too.
+SHORTEST_SECRET = 8
 # What Markdown reads as more than the character it is. Quoted text keeps none of it; a model's text keeps
 # emphasis and lists, but nothing that would load or lead anywhere.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
@@ -115,8 +117,8 @@ def _without_secrets(settings: Settings, text: str) -> str:
     """Text without the values of secret settings, which someone may have typed or an endpoint repeated."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
-        for form in (value, _escaped(value)):
-            text = text.replace(form, REMOVED) if form else text
+        for form in (value, _escaped(value)) if len(value) >= SHORTEST_SECRET else ():
+            text = text.replace(form, REMOVED)
     return text
 
 

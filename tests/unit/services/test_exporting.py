@@ -101,6 +101,14 @@ def test_no_secret_is_exported(tmp_path: Path) -> None:
         assert REMOVED in text.replace("\\", "")
 
 
+def test_a_word_that_stands_for_no_key_is_no_secret(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, openai_api_key="none")
+    messages = talk("It was none other than Ada Smith, nonetheless [1].")
+    for text in (markdown(settings, CONVERSATION, messages), pdf_text(pdf(settings, CONVERSATION, messages))):
+        assert "none other than Ada Smith, nonetheless" in text
+        assert REMOVED not in text.replace("\\", "")
+
+
 def test_what_the_font_lacks_is_told(tmp_path: Path) -> None:
     text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1].")))
     assert "???? is 412 metres long" in text
