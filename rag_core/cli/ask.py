@@ -111,7 +111,7 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
                 raise TypeError
             if not all(isinstance(name, str) for name in names):
                 raise TypeError
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise typer.BadParameter(
                 f'Line {number} of {file} is not a JSON object with "id", "question" and maybe a list "documents".'
             ) from None

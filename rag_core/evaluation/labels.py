@@ -65,7 +65,7 @@ def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise LabelError(f"{where} is not JSON ({error}). Give one JSON object a line.") from None
         if not isinstance(row, dict):
             raise LabelError(f"{where} is not a JSON object. Give one JSON object a line.")
@@ -162,7 +162,7 @@ def _evidence(one: Row, where: str) -> Evidence:
             # True and 3.7 are numbers to Python, and no pages.
             if isinstance(index, bool) or int(index) != float(index) or int(index) < 0:
                 raise ValueError
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise LabelError(f'{where}: "page_index" is {json.dumps(index)}; it counts pages from 0.') from None
         return Evidence(document, page_index=int(index))
     if page is not None and str(page).strip():

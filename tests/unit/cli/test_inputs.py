@@ -96,6 +96,7 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(shell: Shell, tmp_path: Pa
         '{"id": 1, "question": "q", "documents": "bridge.pdf"}',
         '{"id": 1, "question": "q", "documents": [1]}',
         '{"id": 1, "question": "q", "documents": {"a": 1}}',
+        '{"id": 1, "question": ' + "[" * 100_000,
     ],
 )
 def test_a_line_that_is_no_question_is_named_and_nothing_is_asked(shell: Shell, tmp_path: Path, line: str) -> None:
