@@ -39,7 +39,7 @@ def job_share(job: Job) -> float:
 def job_outcome(job: Job) -> tuple[bool, str]:
     """Whether a job that has ended went well, and what became of it."""
     if job.state is JobState.CANCELLED:
-        return False, f"{job.name}: cancelled."
+        return False, f"{job.name}: {job.reason}"
     if job.state is JobState.FAILED or job.result in _BAD:
         what = "Not re-indexed" if job.kind == "reindex" else "Not added"
         # Most reasons begin with the file's name.

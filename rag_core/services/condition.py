@@ -66,7 +66,7 @@ def condition(
             "stored, though no search finds them. It goes on by itself."
         )
     # Nothing is compared where something is being written or removed, or where not all could be counted.
-    busy = asked(lambda: bool(stores.library.removing() or stores.jobs.listed(active=True, limit=1)), False)
+    busy = asked(lambda: _busy(stores), False)
     settled = all(reachable.values()) and not busy
     if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
@@ -95,6 +95,12 @@ def condition(
 def _counts(stores: Stores) -> dict[str, int]:
     failed = sum(document.status is DocumentStatus.FAILED for document in stores.library.documents())
     return {**stores.library.counts(), "failed": failed, "conversations": stores.conversations.count()}
+
+
+def _busy(stores: Stores) -> bool:
+    library = stores.library
+    removing = library.removing() or library.generations("retired") or library.generations("building")
+    return bool(removing or stores.jobs.listed(active=True, limit=1))
 
 
 def _live(stores: Stores) -> list[tuple[int, object]]:

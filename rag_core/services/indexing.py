@@ -297,7 +297,7 @@ class Indexer:
             self._problems = {one: problem for one, problem in self._problems.items() if one in self._taken}
             self._notify()
         if time.monotonic() - self._removed > REMOVE_EVERY_S:
-            finish_removals(self._removal)
+            finish_removals(self._stores, self._removal)
             self._removed = time.monotonic()
         if time.monotonic() - self._tidied > TIDY_EVERY_S:
             self._tidied = time.monotonic()

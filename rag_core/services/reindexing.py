@@ -10,6 +10,7 @@ from rag_core.errors import EncryptedPdf, IndexMismatch, RagError, RejectedDocum
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
+from rag_core.services.upkeep import finish_removals
 from rag_core.services.work import Work
 from rag_core.store.schema import documents, versions
 from rag_core.types import DocumentStatus, Fingerprint, Job, JobState
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rag_core.services.indexing import Indexer
 
 log = logging.getLogger(__name__)
+UNCHANGED = "Cancelled; the index is as it was."
 
 
 class Reindexing:
@@ -43,14 +45,16 @@ class Reindexing:
         except RagError as error:
             if self._indexer.stopping:
                 return
-            self._drop_building()
+            finish_removals(self._stores, self._removal)
             self._stores.jobs.finish(job.job_id, JobState.FAILED, None, str(error))
         except Exception:  # a bug must not end the queue
             if self._indexer.stopping:  # nothing is wrong: it goes on at the next start
                 return
             log.exception("re-indexing failed")
-            reason = "An internal error while re-indexing; the log has the details. The index is as it was."
-            self._drop_building()
+            reason = (
+                "An internal error while re-indexing; the log has the details. What was not re-indexed is as it was."
+            )
+            finish_removals(self._stores, self._removal)
             self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
 
     def work_ended(self, work: Work) -> None:
@@ -65,20 +69,23 @@ class Reindexing:
         chosen = job.details.get("document_ids")
         active = self._stores.library.generations("active")
         if chosen is None and (not active or active[-1][1] != target):
-            kept = self._rebuild(job, target)
-        else:
-            kept = self._within_active(job, target, chosen)
+            if self._rebuild(job, target):
+                self._finish(job, [])
+            elif not self._indexer.stopping:
+                finish_removals(self._stores, self._removal)
+                self._finish(job, [], cancelled=UNCHANGED)
+            return
+        todo, kept = self._within_active(job, target, chosen)
         if self._indexer.stopping:
             return
-        if self._indexer.is_cancelled(job.job_id):
-            self._drop_building()
-            reason = "Cancelled; the index is as it was."
-            self._stores.jobs.finish(job.job_id, JobState.CANCELLED, None, reason)
-            return
-        self._finish(job, kept)
+        cancelled = ""
+        if self._indexer.is_cancelled(job.job_id) and len(self._ended) < todo:
+            again = sum(not work.error for work in self._ended)
+            cancelled = f"Cancelled after {again} of {todo} documents were re-indexed." if again else UNCHANGED
+        self._finish(job, kept, cancelled=cancelled)
 
-    def _rebuild(self, job: Job, target: Fingerprint) -> list[Any]:
-        """Build a new generation of all documents and swap it in."""
+    def _rebuild(self, job: Job, target: Fingerprint) -> bool:
+        """Build a new generation of all documents and swap it in; false where it was interrupted before the swap."""
         generation = self._resumed(target) or self._generations.begin(target)
         while not self._interrupted(job):
             self._indexer.index_queued()
@@ -93,17 +100,19 @@ class Reindexing:
             self._stores.jobs.progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
         self._indexer.drain()
         if self._interrupted(job):
-            return []
+            self._ended = []
+            return False
         if self._ended and all(work.error for work in self._ended):
             raise RagError(f"No document could be re-indexed; the index is as it was. {self._ended[0].error}")
-        former = self._stores.library.generations("active")
         self._stores.library.swap_generation(generation.generation_id)
-        for generation_id, _ in former:
-            self._removal.generation(generation_id)
-        return []
+        finish_removals(self._stores, self._removal)
+        return True
 
-    def _within_active(self, job: Job, target: Fingerprint, chosen: Sequence[str] | None) -> list[Any]:
-        """Index chosen documents again, or those of all that are not complete; returns the rows kept."""
+    def _within_active(self, job: Job, target: Fingerprint, chosen: Sequence[str] | None) -> tuple[int, list[Any]]:
+        """Index chosen documents again, or those of all that are not complete.
+
+        Returns how many those are, and the rows of the others.
+        """
         generation = self._generations.active()
         differing = set(generation.fingerprint.differences(target)) - {"extractor"}
         if differing:
@@ -124,7 +133,7 @@ class Reindexing:
             self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
             self._build(job, row, generation, activate=True, again=chosen is not None)
         self._indexer.drain()
-        return kept
+        return len(todo), kept
 
     def _chosen(self, rows: Sequence[Any], chosen: Sequence[str]) -> list[Any]:
         """What is searched of these documents, or the file that came to nothing where nothing is."""
@@ -212,11 +221,8 @@ class Reindexing:
             self._removal.generation(generation_id)
         return None
 
-    def _drop_building(self) -> None:
-        for generation_id, _ in self._stores.library.generations("building"):
-            self._removal.generation(generation_id)
-
-    def _finish(self, job: Job, kept: Sequence[Any]) -> None:
+    def _finish(self, job: Job, kept: Sequence[Any], *, cancelled: str = "") -> None:
+        """End the job with what became of each document; ``cancelled`` is the reason where not all were done."""
         done = [
             {
                 "document_id": work.document_id,
@@ -247,5 +253,5 @@ class Reindexing:
         }
         failed = [work.error for work in self._ended if work.error]
         reason = f"{len(failed)} of {len(done)} documents could not be re-indexed: {failed[0]}" if failed else ""
-        state = JobState.FAILED if failed else JobState.DONE
-        self._stores.jobs.finish(job.job_id, state, None, reason, **details)
+        state = JobState.CANCELLED if cancelled else JobState.FAILED if failed else JobState.DONE
+        self._stores.jobs.finish(job.job_id, state, None, cancelled or reason, **details)

@@ -55,12 +55,18 @@ def mark_clean(stores: Stores) -> None:
     stores.conversations.set_preference(CLEAN, True)
 
 
-def finish_removals(removal: Removal) -> None:
-    """Go on with what a store kept from being removed, once it answers again."""
+def finish_removals(stores: Stores, removal: Removal) -> None:
+    """Remove what no search finds: deleted documents, and every generation that does not answer.
+
+    What a store keeps from being removed is left to the next call. Not to be called while one is built.
+    """
     try:
         removal.finish()
+        for state in ("retired", "building"):
+            for generation_id, _ in stores.library.generations(state):
+                removal.generation(generation_id)
     except (StoreError, OSError) as error:
-        log.warning("what was deleted could not all be removed yet: %s", error)
+        log.warning("what was deleted or replaced could not all be removed yet: %s", error)
 
 
 def take_up_again(

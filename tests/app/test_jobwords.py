@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from pages.shared.jobwords import job_label, job_share
+from pages.shared.jobwords import job_label, job_outcome, job_share
 from rag_core.types import Job, JobState
 
 
@@ -22,6 +24,11 @@ def job(kind: str, stage: str, done: int, total: int, state: JobState = JobState
 )
 def test_a_job_tells_what_it_counts(kind: str, stage: str, label: str) -> None:
     assert job_label(job(kind, stage, 3, 1200)) == label
+
+
+def test_a_cancelled_job_tells_what_became_of_it() -> None:
+    ended = replace(job("reindex", "", 0, 0, JobState.CANCELLED), reason="Cancelled after 1 of 2 documents.")
+    assert job_outcome(ended) == (False, "report.pdf: Cancelled after 1 of 2 documents.")
 
 
 def test_what_has_nothing_to_count_yet_tells_no_number() -> None:

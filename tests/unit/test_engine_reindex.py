@@ -14,7 +14,10 @@ from sqlalchemy import update
 from rag_core.engine import Engine
 from rag_core.errors import IndexMismatch, StoreUnavailable
 from rag_core.index import DenseIndex, WordIndex
+from rag_core.services import indexing
 from rag_core.services.indexing import Indexer
+from rag_core.services.removal import Removal
+from rag_core.services.work import Work
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
 from rag_core.store.schema import generations
@@ -309,6 +312,79 @@ def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engin
     assert engine.documents() == before_it
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert engine.mismatch() == {}
+    assert_in_agreement(engine)
+
+
+def test_a_rebuild_that_is_cancelled_after_the_swap_is_done(engine_of_its_own: Engine) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    with before(Removal, "generation", lambda: engine.cancel(engine.jobs(active=True)[0].job_id)):
+        job = reindexed(engine, chunk_tokens=40)
+    assert (job.state, job.reason) == (JobState.DONE, "")
+    assert engine.mismatch() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
+    assert_stores_agree(engine)
+
+
+def test_a_cancelled_re_index_says_how_many_documents_were_read_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = [indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)]
+    before_it = [engine.document(one).version_id for one in chosen]
+    drain = Indexer.drain
+
+    def cancel_once_one_is_done(indexer: Indexer, work: Work) -> None:
+        embed(indexer, work)
+        drain(indexer)
+        indexer.cancel(work.job_id)
+
+    embed = Indexer.embed
+    with monkeypatch.context() as patch:
+        patch.setattr(Indexer, "embed", cancel_once_one_is_done)
+        job = reindexed(engine, chosen)
+    assert job.state is JobState.CANCELLED
+    assert "1 of 2 documents" in job.reason
+    assert [row["document"] for row in job.details["documents"]] == ["a.pdf"]
+    assert [engine.document(one).version_id != was for one, was in zip(chosen, before_it, strict=True)] == [True, False]
+    with monkeypatch.context() as patch:
+        patch.setattr(Indexer, "embed", cancel_once_one_is_done)
+        last = reindexed(engine, chosen[1:])
+    assert (last.state, last.reason) == (JobState.DONE, "")
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("name", ["delete", "drop"])
+def test_a_former_index_that_a_store_keeps_is_removed_later(
+    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    with monkeypatch.context() as patch:
+        patch.setattr(DenseIndex, name, broken(StoreUnavailable("The disk is on fire.")))
+        job = reindexed(engine, chunk_tokens=40)
+    assert (job.state, job.reason) == (JobState.DONE, "")
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    while engine._stores.library.generations("retired"):
+        time.sleep(0.01)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_stores_agree(engine)
+
+
+def test_a_rebuild_that_fails_as_its_store_is_away_ends_and_leaves_nothing(
+    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    with monkeypatch.context() as patch:
+        for name in ("add", "delete", "drop"):
+            patch.setattr(DenseIndex, name, broken(StoreUnavailable("The disk is on fire.")))
+        job = reindexed(engine, chunk_tokens=40)
+    assert job.state is JobState.FAILED
+    assert "on fire" in job.reason
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    while engine._stores.library.generations("building"):
+        time.sleep(0.01)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
 
 
