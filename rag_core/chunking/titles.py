@@ -36,6 +36,8 @@ _WORD = re.compile(r"[^\W_]+")
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
 # What first pages are headed with, whatever they are about.
 _ANY_COVER = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
+# "Chapter 1", of which the title stands below it.
+_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 _FEWEST_LETTERS = 3
 
 
@@ -102,7 +104,7 @@ def _symbol(cover: str, known: str) -> str:
 
 
 def _heading(heading: str, known: str) -> str:
-    first = heading.split(BELOW, 1)[0].rstrip("…").strip()
+    first = next((part for part in heading.split(BELOW) if not _LABEL.fullmatch(part)), "").rstrip("…").strip()
     words = [word for word in _words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
     new = [word for word in words if word not in known]
     return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _ANY_COVER else ""

@@ -7,18 +7,28 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from statistics import median
 
+import numpy as np
+
 from rag_core.extraction.lines import Line
 
 LONGEST = 80
 _LONGEST_LINE = 110
-_LARGER = 1.12
+_LARGER, _TITLE = 1.12, 1.3
+# Of a line whose size is compared: a letter that fills three lines is larger than any title.
+_FEWEST_CHARACTERS = 8
+# Space before a page number, in heights of the line.
+_APART = 1.2
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
     r"[\divxlca]+[a-z]?\b|\d+(?:\.\d+){1,3}\.?\s+[A-Z])",
     re.IGNORECASE,
 )
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|\s\d{1,4}$")
+_LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
+_LAST_NUMBER = re.compile(r"\s(\d{1,4})$")
+# "Note 12" or "ARTICLE IV", which says little without the title below it.
+_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
+_BELOW_LABEL = 80
 _TOP_LINES = 6
 _SEPARATOR = " › "
 
@@ -30,19 +40,35 @@ def heading_lines(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
     sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
     body = median(sizes)
     bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
+    # The first and the last line of each.
     found: list[tuple[int, int]] = []
-    last = -2
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else None
-        if not _is_heading(line, following, body, bold):
+        if not _is_heading(line, following, body, bold) or _lists_a_page(lines, number):
             continue
-        same = number == last + 1 and _alike(lines[last], line)
-        if same and spans[number][1] - found[-1][0] <= 2 * LONGEST:
-            found[-1] = (found[-1][0], spans[number][1])
+        same = found and number == found[-1][1] + 1 and _alike(lines[number - 1], line)
+        if same and spans[number][1] - spans[found[-1][0]][0] <= 2 * LONGEST:
+            found[-1] = (found[-1][0], number)
         else:
-            found.append(spans[number])
-        last = number
-    return tuple((start, end) for start, end in found if end - start <= _LONGEST_LINE)
+            found.append((number, number))
+    firsts = {first for first, _ in found}
+    return tuple(
+        (spans[first][0], spans[last][1])
+        for first, last in found
+        if spans[last][1] - spans[first][0] <= _LONGEST_LINE
+        or (_is_title(lines, last, body) and (last + 1 in firsts or not _goes_on(lines, last)))
+    )
+
+
+def _is_title(lines: list[Line], number: int, body: float) -> bool:
+    """Whether a line is of the largest text of the page."""
+    largest = max((line.size for line in lines if len(line.text) >= _FEWEST_CHARACTERS), default=0.0)
+    return lines[number].size >= max(0.95 * largest, _TITLE * body)
+
+
+def _goes_on(lines: list[Line], number: int) -> bool:
+    """Whether the next line is set like this one: what is larger than the small print of a table may be prose."""
+    return number + 1 < len(lines) and _alike(lines[number], lines[number + 1])
 
 
 def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
@@ -66,6 +92,18 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
     if text.endswith(".") and not text.isupper():
         return False
     return larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
+
+
+def _lists_a_page(lines: list[Line], number: int) -> bool:
+    """Whether a line ends in a page number or a figure, as in a list of contents or a table, and not in a year."""
+    if not _LAST_NUMBER.search(lines[number].text):
+        return False
+    ends = np.concatenate([run.spots for run in lines[number].runs])[-2:]
+    if len(ends) > 1 and ends[1][0] - ends[0][2] > _APART * lines[number].size:
+        return True
+    near = [_LAST_NUMBER.search(line.text) for line in lines[max(number - 1, 0) : number + 2]]
+    numbers = [int(found[1]) for found in near if found]
+    return len(numbers) == 3 and numbers == sorted(numbers)
 
 
 def _apart(line: Line, following: Line) -> bool:
@@ -122,13 +160,13 @@ class Sections:
         skip: tuple[tuple[int, int], ...],
     ) -> str:
         """Heading of a page from the outline, its own first lines, or the page before it."""
-        own = _without(headings, skip)
-        before, self._current = self._current, (_flat(text, own[-1]) if own else self._current)
+        own = _titles(text, _without(headings, skip))
+        before, self._current = self._current, (own[-1][1] if own else self._current)
         section = self._running_section(text, headings, skip, page_index)
         if self._pages:
             return shorten(self._from_outline(page_index))
         if own and (section or not before or own[0][0] <= _top_end(text, skip)):
-            first = _flat(text, own[0])
+            first = own[0][1]
             return shorten(_SEPARATOR.join((section, first)) if section else first)
         return shorten(section or before)
 
@@ -165,6 +203,20 @@ def _without(headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int],
         if start < last:
             kept.append((start, last))
     return kept
+
+
+def _titles(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Where headings begin, and what they say; a label is told with the heading below it."""
+    found: list[tuple[int, str]] = []
+    last = 0
+    for start, end in headings:
+        said = _flat(text, (start, end))
+        if found and start - last <= _BELOW_LABEL and _LABEL.fullmatch(found[-1][1]):
+            found[-1] = (found[-1][0], f"{found[-1][1]}{_SEPARATOR}{said}")
+        else:
+            found.append((start, said))
+        last = end
+    return found
 
 
 def _flat(text: str, span: tuple[int, int]) -> str:

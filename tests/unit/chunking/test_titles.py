@@ -93,6 +93,7 @@ def test_what_stands_before_an_exchange_is_not_always_a_symbol(line: str, symbol
         ("scan-07.pdf", "Introduction", ""),
         ("scan-07.pdf", "12 34", ""),
         ("scan-07.pdf", "", ""),
+        ("scan7.pdf", "Chapter 1 › Building of Bridges", "Building of Bridges"),
     ],
 )
 def test_another_document_has_its_first_heading_unless_its_name_says_it(name: str, heading: str, told: str) -> None:

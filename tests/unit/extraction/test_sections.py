@@ -12,7 +12,7 @@ from rag_core.extraction.furniture import Furniture, edges_of, furniture_of
 from rag_core.extraction.headings import Sections, shorten
 from rag_core.extraction.protocol import ReadPage
 from rag_core.types import Page, PageState
-from tests.unit.extraction.pdfs import PROSE, make, read
+from tests.unit.extraction.pdfs import PROSE, lines, make, read
 
 
 def assemble(texts: list[str], name: str = "acme_annual_report.pdf") -> list[Page]:
@@ -148,3 +148,89 @@ def test_heading_lines_stand_out(tmp_path: Path, font: str, size: float) -> None
     found = read(make(tmp_path / "a.pdf", draw))
     assert [found.page.text[start:end] for start, end in found.headings] == ["Liquidity and Capital"]
     assert found.page.text.startswith("Liquidity and Capital\n\n")
+
+
+def draw_headings(*headings: tuple[str, str, float], top: float = 780):
+    """A page with lines of the font and size that each has, above prose."""
+
+    def draw(canvas: Canvas) -> None:
+        height = top
+        for text, font, size in headings:
+            canvas.setFont(font, size)
+            canvas.drawString(72, height, text)
+            height -= 1.3 * size
+        canvas.setFont("Helvetica", 11)
+        for number, text in enumerate(PROSE * 3):
+            canvas.drawString(72, height - 20 - 14 * number, text)
+
+    return draw
+
+
+def headings_of(path: Path, *draw) -> list[str]:
+    found = read(make(path / "a.pdf", *draw))
+    return [" ".join(found.page.text[start:end].split()) for start, end in found.headings]
+
+
+@pytest.mark.parametrize("text", ["Outlook for 2023", "Phase 2", "Exhibit 14", "Sustainability Report 2022"])
+def test_a_heading_may_end_in_a_number(tmp_path: Path, text: str) -> None:
+    assert headings_of(tmp_path, draw_headings((text, "Helvetica-Bold", 14))) == [text]
+
+
+def test_lines_of_a_list_of_contents_are_no_headings(tmp_path: Path) -> None:
+    titles = ["Our Company", "Chapter 2 The Outlook for the Years to 2030 and for All of the Years Behind", "Risks"]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 11)
+        for number, (text, page) in enumerate(zip([*titles, "The Board"], (4, 9, 27, 31), strict=True)):
+            canvas.drawString(72, 760 - 16 * number, text)
+            canvas.drawString(max(490, 76 + canvas.stringWidth(text)), 760 - 16 * number, str(page))
+        lines(*PROSE * 3, top=600)(canvas)
+
+    assert headings_of(tmp_path, draw) == []
+
+
+def test_a_label_of_a_table_that_ends_in_a_figure_is_no_heading(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 11)
+        canvas.drawString(72, 760, "Total Number of Stores")
+        canvas.drawRightString(500, 760, "160")
+        lines(*PROSE * 3, top=700)(canvas)
+
+    assert headings_of(tmp_path, draw) == []
+
+
+TITLE = (
+    "Effects of Prolonged Salt Water Exposure on the Fatigue",
+    "Strength of Cold Drawn Steel Wires in Suspension",
+    "Bridges of the North Sea Coast",
+)
+
+
+def test_the_title_of_a_document_is_a_heading_however_long_it_is(tmp_path: Path) -> None:
+    rows = [
+        *((text, "Helvetica-Bold", 17) for text in TITLE),
+        ("", "Helvetica", 17),
+        ("Abstract", "Helvetica-Bold", 12),
+    ]
+    assert headings_of(tmp_path, draw_headings(*rows)) == [" ".join(TITLE), "Abstract"]
+
+
+def test_prose_that_is_bold_or_larger_than_a_table_is_no_heading(tmp_path: Path) -> None:
+    long = "The Company sells its tools to all of those who repair the bridges here and"
+    assert headings_of(tmp_path, draw_headings(*((long, "Helvetica-Bold", 11) for _ in range(2)))) == []
+
+    def draw(canvas: Canvas) -> None:
+        lines(f"{long} in the countries next to it, a trade", "it has done since it was founded.", size=9)(canvas)
+        lines(*PROSE * 9, top=600, size=6)(canvas)
+
+    assert headings_of(tmp_path, draw) == []
+
+
+def test_a_label_is_told_with_the_title_below_it() -> None:
+    body = "\n".join(f"line {number}" for number in range(9))
+    sections = Sections()
+    text = f"NOTE 2\nLoans and Receivables\n{body}"
+    assert sections.heading(0, text, ((0, 6), (7, 28)), ()) == "NOTE 2 › Loans and Receivables"
+    assert sections.heading(1, body, (), ()) == "NOTE 2 › Loans and Receivables"
+    far = f"Exhibit 3\n{body * 3}\nStores"
+    assert sections.heading(2, far, ((0, 9), (len(far) - 6, len(far))), ()) == "Exhibit 3"
