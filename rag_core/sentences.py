@@ -23,6 +23,8 @@ _FIGURE = re.compile(r"\d[\d.,]*")
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
 # Behind a bracketed mark at the beginning of a line, sentencex finds no end of a sentence any more.
 _BRACKETED = re.compile(r"^[ \t]*\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2,5})\)(?=\s)", re.MULTILINE)
+# The mark of an item or of a heading without what it marks, as sentencex leaves "4." of "4. Payment".
+_LONE_MARK = re.compile(r"\s*\d{1,2}\.[^\S\n]*")
 # Abbreviations that sentencex takes for the end of a sentence: those that something always follows, and those
 # that may end one, and do not where a lower-case word, a figure or a currency follows.
 _OPEN = re.compile(
@@ -90,7 +92,7 @@ def _is_open(before: str, after: str) -> bool:
     """Whether a sentence goes on behind what looks like its end."""
     if _PARAGRAPH_END.search(before) or (before.endswith("\n") and ITEM_MARK.match(after)):
         return False
-    if _OPEN.search(before) or _GERMAN_ORDINAL.search(before):
+    if _LONE_MARK.fullmatch(before) or _OPEN.search(before) or _GERMAN_ORDINAL.search(before):
         return True
     goes_on = ((_MAYBE_OPEN, _GOES_ON), (_ORDINAL, _AFTER_ORDINAL), (_DAY_AND_MONTH, _A_YEAR))
     return any(end.search(before) and following.match(after) for end, following in goes_on)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rag_core.sentences import ITEM_MARK
+
 # Behind a semicolon or a dash, and at a conjunction that sets one clause against another, a clause
 # ends. A comma before "and" may as well be within a list, and a relative clause needs its noun.
 _BOUNDARY = re.compile(r";\s+|\s[–—]\s|\s--\s|(?<=\w),\s+(?=(?:but|while|whereas|although|though|so)\s)")
@@ -11,11 +13,16 @@ _REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Th
 _ANNOUNCES = re.compile(
     r"(?:[:,]|\b(?:for example|for instance|as follows|such as|namely|e\.g\.|i\.e\.))$", re.IGNORECASE
 )
-_ITEM = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?\d{1,2}[.)])\s")
+# The first item within the sentence that announces it; numbers of items may have lost their point.
+_OPENED = re.compile(rf":\s+(?:{ITEM_MARK.pattern}|1\s+[A-Z])")
+_NUMBERED = re.compile(r"\d{1,2}\s+[A-Z]")
+_GOES_ON = re.compile(r"(?:[;:,]|\b(?:and|or|und|oder|et|ou))$")
 _FIGURE = re.compile(r"\d[\d.,]*")
 # A line with figures that is longer than this, or that ends like a sentence, is no row of a table.
 LONGEST_ROW_CHARS = 90
 FEWEST_WORDS = 8
+# A list is quoted until it has so many words: of a very long one, the beginning.
+LONGEST_LIST_WORDS = 150
 
 
 def runs(text: str) -> list[tuple[int, int]]:
@@ -52,9 +59,36 @@ def announces(text: str) -> bool:
     return bool(_ANNOUNCES.search(text))
 
 
+def opens_list(text: str) -> bool:
+    """Whether a sentence announces what follows, or has begun to tell it.
+
+    >>> opens_list("You need:\\n(a) a red frame."), opens_list("You need a red frame.")
+    (True, False)
+    """
+    return announces(text) or bool(_OPENED.search(text))
+
+
+def goes_on(text: str) -> bool:
+    """Whether the last that is told of a list says that more of it follows."""
+    return bool(_GOES_ON.search(text))
+
+
 def is_item(text: str) -> bool:
     """Whether a line is an item of a list, by its mark."""
-    return bool(_ITEM.match(text))
+    return bool(ITEM_MARK.match(text))
+
+
+def continues_list(text: str, last: str) -> bool:
+    """Whether a line goes on with a list behind its last lines, as an item, a part of one, or one without a mark."""
+    if is_item(text) or text[:1].islower() or (_NUMBERED.match(text) and _NUMBERED.search(last)):
+        return True
+    # Prose after a list is no part of it, and items without marks do not follow items with them.
+    return not items(last) and not text.endswith((".", "!", "?"))
+
+
+def items(text: str) -> int:
+    """How many items of a list a sentence holds, each on a line of its own."""
+    return sum(is_item(line.strip()) for line in text.split("\n"))
 
 
 def is_row(text: str) -> bool:

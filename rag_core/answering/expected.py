@@ -65,6 +65,7 @@ _ASKED: Mapping[Kind, str] = {
     ),
 }
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
+_DAY_TO_MONTH, _MONTH_TO_DAY = re.compile(r"(?:st|nd|rd|th)?\s+(?:of\s+)?"), re.compile(r"\.?\s+")
 _CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
 _REASON = re.compile(
@@ -105,15 +106,24 @@ def unasked(text: str, question: str) -> list[Number]:
     return [number for number in numbers(text) if not known & number.values]
 
 
-def dated(number: Number) -> bool:
-    """Whether a number is a year, a part of a date or a decade."""
+def dated(number: Number, text: str) -> bool:
+    """Whether a number of a text is a year, a part of a date or a decade."""
     # A year is four digits without a thousands separator, a scale or a currency.
     is_year = number.bare and not number.currency and not number.kind and re.fullmatch(r"1\d{3}|20\d\d", number.text)
-    return bool(is_year) or number.kind in ("month", "decade")
+    return bool(is_year) or number.kind in ("month", "decade") or _is_day(number, text)
+
+
+def _is_day(number: Number, text: str) -> bool:
+    """Whether a number is a day, by the month beside it."""
+    months = [one for one in numbers(text) if one.kind == "month"] if number.bare and not number.kind else []
+    return any(
+        _DAY_TO_MONTH.fullmatch(text, number.end, one.start) or _MONTH_TO_DAY.fullmatch(text, one.end, number.start)
+        for one in months
+    )
 
 
 def _holds_date(text: str, question: str) -> bool:
-    return any(dated(number) for number in unasked(text, question)) or bool(_CENTURY.search(text))
+    return any(dated(number, text) for number in unasked(text, question)) or bool(_CENTURY.search(text))
 
 
 def _holds_percent(text: str, question: str) -> bool:
@@ -121,7 +131,7 @@ def _holds_percent(text: str, question: str) -> bool:
 
 
 def _holds_number(text: str, question: str) -> bool:
-    return any(not dated(number) for number in unasked(text, question))
+    return any(not dated(number, text) for number in unasked(text, question))
 
 
 def _holds_name(text: str, question: str) -> bool:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.answering.clauses import announces, is_item, is_row, refers_back
+from rag_core.answering.clauses import (
+    LONGEST_LIST_WORDS,
+    announces,
+    continues_list,
+    goes_on,
+    is_row,
+    opens_list,
+    refers_back,
+)
 from rag_core.answering.scoring import Evidence, Scoring, Sentence
 from rag_core.types import Citation, FloatArray, Passage, Question
 
@@ -19,8 +27,6 @@ SHORT_WORDS = 25
 # A row of a table is quoted with the line above it that names most of the rest of the question,
 # which is its column's head, if it names so much at all.
 LEAST_GAIN = 0.05
-# What a sentence announces is quoted with it until it has so many words: of a long list, the beginning.
-ANNOUNCED_WORDS = 40
 # White space that may part the two.
 MOST_BETWEEN = 3
 LEFT_OUT = "…"
@@ -28,7 +34,7 @@ LEFT_OUT = "…"
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """A span of a passage, and whether it begins or ends within a sentence."""
+    """A span of a passage, and whether it begins or ends within a sentence or a list."""
 
     passage: Passage
     start: int
@@ -60,7 +66,7 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
     -------
     text : str
         The quotes in reading order, white space folded, each followed by its ``[n]``; an ellipsis
-        stands where a sentence was cut. Empty when no passage holds a sentence.
+        stands where a sentence or a list was cut. Empty when no passage holds a sentence.
     citations : tuple of Citation
         One a quote, in the order of the text.
     """
@@ -70,8 +76,9 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
         return "", ()
     best = max(sentences, key=scoring.lead)
     page = [one for one in sentences if _same_page(one, best)]
-    chosen = _with_announced(_with_others(best, page, scoring), page)
-    quotes = _joined([_quote(one, scoring) for one in sorted(chosen, key=lambda one: one.place)])
+    chosen, unfinished = _with_announced(_with_others(best, page, scoring), page)
+    ordered = sorted(chosen, key=lambda one: one.place)
+    quotes = _joined([_quote(one, scoring, one in unfinished) for one in ordered])
     citations = tuple(Citation.of(quote.passage, quote.start, quote.end) for quote in quotes)
     return " ".join(_shown(quote, citation) for quote, citation in zip(quotes, citations, strict=True)), citations
 
@@ -88,21 +95,26 @@ def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> 
     return chosen
 
 
-def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> list[Sentence]:
-    """The chosen sentences, each with what it announces: "The command is:" and the command."""
-    whole = list(chosen)
+def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+    """The chosen sentences, each with what it announces, and those of them behind which more of a list is left out.
+
+    "The command is:" is nothing without the command, and a list of which a part is missing looks whole.
+    """
+    whole, unfinished = list(chosen), []
     for one in chosen:
-        words = 0
-        following = _following(one, page) if announces(one.text) else None
-        while following is not None and words < ANNOUNCED_WORDS:
+        if not opens_list(one.text):
+            continue
+        last, following = one, _following(one, page)
+        words, more = 0, following is not None and (announces(one.text) or continues_list(following.text, one.text))
+        while following is not None and more and words < LONGEST_LIST_WORDS:
             if not any(_overlap(following, other) for other in whole):
                 whole.append(following)
             words += len(following.text.split())
-            following = _following(following, page)
-            # Prose after a list is no part of it.
-            if following is not None and not is_item(following.text) and following.text.endswith((".", "!", "?")):
-                break
-    return whole
+            last, following = following, _following(following, page)
+            more = following is not None and continues_list(following.text, last.text)
+        if more or goes_on(last.text):
+            unfinished.append(last)
+    return whole, unfinished
 
 
 def _following(one: Sentence, page: Sequence[Sentence]) -> Sentence | None:
@@ -127,9 +139,10 @@ def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
     return [head] if head is not None and scoring.gain(best, head) >= LEAST_GAIN else []
 
 
-def _quote(sentence: Sentence, scoring: Scoring) -> _Quote:
+def _quote(sentence: Sentence, scoring: Scoring, unfinished: bool) -> _Quote:
     cut = scoring.cut(sentence)
-    return _Quote(cut.passage, cut.start, cut.end, cut.start > sentence.start, cut.end < sentence.end)
+    broken_off = unfinished or cut.end < sentence.end
+    return _Quote(cut.passage, cut.start, cut.end, cut.start > sentence.start, broken_off)
 
 
 def _joined(quotes: Sequence[_Quote]) -> list[_Quote]:

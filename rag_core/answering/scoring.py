@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.answering.clauses import announces, is_item, runs
+from rag_core.answering.clauses import LONGEST_LIST_WORDS, announces, items, runs
 from rag_core.answering.expected import Kind, expected, holds
+from rag_core.answering.headings import Line, is_heading
 from rag_core.sentences import sentence_spans
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
@@ -27,7 +28,6 @@ NEIGHBOUR_WEIGHT = 0.5
 LONG_WORDS = 40
 MOST_LOST = 0.02
 LEAST_TOKENS = 2
-MOST_HEADING_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,12 @@ class Scoring:
             return found
         before: Sentence | None = None
         head: Sentence | None = None
-        for start, end in sentence_spans(evidence.passage.first_page_text):
+        passage = evidence.passage
+        spans = sentence_spans(passage.first_page_text)
+        for place, (start, end) in enumerate(spans):
             one = self._sentence(evidence, start, end)
-            announced = before is not None and announces(before.text)
-            if one is None or _is_heading(one.text, evidence.passage.heading, announced):
+            line = _line(passage, spans, place, announced=before is not None and announces(before.text))
+            if one is None or is_heading(line, passage.heading, self._question.text, self._kind):
                 before, head = None, one
                 continue
             one.head = head
@@ -138,8 +140,8 @@ class Scoring:
         return float(self._weights @ (np.maximum(one.met, other.met) - one.met))
 
     def cut(self, one: Sentence) -> Sentence:
-        """A long sentence without the clauses that add nothing, or the sentence itself."""
-        if len(one.text.split()) <= LONG_WORDS:
+        """A long sentence without the clauses that add nothing, or the sentence itself, as a list is left."""
+        if len(one.text.split()) <= (LONGEST_LIST_WORDS if items(one.text) > 1 else LONG_WORDS):
             return one
         for start, end in runs(one.text):
             part = self._sentence(one.evidence, one.start + start, one.start + end)
@@ -164,14 +166,21 @@ def _compared(passage: Passage) -> float:
     return next((score for score in scores if score is not None), 0.0)
 
 
-def _is_heading(text: str, heading: str, announced: bool) -> bool:
-    """A few words without a figure or an end say what follows is about, and answer nothing.
+def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
+    """A sentence with what stands around it."""
+    text = passage.first_page_text
+    start, end = spans[place]
+    until = spans[place - 1][1] if place else 0
+    since = spans[place + 1][0] if place + 1 < len(spans) else len(text)
+    return Line(
+        text[start:end],
+        text[spans[place - 1][0] : until] if place else "",
+        text[since : spans[place + 1][1]] if place + 1 < len(spans) else "",
+        alone=_parted(text[until:start], not place) and _parted(text[end:since], place + 1 == len(spans)),
+        first=not passage.start + start,
+        announced=announced,
+    )
 
-    So do not an item of a list and what the sentence before has announced: a command may be as short.
-    """
-    words = " ".join(text.split())
-    if words and heading.endswith(words):
-        return True
-    if announced or is_item(words):
-        return False
-    return words.count(" ") < MOST_HEADING_WORDS and not re.search(r"\d|[.!?:;。！？]$", words)
+
+def _parted(between: str, at_edge: bool) -> bool:
+    return at_edge or between.count("\n") > 1

@@ -170,7 +170,7 @@ def _counts(question: str, sentences: Sequence[str], asked: _Asked) -> Iterator[
     for one in sentences:
         for number in unasked(one, question):
             after = _WORD.findall(one[number.end :])[:_WITHIN_WORDS]
-            if not dated(number) and counted & {base(word.lower()) for word in after}:
+            if not dated(number, one) and counted & {base(word.lower()) for word in after}:
                 text = one[number.start : number.end].strip()
                 yield _Value(text, one, number.start, number.end, is_date=False)
 

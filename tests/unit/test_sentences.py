@@ -59,6 +59,11 @@ def test_a_sentence_ends_behind_an_abbreviation_where_another_begins(text: str) 
     assert pieces(text.replace("|", "")) == [part.strip() for part in text.split("|")]
 
 
+def test_a_number_is_of_the_line_that_it_begins() -> None:
+    text = "He left.\n\n4. Products excluded\n\nFish\n\n1. Press Start. 2. Wait."
+    assert pieces(text) == ["He left.", "4. Products excluded", "Fish", "1. Press Start.", "2. Wait."]
+
+
 @pytest.mark.parametrize("mark", ["(2)", "(a)", "(iv)", "2)", "c)"])
 def test_sentences_behind_a_mark_end_where_they_do_without(mark: str) -> None:
     text = f"{mark} The customer pays. The fee is due.\n{mark} The licence ends. It stops."

@@ -119,18 +119,39 @@ def test_a_long_predecessor_is_not_quoted_for_a_pronoun() -> None:
         ("spin start", "spin start"),
         ("• a red frame\n\n• a blue wheel", "• a red frame\n\n• a blue wheel"),
         ("1) Turn it.\n\n2) Wait now.", "1) Turn it.\n\n2) Wait now."),
+        ("1 Turn it.\n2 Wait now.\n3 Open it.", "1 Turn it.\n2 Wait now.\n3 Open it."),
+        ("(a) a red frame;\n(b) events of a great storm; or\n(c) a wheel.",) * 2,
+        ("a) Turn it well.\nb) Wait\nuntil now.\nc) Open it.",) * 2,
+        ("\n".join(f"({one}) a frame of the sort that turns round;" for one in "abcdefgh") + "\n(i) a wheel.",) * 2,
         ("\n\n".join(f"• item {number} of a very long list" for number in range(30)), None),
     ],
-    ids=["a command as short as a heading", "items", "numbered", "a long list"],
+    ids=[
+        "a command as short as a heading",
+        "items",
+        "numbered",
+        "numbered without points",
+        "lettered",
+        "sentences on two lines",
+        "of a hundred words",
+        "a very long list",
+    ],
 )
 def test_what_a_colon_announces_is_quoted_with_it(announced: str, quoted: str | None) -> None:
     page = f"{BETWEEN}To spin the loom this is what you need:\n\n{announced}\n\n{BETWEEN}"
     text, quotes, _ = ask("How do I spin the loom?", evidence(page))
     if quoted is None:
         assert quotes[0].count("•") < 30
-        assert 40 <= len(text.split()) < 60
+        assert 140 <= len(text.split()) < 170
+        assert text.endswith("list … [1]")
     else:
         assert quotes == [f"To spin the loom this is what you need:\n\n{quoted}"]
+        assert "…" not in text
+
+
+def test_a_list_that_goes_on_behind_the_passage_does_not_look_whole() -> None:
+    page = "To spin the loom this is what you need:\n(a) a red frame;\n(b) a blue wheel; or"
+    text, _, _ = ask("How do I spin the loom?", evidence(page))
+    assert text.endswith("or … [1]")
 
 
 def test_what_is_announced_may_stand_in_the_passage_that_overlaps() -> None:
@@ -193,6 +214,52 @@ def test_a_heading_is_never_the_answer(heading: str) -> None:
     page = "Lisa sells apples\n\nThe fruit is red and Lisa is eighty years old by now."
     _, quotes, _ = ask("Lisa sells apples", evidence(page, heading=heading))
     assert not [quote for quote in quotes if quote.strip() == "Lisa sells apples"]
+
+
+FOUND = "\n\nThe firm of Acme Robotics makes red robots and has sold them everywhere for years."
+
+
+@pytest.mark.parametrize(
+    ("page", "question"),
+    [
+        ("Acme Robotics plc Annual Report 2023" + FOUND, "Where is Acme Robotics plc based?"),
+        ("Minutes of Acme Robotics plc,\n7 February 2024" + FOUND, "Who leads Acme Robotics plc?"),
+        ("Invoice No. 8841 to Acme Robotics" + FOUND, "How much is the total of invoice 8841 to Acme Robotics?"),
+        ("Terms.\n\n2. Duties of Acme Robotics" + FOUND, "What are the duties of Acme Robotics?"),
+        ("Terms.\n\nAcme Robotics in 2023" + FOUND, "Who leads Acme Robotics?"),
+    ],
+    ids=["a year", "a date", "a number", "numbered", "not the first"],
+)
+def test_a_title_is_not_the_answer(page: str, question: str) -> None:
+    text, _, _ = ask(question, evidence(page))
+    assert text.startswith("The firm")
+
+
+def test_the_head_of_columns_is_not_quoted_without_a_row() -> None:
+    head = "All of the robots of Acme Robotics by name, place and year"
+    _, quotes, _ = ask("Red robots of Acme by name", evidence(f"Swans live long.\n\n{head}\n\nRed 3 4\n\nBlue 5 6"))
+    assert "\n".join(quotes).startswith(f"{head}\n\nRed 3 4")
+
+
+@pytest.mark.parametrize(
+    ("page", "question"),
+    [
+        ("Minutes of Acme Robotics, 7 February 2024" + FOUND, "When were the minutes of Acme Robotics made?"),
+        ("Invoice No. 8841 to Acme" + FOUND, "What is the number of the invoice to Acme?"),
+        ("Terms.\n\n1. Rice of Acme\n\n2. Beans of Acme\n\n3. Fish\n\nThe end.", "Rice of Acme"),
+        ("Terms.\n\nAcme was founded in 2023\n\nIt moved to Leeds in 2024", "Who founded Acme?"),
+    ],
+    ids=["a date", "a number", "an item", "a statement"],
+)
+def test_a_line_that_tells_what_is_asked_is_no_title(page: str, question: str) -> None:
+    text, _, _ = ask(question, evidence(page))
+    assert text.startswith(page.removeprefix("Terms.\n\n").split("\n")[0])
+
+
+def test_a_heading_is_no_item_of_the_list_above_it() -> None:
+    page = "To spin the loom you need:\na) a frame.\nb) a wheel.\n\n4. Looms and frames\n\nSwans live long."
+    _, quotes, _ = ask("How do I spin the loom?", evidence(page))
+    assert quotes == ["To spin the loom you need:\na) a frame.\nb) a wheel."]
 
 
 def test_what_stands_on_the_next_page_is_not_quoted() -> None:
