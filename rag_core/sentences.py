@@ -18,6 +18,9 @@ _WORDS_A_FIGURE = 2
 _FLOWING_SHARE = 0.5
 # Two or more figures in short lines are how a row of a table looks once it is text.
 _FIGURE = re.compile(r"\d[\d.,]*")
+# "Weight 4.6 kg": a label and its figure. Lines of prose are longer, and begin in lower case as a rule.
+_LABELLED = re.compile(r"[^\W\d_].*[\s:][^\w\s]?\d")
+LONGEST_LABELLED_CHARS = 60
 # sentencex 1.0 panics at blanks outside ASCII, such as the no-break space that models and PDFs are
 # full of, and refuses half surrogate pairs; a panic is no Exception and would end the thread.
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
@@ -105,7 +108,15 @@ def _is_tabular(run: str) -> bool:
     if len(run) > LONGEST_SENTENCE_CHARS:
         return True
     rows = sum(len(_FIGURE.findall(line)) >= 2 and len(line) < 90 for line in lines)
-    return rows >= 2 and rows * 2 >= len(lines)
+    return (rows >= 2 and rows * 2 >= len(lines)) or _is_labelled(lines)
+
+
+def _is_labelled(lines: Sequence[str]) -> bool:
+    """Whether lines are a table of labels with one figure each."""
+    if any(line[:1].islower() or len(line) > LONGEST_LABELLED_CHARS for line in lines):
+        return False
+    labelled = sum(bool(_LABELLED.match(line)) for line in lines)
+    return labelled >= 3 and labelled * 3 >= len(lines) * 2
 
 
 def _flows(lines: Sequence[str]) -> bool:
