@@ -65,6 +65,8 @@ _ASKED: Mapping[Kind, str] = {
     ),
 }
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
+_QUARTERS = ("first", "second", "third", "fourth")
+_QUARTER = re.compile(rf"\bQ([1-4])\b|\b({'|'.join(_QUARTERS)}) quarter\b", re.IGNORECASE)
 _DAY_TO_MONTH, _MONTH_TO_DAY = re.compile(r"(?:st|nd|rd|th)?\s+(?:of\s+)?"), re.compile(r"\.?\s+")
 _CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
@@ -106,11 +108,25 @@ def unasked(text: str, question: str) -> list[Number]:
     return [number for number in numbers(text) if not known & number.values]
 
 
+def periods(text: str) -> set[str]:
+    """The years and quarters that a text names, in one notation.
+
+    >>> sorted(periods("Sales in the first quarter of 2023, and in Q2"))
+    ['2023', 'q1', 'q2']
+    """
+    quarters = (f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text))
+    return {*quarters, *(number.text for number in numbers(text) if _is_year(number))}
+
+
 def dated(number: Number, text: str) -> bool:
     """Whether a number of a text is a year, a part of a date or a decade."""
-    # A year is four digits without a thousands separator, a scale or a currency.
-    is_year = number.bare and not number.currency and not number.kind and re.fullmatch(r"1\d{3}|20\d\d", number.text)
-    return bool(is_year) or number.kind in ("month", "decade") or _is_day(number, text)
+    return _is_year(number) or number.kind in ("month", "decade") or _is_day(number, text)
+
+
+def _is_year(number: Number) -> bool:
+    # Four digits without a thousands separator, a scale or a currency.
+    plain = number.bare and not number.currency and not number.kind
+    return plain and bool(re.fullmatch(r"1\d{3}|20\d\d", number.text))
 
 
 def _is_day(number: Number, text: str) -> bool:

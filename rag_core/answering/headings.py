@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rag_core.answering.clauses import is_item, is_row, items
+from rag_core.answering.clauses import heads_years, is_item, is_row, items
 from rag_core.answering.expected import Kind, dated, unasked
 
 _END = re.compile(r"[.!?:;。！？]$")
@@ -61,6 +61,8 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
     """
     words = " ".join(line.text.split())
     if words and path.endswith(words):
+        return True
+    if heads_years(words) and is_row(line.after) and not heads_years(line.after):
         return True
     if line.announced or _END.search(words):
         return False

@@ -92,6 +92,10 @@ def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> 
     for one in [*needed, *close]:
         if len(chosen) < MAX_SENTENCES and not any(_overlap(one, other) for other in chosen):
             chosen.append(one)
+    # A row of figures says nothing without the years that they are of.
+    for years in [one.years for one in chosen]:
+        if years is not None and not any(_overlap(years, other) for other in chosen):
+            chosen.append(years)
     return chosen
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.answering.clauses import LONGEST_LIST_WORDS, announces, items, runs
-from rag_core.answering.expected import Kind, expected, holds
+from rag_core.answering.clauses import LONGEST_LIST_WORDS, announces, heads_years, is_row, items, runs
+from rag_core.answering.expected import Kind, expected, holds, periods
 from rag_core.answering.headings import Line, is_heading
 from rag_core.sentences import sentence_spans
 from rag_core.types import FloatArray, IntArray, Passage, Question
@@ -21,6 +21,8 @@ PASSAGE_WEIGHT = 4.0
 # What holding the kind of answer that is asked for is worth: enough to decide between sentences
 # that are about as close, too little to lift one that is about something else.
 KIND_WEIGHT = 0.05
+# What holding the years and quarters that the question names is worth: likeness makes little of one year for another.
+PERIOD_WEIGHT = 0.05
 # How much of what its neighbours add counts for a further sentence: an answer often stands beside
 # the sentence that names what was asked.
 NEIGHBOUR_WEIGHT = 0.5
@@ -64,6 +66,8 @@ class Sentence:
         Its neighbours in the passage; a heading parts sentences.
     head : Sentence or None
         The heading above it, or the heads of a table's columns, which look the same.
+    years : Sentence or None
+        The head of years above a table's row.
     """
 
     evidence: Evidence
@@ -74,6 +78,7 @@ class Sentence:
     before: Sentence | None = None
     after: Sentence | None = None
     head: Sentence | None = None
+    years: Sentence | None = None
 
     @property
     def passage(self) -> Passage:
@@ -103,6 +108,7 @@ class Scoring:
         self._question = question
         self._weights = weights
         self._kind: Kind | None = expected(question.text)
+        self._periods = periods(question.text)
 
     def sentences(self, evidence: Evidence) -> list[Sentence]:
         """The sentences of a passage that can answer, each knowing its neighbours."""
@@ -111,6 +117,7 @@ class Scoring:
             return found
         before: Sentence | None = None
         head: Sentence | None = None
+        years: Sentence | None = None
         passage = evidence.passage
         spans = sentence_spans(passage.first_page_text)
         for place, (start, end) in enumerate(spans):
@@ -118,8 +125,13 @@ class Scoring:
             line = _line(passage, spans, place, announced=before is not None and announces(before.text))
             if one is None or is_heading(line, passage.heading, self._question.text, self._kind):
                 before, head = None, one
+                years = one if one is not None and heads_years(one.text) else None
                 continue
             one.head = head
+            if not is_row(one.text):
+                years = None
+            elif years is not None:
+                self._place(one, years)
             if before is not None:
                 one.before, before.after = before, one
             found.append(one)
@@ -149,6 +161,12 @@ class Scoring:
                 return part
         return one
 
+    def _place(self, row: Sentence, years: Sentence) -> None:
+        """Put a row below its head of years, which are the row's as well."""
+        row.years = years
+        if self._periods and not self._periods <= periods(row.text) and self._periods <= periods(years.text):
+            row.score += PERIOD_WEIGHT
+
     def _sentence(self, evidence: Evidence, start: int, end: int) -> Sentence | None:
         inside = np.flatnonzero((evidence.offsets[:, 0] >= start) & (evidence.offsets[:, 1] <= end))
         if len(inside) < LEAST_TOKENS:
@@ -157,6 +175,8 @@ class Scoring:
         score = float(self._weights @ met)
         if self._kind is not None and holds(self._kind, evidence.passage.text[start:end], self._question.text):
             score += KIND_WEIGHT
+        if self._periods and self._periods <= periods(evidence.passage.text[start:end]):
+            score += PERIOD_WEIGHT
         return Sentence(evidence, start, end, met, score)
 
 

@@ -184,6 +184,37 @@ def test_a_row_of_a_table_comes_with_the_head_of_its_columns() -> None:
     assert quotes == ["Harbour revenue costs", "Westport 120 99"]
 
 
+TABLE = "Sales of tools, all regions\nYear 2023 2022 2021\nHammers 310 207 101\nSaws 455 380 22"
+
+
+def test_a_row_comes_with_the_head_of_its_years_alone() -> None:
+    _, quotes, _ = ask("Saws", evidence(TABLE))
+    assert quotes == ["Year 2023 2022 2021", "Saws 455 380 22"]
+    _, quotes, _ = ask("Saws", evidence("Year 2023 2022\nHammers 310 207\nAll is well now.\nSaws 455 380\nAxes 1 2"))
+    assert quotes == ["Saws 455 380"]
+
+
+def test_a_head_of_years_is_never_the_answer() -> None:
+    _, quotes, _ = ask("Year 2021", evidence(TABLE))
+    assert quotes != ["Year 2023 2022 2021"]
+
+
+@pytest.mark.parametrize("period", ["2019", "Q3 2019", "the third quarter of 2019"])
+def test_sentences_of_the_period_asked_about_are_preferred(period: str) -> None:
+    other = "The grand old mill of Anna Weir sold bread in 2018, with great success."
+    page = f"{other} {BETWEEN}The mill sold bread in {period}."
+    _, quotes, _ = ask(f"What bread was sold by the grand old mill in {period}?", evidence(page))
+    assert f"The mill sold bread in {period}." in quotes
+
+
+def test_a_row_is_of_the_years_of_its_head() -> None:
+    page = f"Saws are red. {BETWEEN}Saws rust soon. {BETWEEN}Saws cut well. {BETWEEN}\n\n{TABLE}"
+    _, quotes, _ = ask("Which saws sold in 2021?", evidence(page))
+    assert "Saws 455 380 22" in quotes
+    _, quotes, _ = ask("Which saws sold in 1999?", evidence(page))
+    assert "Saws 455 380 22" not in quotes
+
+
 def test_only_one_page_is_quoted() -> None:
     first = evidence("Lisa sells red apples at noon.", 1, score=0.8)
     second = evidence("Lisa sells green apples at night.", 2, score=0.7, page_index=1)
