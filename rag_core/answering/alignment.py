@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag_core.answering.facts import Reading
+from rag_core.answering.facts import Reading, opposites
+from rag_core.answering.languages import language_of
 from rag_core.answering.numbers import equal, table_scales
 from rag_core.answering.tables import Row, rows
 from rag_core.answering.tabulated import scales
@@ -87,13 +88,14 @@ class Candidate:
     @cached_property
     def around(self) -> Reading:
         """What stands above the sentences, and says what the figures of their rows are."""
-        return _reading("\n".join([*(line for row in self.rows for line in row.above), self.source.text]))
+        above = [line for row in self.rows for line in row.above]
+        return _reading("\n".join([*above, self.source.text]), self.source.language)
 
 
 def joined(parts: Sequence[Candidate]) -> Candidate:
     """Places in several passages, read as one: it has no span to quote."""
     source, context, rest = (
-        Reading("\n".join(texts))
+        Reading("\n".join(texts), parts[0].source.language)
         for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
     )
     found = tuple(row for one in parts for row in one.rows)
@@ -106,6 +108,7 @@ class Source:
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
         self._text = passage.text.replace(PAGE_BREAK, " ")
+        self._language = language_of(self._text)
         self._title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self._first_page = len(passage.first_page_text)
         # A citation has one page: a sentence that begins on the next one cannot be quoted.
@@ -171,13 +174,13 @@ class Source:
         yield from sorted(joined, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
 
     def _candidate(self, statement: Reading, begin: int, finish: int, start: int, end: int) -> Candidate:
-        source = _reading(self._text[begin:finish])
+        source = _reading(self._text[begin:finish], self._language)
         before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
         found = tuple(row for row in self.rows if row.start < finish and begin < row.end)
-        rest = _reading(_without_figures(self._text, begin, finish, found)) if found else source
+        rest = _reading(_without_figures(self._text, begin, finish, found), self._language) if found else source
         end = min(end, self._first_page)
-        one = Candidate(((start, end),), source, _reading(earlier), self._title, 0.0, found, rest)
+        one = Candidate(((start, end),), source, _reading(earlier, self._language), self._title, 0.0, found, rest)
         return replace(one, coverage=_coverage(statement, one, None))
 
     def _by_rows(self, statement: Reading) -> Iterator[Candidate]:
@@ -194,10 +197,10 @@ class Source:
             )
         )
         if 1 < len(found) <= _MOST_ROWS:
-            source = _reading("\n".join(self._text[row.start : row.end] for row in found))
-            rest = _reading("\n".join(row.label for row in found))
+            source = _reading("\n".join(self._text[row.start : row.end] for row in found), self._language)
+            rest = _reading("\n".join(row.label for row in found), self._language)
             spans = tuple((row.start, row.end) for row in found)
-            one = Candidate(spans, source, _reading(""), self._title, 0.0, found, rest)
+            one = Candidate(spans, source, _reading("", self._language), self._title, 0.0, found, rest)
             yield replace(one, coverage=_coverage(statement, one, None))
 
 
@@ -221,6 +224,9 @@ def _goes_on(line: str, following: str) -> bool:
 
 def _complementary(statement: Reading, first: Reading, second: Reading) -> bool:
     """Whether each of two sentences holds words of the statement, beyond names, that the other does not."""
+    # Where one says the opposite, the other's words are of something else.
+    if any(opposites(statement, first)) or any(opposites(statement, second)):
+        return False
     wanted = {word.stem for word in statement.content if word.text[0].islower()}
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
@@ -275,5 +281,5 @@ def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TokenV
 
 
 @lru_cache(maxsize=2000)
-def _reading(text: str) -> Reading:
-    return Reading(text)
+def _reading(text: str, language: str) -> Reading:
+    return Reading(text, language)

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rag_core.answering.languages import COMMON, DENIALS, INTERJECTION, NEGATIONS, NO_LONGER, OPPOSITES, unelided
 from rag_core.answering.numbers import Number, equal, numbers, table_scales
-from rag_core.answering.wording import PRONOUNS, Word, stem, words
-from rag_core.types import plain
+from rag_core.answering.wording import PRONOUNS, Word, words
 
-_CONTRACTED = "dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt cant couldnt wont wouldnt shouldnt mustnt"
-_NEGATIONS = frozenset(
-    f"not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely {_CONTRACTED}".split()
-)
 # "I've", "I'm": the pronoun, whatever its verb is cut to.
 _SPEAKER = re.compile(r"I['’]")
-# Verbs and adjectives that deny what follows them; a "not" in a statement may stand for one.
-_DENIALS = frozenset(
-    stem(one) for one in "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade "
-    "forbidden prohibit prohibited reject rejected avoid avoided impossible absent except".split()
-)  # fmt: skip
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 _NO_NEGATION = re.compile(r"not\s+only\b|no\s+(?:fewer|less|more|later|sooner)\s+than\b|no\.?\s*\d", re.I)
-_OPPOSITES = (
-    ("increase rise rose risen grow grew grown up", "decrease fall fell fallen decline drop shrink shrank down"),
-    ("before", "after"),
-    ("above", "below"),
-    ("highest higher maximum", "lowest lower minimum"),
-    ("largest larger", "smallest smaller"),
-    ("north northern", "south southern"),
-    ("east eastern", "west western"),
-    ("win won victory", "lose lost defeat"),
-    ("buy bought purchase", "sell sold sale"),
-    ("profit gain", "loss"),
-    ("import", "export"),
-    ("include", "exclude"),
-    ("allow permit", "forbid prohibit ban"),
-    ("accept approve", "reject refuse"),
-    ("support", "oppose"),
-    ("majority", "minority"),
-    ("always", "never"),
-)
 # Endings by which the name of a place, a people and its language differ.
 _NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
 _SCOPE_WITHIN = 5
@@ -51,17 +23,22 @@ _CLAUSE_END = re.compile(r"[;:.!?]")
 
 @dataclass(frozen=True)
 class Reading:
-    """A text with what is compared of it."""
+    """A text with what is compared of it; ``language`` is one of `languages`, or empty for English or not known."""
 
     text: str
+    language: str = ""
 
     @cached_property
     def words(self) -> list[Word]:
-        return words(self.text)
+        return unelided(words(self.text), self.language)
 
     @cached_property
     def content(self) -> list[Word]:
-        return [word for word in self.words if word.content and word.folded not in _NEGATIONS]
+        return [word for word in self.words if word.content and not self._denies(word)]
+
+    def _denies(self, word: Word) -> bool:
+        listed = word.folded in NEGATIONS[""] or word.folded in NEGATIONS[self.language]
+        return listed or (self.language == "fr" and NO_LONGER.search(self.text, 0, word.end) is not None)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -113,23 +90,34 @@ class Reading:
         return [
             (word.text, self._scope(position))
             for position, word in enumerate(self.words)
-            if word.folded in _NEGATIONS and not _NO_NEGATION.match(self.text, word.start)
+            if self._denies(word) and not _NO_NEGATION.match(self.text, word.start) and not self._exclaims(word)
         ]
+
+    def _exclaims(self, word: Word) -> bool:
+        """Whether a word answers what was asked before, as the "No" of "No, it ends in May" does."""
+        return self.begins_sentence(word) and INTERJECTION.match(self.text, word.start) is not None
 
     @cached_property
     def denials(self) -> list[frozenset[str]]:
         """What words such as "refused" deny, as in `negations`."""
-        return [self._scope(position) for position, word in enumerate(self.words) if word.stem in _DENIALS]
+        denials = DENIALS[""] | DENIALS[self.language]
+        return [self._scope(position) for position, word in enumerate(self.words) if word.stem in denials]
 
     def _scope(self, position: int) -> frozenset[str]:
         word, following = self.words[position], []
+        if self.language == "fr" and position and self._tells(self.words[position - 1]):
+            # "n'exporte pas": the verb is denied, whatever follows.
+            return frozenset([self.words[position - 1].stem])
         for other in self.words[position + 1 : position + 1 + _SCOPE_WITHIN]:
             if _CLAUSE_END.search(self.text, word.end, other.start):
                 break
-            if other.content and not other.folded.endswith("ly"):
+            if self._tells(other) and not other.folded.endswith("ly"):
                 following.append(other.stem)
-        before = [other.stem for other in self.words[max(0, position - 3) : position] if other.content]
+        before = [other.stem for other in self.words[max(0, position - 3) : position] if self._tells(other)]
         return frozenset([*following, *before[::-1]][:2])
+
+    def _tells(self, word: Word) -> bool:
+        return word.content and word.folded not in COMMON.get(self.language, ())
 
     def number_at(self, word: Word) -> Number | None:
         """The number that a word is, or is a part of."""
@@ -218,43 +206,44 @@ def _spelled_out(word: Word, source: Reading) -> bool:
 
 def own_negations(statement: Reading, source: Reading) -> Iterator[str]:
     """Where a statement denies what its source says, in words for the reader."""
-    denied = [*(scope for _, scope in source.negations), *source.denials]
     for word, scope in statement.negations:
         prefixed = any(
             other.startswith(prefix + one) for prefix in _PREFIXES for one in scope for other in source.folded
         )
-        if not prefixed and not _met(scope, denied):
+        if not prefixed and not _met(scope, source):
             yield f"the source does not say “{word}”"
 
 
 def source_negations(statement: Reading, source: Reading) -> Iterator[str]:
     """Where a source denies what the statement says, in words for the reader."""
-    denied = [*(scope for _, scope in statement.negations), *statement.denials]
     for word, scope in source.negations:
-        if scope and scope <= statement.stems and not _met(scope, denied):
+        if scope and scope <= statement.stems and not _met(scope, statement):
             yield f"the source says “{word}”"
 
 
-def _met(scope: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
-    return any(scope & other or scope == other for other in others)
+def _met(scope: frozenset[str], other: Reading) -> bool:
+    """Whether the other text denies the same too."""
+    denied = [there for _, there in other.negations]
+    # "Not forbidden" is no denial, and "forbidden" does not say the same.
+    if not scope & (DENIALS[""] | DENIALS[other.language]):
+        denied += other.denials
+    return any(scope & there or scope == there for there in denied)
 
 
 def opposites(statement: Reading, source: Reading) -> Iterator[str]:
     """Where one has a word and the other its opposite, in words for the reader."""
-    for pair in _STEMMED:
+    # What is not allowed is forbidden.
+    denied, denied_there = (
+        frozenset[str]().union(*(scope for _, scope in reading.negations)) for reading in (statement, source)
+    )
+    for pair in dict.fromkeys((*OPPOSITES[""], *OPPOSITES[source.language])):
         for one, other in (pair, pair[::-1]):
             if (
                 statement.stems & one
                 and not source.stems & one
                 and source.stems & other
                 and not statement.stems & other
+                and bool(statement.stems & one & denied) == bool(source.stems & other & denied_there)
             ):
                 said = next(word.text for word in statement.words if word.stem in one)
                 yield f"the source says the opposite of “{said}”"
-
-
-def _stems(listed: str) -> frozenset[str]:
-    return frozenset(stem(plain(one)) for one in listed.split())
-
-
-_STEMMED: Sequence[tuple[frozenset[str], frozenset[str]]] = [(_stems(one), _stems(other)) for one, other in _OPPOSITES]

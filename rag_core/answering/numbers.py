@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from rag_core.answering.languages import MONTHS as FOREIGN_MONTHS
 from rag_core.types import plain
 
 SCALES = {
@@ -15,6 +16,7 @@ SCALES = {
     # German, French, Spanish and Italian; "miles", "mil" and "billones" mean something else in English.
     "tausend": 3, "milliers": 3, "migliaia": 3, "millionen": 6, "millones": 6, "milione": 6, "milioni": 6,
     "milliarde": 9, "milliarden": 9, "mrd": 9, "milliard": 9, "milliards": 9, "miliardo": 9, "miliardi": 9,
+    "mil millones": 9,
 }  # fmt: skip
 CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
@@ -35,7 +37,13 @@ _SPELLED |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
 _SPELLED |= {word: value for value, word in enumerate(_ORDINALS)} | {"twentieth": 20, "thirtieth": 30}
 
 _SPACED = r"\d{1,3}(?:[ \n]\d{3})+(?![\d.,]*\d)"
-_GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:\.\d+)?"
+_GROUPED = (
+    r"\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|"
+    # "12,4" has a decimal comma; "1,2,3" is a list.
+    r"\d+,\d{1,2}(?![\d]|,\d)|\d+(?:\.\d+)?"
+)
+# Letters alone are metres, and "b" and "k" stand right behind their number.
+_SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 
 
 def _digit_pattern(grouped: str) -> re.Pattern[str]:
@@ -47,9 +55,10 @@ def _digit_pattern(grouped: str) -> re.Pattern[str]:
 
 _DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED}|{_GROUPED}")
 _AFTER = re.compile(
-    r"[\s\u00a0-]{0,2}(?P<scale>hundred|thousand|millions?|billions?|trillions?|mn|mio|bn|tn|m\b)?\.?"
-    r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cent\b|percentage points?\b|pp\b)?"
-    r"[\s\u00a0]{0,2}(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d))?",
+    rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{_SCALE_WORDS}|m)\b)?\.?"
+    r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cento?\b|percentage points?\b|pp\b|prozent\b|pour cent\b|por ciento\b)?"
+    r"[\s\u00a0]{0,2}"
+    r"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d)))?",
     re.I,
 )
 _WORDS = re.compile(
@@ -68,6 +77,15 @@ _DATING = re.compile(
 )
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
+_FOREIGN = "|".join(FOREIGN_MONTHS)
+# "3. März", "1er avril", "3 de abril", "mai 2022", "im Juni"; "Mars" is a planet.
+_FOREIGN_DATE = re.compile(
+    rf"(?:(?<!\d)\d{{1,2}}(?:\.|er|º|°)?\s+(?:de\s+)?|\b(?:im|en|in)\s+)(?!Mars)({_FOREIGN})\b|"
+    rf"\b(?!Mars)({_FOREIGN})(?=\s+(?:del?\s+)?\d{{4}}\b)",
+    re.I,
+)
+# An English name of a month that is a German one too.
+_GERMAN_DATE = re.compile(r"(?<!\d)\d{1,2}\.\s+(April|August|September|November)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
 _HEDGE = re.compile(
     r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|more than|just under|close to)\s*$|[~≈]\s*$", re.I
@@ -185,6 +203,8 @@ def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
 
 def _values(written: str) -> frozenset[Decimal]:
     plain = re.sub(r"\s", "", written)
+    if re.fullmatch(r"\d+,\d{1,2}", plain):
+        return frozenset({Decimal(plain.replace(",", "."))})
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", plain):
         continental = Decimal(plain.replace(".", "").replace(",", "."))
         return (
@@ -231,11 +251,16 @@ def _dates(text: str) -> Iterator[Number]:
         if int(first) < int(last):
             yield Number(match.start(1), match.end(2), first, frozenset({Decimal(first)}))
             yield Number(match.start(3), match.end(3), last, frozenset({Decimal(last)}))
-    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH):
+    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH, _FOREIGN_DATE, _GERMAN_DATE):
         for match in pattern.finditer(text):
-            group = 1 if match[1] else 2
-            month = next(at for at, name in enumerate(MONTHS, 1) if name.startswith(match[group].casefold()[:3]))
-            yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
+            yield _month(match, match.lastindex or 1)
+
+
+def _month(match: re.Match[str], group: int) -> Number:
+    name = match[group].casefold()
+    known = FOREIGN_MONTHS.get(name)
+    month = known or next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
+    return Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
 
 
 def _as_range(text: str, one: Number, following: Number) -> Number:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from rag_core.answering.alignment import Candidate, Source, TokenVectors, joined
 from rag_core.answering.facts import Reading, differences, miscounted
+from rag_core.answering.languages import INTERJECTION, language_of
 from rag_core.answering.references import Claim, claims, markers_in, normalised, without
 from rag_core.answering.substitution import replaced
 from rag_core.answering.tables import Row
@@ -72,7 +73,7 @@ def verify(text: str, passages: Sequence[Passage], vectors: TokenVectors | None 
     sources = {passage.rank: Source(passage) for passage in passages}
     text = normalised(text, sorted(sources))
     while True:
-        verdicts = [_judge(text, claim, sources, vectors) for claim in claims(text)]
+        verdicts = [_judge(text, claim, sources, vectors) for claim in _telling(text)]
         wrong = [span for verdict in verdicts for span in _unbacked(verdict)]
         kept, removed = without(text, wrong)
         gone = len(wrong)
@@ -95,11 +96,22 @@ def quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
     return tuple(statements)
 
 
+def _telling(text: str) -> list[Claim]:
+    """The statements of a text, without a "Yes." or "No." that others follow."""
+    found = claims(text)
+    told = [claim for claim in found if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)]
+    return told or found
+
+
 def _judge(text: str, claim: Claim, sources: dict[int, Source], vectors: TokenVectors | None) -> _Verdict:
     ranks = list(dict.fromkeys(rank for rank in claim.ranks if rank in sources))
     if not ranks:
         return _Verdict(claim, (), NOT_CITED)
-    statement = Reading(text[claim.start : claim.end])
+    said = text[claim.start : claim.end]
+    # "No, it ends in May": the source says when it ends, and need not say "no".
+    opening = INTERJECTION.match(said)
+    said = said[opening.end() :] if opening and opening.end() < len(said) else said
+    statement = Reading(said, language_of(said))
     found = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
     quotes = tuple(quote for rank, (one, _) in found.items() if one for quote in _quotes(sources[rank], one))
     if not quotes and len(ranks) > 1:

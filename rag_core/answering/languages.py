@@ -1,0 +1,202 @@
+"""Words that deny or are opposites in English, German, French, Spanish and Italian, and names of months.
+
+Those of English, under the empty code, count in every text; those of the others where a text is theirs, since "sin",
+"non" and "mai" are words of other languages too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from rag_core.answering.wording import Word, stem
+from rag_core.types import plain
+
+_ENGLISH = (
+    "a about an and are as at be been but by can did do does for from had has have if is it its may more no not of on "
+    "or such than that the their there these they this to was were which who will with would"
+)
+# The commonest words, in plain letters. One that two of the languages share tells for both.
+_COMMON = {
+    "de": "als am auf aus bei das dem den der des die dürfen ein eine einem einen einer eines es für hat im ist kann "
+    "kein keine keinem keinen keiner keines mit nach nicht nie niemals nur oder ohne sich sie sind um und vom von vor "
+    "war werden wird wurde zu zum zur über",
+    "fr": "a au aucun aucune aux avec ce ces cette chez dans de des du elle elles en est et hors il ils jamais la le "
+    "les leur lui mais ne ni nous ont ou par pas plus pour qui que sa sans se ses son sont sur un une vers vous été",
+    "es": "al como con de del desde el ella en entre es esta este están fue ha han hasta la las lo los más nada ni "
+    "ningún ninguna ninguno no nunca para pero por puede pueden que se sin sobre son su sus un una y está",
+    "it": "a al alla anche che ci con da dal dalla dei del della delle di e gli ha hanno i il in la le lo ma mai nel "
+    "nella nessun nessuna nessuno non o per più può sono senza si sua suo sul sulla un una uno è stato",
+}
+_CONTRACTED = "dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt cant couldnt wont wouldnt shouldnt mustnt"
+_NEGATIONS = {
+    "": f"not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely {_CONTRACTED}",
+    "de": "nicht kein keine keinem keinen keiner keines keinerlei nie niemals niemand nirgends ohne weder",
+    "fr": "pas jamais aucun aucune sans non ni nullement",
+    "es": "no sin nunca jamás ningún ninguna ninguno nada nadie tampoco ni",
+    "it": "non senza mai nessun nessuna nessuno niente nulla neppure",
+}
+# Verbs and adjectives that deny what stands with them; a "not" in a statement may stand for one.
+_DENIALS = {
+    "": "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade forbidden prohibit "
+    "prohibited reject rejected avoid avoided impossible absent except",
+    "de": "verboten verbietet untersagt unzulässig unmöglich abgelehnt verweigert",
+    "fr": "interdit interdite interdits interdites refusé refusée impossible",
+    "es": "prohibido prohibida prohibidos prohibidas rechazado rechazada imposible",
+    "it": "vietato vietata vietati vietate proibito proibita rifiutato rifiutata impossibile",
+}
+_OPPOSITES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "": (
+        ("increase rise rose risen grow grew grown up", "decrease fall fell fallen decline drop shrink shrank down"),
+        ("before", "after"),
+        ("above", "below"),
+        ("highest higher maximum", "lowest lower minimum"),
+        ("largest larger", "smallest smaller"),
+        ("north northern", "south southern"),
+        ("east eastern", "west western"),
+        ("win won victory", "lose lost defeat"),
+        ("buy bought purchase", "sell sold sale"),
+        ("profit gain", "loss"),
+        ("import", "export"),
+        ("include", "exclude"),
+        ("allow permit permissible", "forbid forbade forbidden prohibit ban"),
+        ("accept approve", "reject refuse"),
+        ("support", "oppose"),
+        ("majority", "minority"),
+        ("always", "never"),
+    ),
+    "de": (
+        ("gestattet gestatten erlaubt erlauben zulässig zugelassen", "verboten verbietet untersagt untersagen"),
+        (
+            "gestiegen steigt steigen stieg stiegen erhöht erhöhte erhöhten zugenommen gewachsen wächst wuchs anstieg "
+            "zunahme",
+            "gesunken sinkt sinken sank sanken verringert verringerte gefallen fällt fiel fielen abgenommen "
+            "zurückgegangen reduziert geschrumpft rückgang abnahme",
+        ),
+        ("beginnt beginnen begann begonnen beginn", "endet enden endete geendet ende"),
+        ("mindestens", "höchstens maximal"),
+        ("gewinn gewinne überschuss", "verlust verluste fehlbetrag"),
+        ("größte größten größter höchste höchsten höchster", "kleinste kleinsten kleinster niedrigste niedrigsten"),
+        ("kauf kauft kaufte gekauft", "verkauf verkauft verkaufte verkaufen"),
+        ("einfuhr import importiert", "ausfuhr export exportiert"),
+        ("angenommen zugestimmt", "abgelehnt verweigert"),
+        ("immer stets", "nie niemals"),
+    ),
+    "fr": (
+        (
+            "autorisé autorisée autorisés autorisées autorise permis permise permet admis admise admises",
+            "interdit interdite interdits interdites interdisent prohibé prohibée",
+        ),
+        (
+            "augmenté augmente augmentent augmentation hausse croissance progressé progresse accru supérieur",
+            "baissé baisse baissent diminué diminue diminution recul reculé chuté chute réduit inférieur",
+        ),
+        ("commence commencent débute débutent commencé", "finit termine terminent expire terminé"),
+        ("avant", "après"),
+        ("minimum", "maximum"),
+        ("bénéfice bénéfices excédent", "perte pertes déficit"),
+        ("achat acheté achète", "vente vendu vend"),
+        ("importe importent importation importations", "exporte exportent exportation exportations"),
+        ("accepté acceptée approuvé approuvée", "refusé refusée rejeté rejetée"),
+        ("toujours", "jamais"),
+    ),
+    "es": (
+        (
+            "permitido permitida permitidos permitidas permite autorizado autorizada",
+            "prohibido prohibida prohibidos prohibidas prohíbe",
+        ),
+        (
+            "aumentado aumenta aumentó aumentaron aumento creció crecido crecimiento subió subido subida alza",
+            "disminuido disminuye disminuyó disminución bajó bajado bajada descendió descenso cayó caído caída",
+        ),
+        ("comienza comenzó empieza empezó inicia", "termina terminó finaliza finalizó acaba"),
+        ("antes", "después"),
+        ("mínimo", "máximo"),
+        ("beneficio beneficios ganancia ganancias", "pérdida pérdidas"),
+        ("compra compró comprado", "venta vendió vendido"),
+        ("importa importación importaciones", "exporta exportación exportaciones"),
+        ("aceptado aceptada aprobado aprobada", "rechazado rechazada denegado denegada"),
+        ("siempre", "nunca"),
+    ),
+    "it": (
+        (
+            "consentito consentita consentiti consentite permesso permessa ammesso ammessa ammessi ammesse autorizzato",
+            "vietato vietata vietati vietate proibito proibita",
+        ),
+        (
+            "aumentato aumentata aumenta aumentano aumento cresciuto cresciuta crescita salito salita rialzo",
+            "diminuito diminuita diminuisce diminuzione calato calata calo sceso scesa ribasso ridotto",
+        ),
+        ("inizia iniziato comincia", "finisce finito termina terminato scade"),
+        ("minimo", "massimo"),
+        ("utile utili profitto", "perdita perdite"),
+        ("acquisto acquistato", "vendita venduto"),
+        ("importa importazione importazioni", "esporta esportazione esportazioni"),
+        ("accettato accettata approvato approvata", "respinto respinta rifiutato rifiutata"),
+        ("sempre", "mai"),
+    ),
+}  # fmt: skip
+_MONTHS = (
+    "januar jänner janvier enero gennaio", "februar février febrero febbraio", "märz mars marzo", "avril abril aprile",
+    "mai mayo maggio", "juni juin junio giugno", "juli juillet julio luglio", "août agosto",
+    "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
+    "novembre noviembre", "dezember décembre diciembre dicembre",
+)  # fmt: skip
+# The number of each month by its name in small letters, as it is written.
+MONTHS: Mapping[str, int] = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+# "l'Union", "n'exporte", "dell'anno": what stands before the apostrophe is a word of its own.
+_ELISIONS: Mapping[str, re.Pattern[str]] = {
+    "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)", re.IGNORECASE),
+    "it": re.compile(r"(?:[cdlmst]|un|dell|all|nell|sull|dall|quest)['’](?=\w)", re.IGNORECASE),
+}
+# "n'est plus", behind which "plus" is "no longer".
+NO_LONGER = re.compile(r"\b(?:ne\s+|n['’])[\w'’]+\s+plus$", re.IGNORECASE)
+# "Yes" and "No" before what is said, which stand for no word of it.
+INTERJECTION = re.compile(
+    r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(plain(listed).split())
+
+
+def _stems(listed: str) -> frozenset[str]:
+    return frozenset(map(stem, _words(listed)))
+
+
+# In plain letters; denials and opposites by their stems.
+COMMON: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _COMMON.items()}
+NEGATIONS: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _NEGATIONS.items()}
+DENIALS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}
+OPPOSITES: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
+    language: tuple((_stems(one), _stems(other)) for one, other in pairs) for language, pairs in _OPPOSITES.items()
+}
+_TELLING = {"en": _words(_ENGLISH), **COMMON}
+
+
+@lru_cache(maxsize=2000)
+def language_of(text: str) -> str:
+    """Which of the four languages a text is in, by its commonest words; empty for another, and in doubt.
+
+    >>> language_of("Das Rauchen ist nicht gestattet."), language_of("Smoking is not allowed.")
+    ('de', '')
+    """
+    words = [plain(word) for word in _WORD.findall(text)]
+    counts = {language: sum(word in telling for word in words) for language, telling in _TELLING.items()}
+    most = max(counts.values())
+    found = [language for language, count in counts.items() if count == most]
+    return found[0] if most and len(found) == 1 and found != ["en"] else ""
+
+
+def unelided(words: Sequence[Word], language: str) -> list[Word]:
+    """Words without those that French and Italian run together with them: "Union" for "l'Union"."""
+    elision = _ELISIONS.get(language)
+    return [_without(word, found) if elision and (found := elision.match(word.text)) else word for word in words]
+
+
+def _without(word: Word, elided: re.Match[str]) -> Word:
+    text = word.text[elided.end() :]
+    return Word(word.start + elided.end(), word.end, text, plain(text), stem(plain(text)))

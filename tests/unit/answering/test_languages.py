@@ -1,0 +1,163 @@
+"""What is denied, in five languages."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from rag_core.answering.facts import Reading, opposites
+from rag_core.answering.languages import INTERJECTION, OPPOSITES, language_of
+from rag_core.answering.verification import verify
+from tests.unit.answering.samples import passage
+
+
+def supported(statement: str, source: str) -> bool:
+    return all(one.supported for one in verify(f"{statement} [1]", [passage(1, source)]).statements)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Das Rauchen im Treppenhaus ist nicht gestattet.", "de"),
+        ("Les chiens ne sont pas admis.", "fr"),
+        ("La coopérative n'exporte pas hors de l'Union européenne.", "fr"),
+        ("El inquilino no puede subarrendar la vivienda.", "es"),
+        ("Il conduttore non può sublocare l'appartamento.", "it"),
+        ("The tenant may not sublet the flat.", ""),
+        ("The sin of pride is non-negotiable, says Mai of Des Moines.", ""),
+        ("Revenue", ""),
+        ("", ""),
+    ],
+)
+def test_a_language_is_told_by_its_commonest_words(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize("language", OPPOSITES)
+def test_no_word_is_its_own_opposite(language: str) -> None:
+    assert not any(one & other for one, other in OPPOSITES[language])
+
+
+FORBIDDEN = "forbid forbids forbade forbidden prohibit prohibits prohibited prohibiting ban bans banned banning".split()
+ALLOWED = "allow allows allowed allowing permit permits permitted permitting permissible".split()
+FELL = "fall falls fell fallen falling decrease decreased decreasing decline declined drop dropped shrank".split()
+ROSE = "rise rises rose risen rising increase increases increased increasing grow grows grew grown growing".split()
+
+
+@pytest.mark.parametrize(
+    ("said", "there"), [*product(ALLOWED, FORBIDDEN), *product(FORBIDDEN, ALLOWED), *product(ROSE, FELL)]
+)
+def test_each_form_of_an_english_word_is_the_opposite_of_each_form_of_the_other(said: str, there: str) -> None:
+    (told,) = opposites(Reading(f"Smoking is {said} there."), Reading(f"Smoking is {there} there."))
+    assert told == f"the source says the opposite of “{said}”"
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "wrong"),
+    [
+        (
+            "Smoking is forbidden throughout the building. Dogs are permitted.",
+            [
+                "No, smoking is forbidden throughout the building.",
+                "**No**, smoking is forbidden throughout the building.",
+                "No. Smoking is forbidden throughout the building.",
+                "No – smoking is not allowed throughout the building.",
+                "Yes, dogs are permitted.",
+            ],
+            [
+                "Yes, smoking is allowed throughout the building.",
+                "Smoking is permitted throughout the building.",
+                "No, smoking is not forbidden throughout the building.",
+                "No, dogs are not permitted.",
+            ],
+        ),
+        (
+            "Dogs are not allowed on the premises.",
+            ["Dogs are forbidden on the premises.", "No, dogs are not allowed on the premises."],
+            ["Dogs are not forbidden on the premises.", "Yes, dogs are allowed on the premises."],
+        ),
+        ("Smoking is not forbidden there.", ["Smoking is not forbidden there."], ["Smoking is forbidden there."]),
+        ("The contract ends on 31 March 2027.", ["No, the contract ends on 31 March 2027."], ["No contract ends."]),
+        ("No, the contract ends on 31 March 2027.", ["The contract ends on 31 March 2027."], []),
+        ("No smoking is permitted here.", ["No smoking is permitted here."], ["Smoking is permitted here."]),
+        (
+            "Das Rauchen im Treppenhaus ist nicht gestattet.",
+            [
+                "Das Rauchen im Treppenhaus ist nicht gestattet.",
+                "Nein, das Rauchen im Treppenhaus ist nicht gestattet.",
+                "Das Rauchen im Treppenhaus ist verboten.",
+            ],
+            ["Das Rauchen im Treppenhaus ist gestattet.", "Ja, das Rauchen im Treppenhaus ist gestattet."],
+        ),
+        ("Das Rauchen ist hier verboten.", ["Das Rauchen ist hier nicht erlaubt."], ["Das Rauchen ist hier erlaubt."]),
+        ("Der Mieter zahlt keine Kaution.", ["Der Mieter zahlt keine Kaution."], ["Der Mieter zahlt eine Kaution."]),
+        (
+            "Hunde dürfen nur mit Zustimmung der Vermieterin gehalten werden.",
+            ["Hunde dürfen mit Zustimmung der Vermieterin gehalten werden."],
+            ["Hunde dürfen ohne Zustimmung der Vermieterin gehalten werden.", "Hunde dürfen nicht gehalten werden."],
+        ),
+        ("Der Umsatz ist um 5 % gesunken.", ["Der Umsatz sank um 5 %."], ["Der Umsatz ist um 5 % gestiegen."]),
+        ("Les chiens ne sont pas admis.", ["Non, les chiens ne sont pas admis."], ["Les chiens sont admis."]),
+        (
+            "La coopérative n'exporte pas hors de l'Union européenne.",
+            ["La coopérative n'exporte pas hors de l'Union européenne."],
+            ["La coopérative exporte hors de l'Union européenne.", "La coopérative exporte hors de l'UE."],
+        ),
+        ("Le bail n'est plus en vigueur.", ["Le bail n'est plus en vigueur."], ["Le bail est en vigueur."]),
+        ("La production a baissé de 2 %.", ["La production a diminué de 2 %."], ["La production a augmenté de 2 %."]),
+        (
+            "El inquilino no puede subarrendar la vivienda.",
+            ["No, el inquilino no puede subarrendar la vivienda."],
+            ["Sí, el inquilino puede subarrendar la vivienda."],
+        ),
+        ("Se permite entrar sin casco.", ["Se permite entrar sin casco."], ["Se permite entrar con casco."]),
+        ("Il fumo è vietato qui.", ["Il fumo non è consentito qui."], ["Il fumo è consentito qui."]),
+        ("Nessun animale è ammesso.", ["Nessun animale è ammesso."], ["Ogni animale è ammesso."]),
+    ],
+)  # fmt: skip
+def test_a_denial_is_no_statement_and_a_statement_no_denial(source: str, right: list[str], wrong: list[str]) -> None:
+    assert [statement for statement in right if not supported(statement, source)] == []
+    assert [statement for statement in wrong if supported(statement, source)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("Le bail commence le 3 mars 2022.", "Le bail commence le 3 avril 2022."),
+        ("Le bail commence le 1er mars 2022.", "Le bail commence le 1er mai 2022."),
+        ("Die Miete steigt am 1. Juli 2023 um 5 Prozent.", "Die Miete steigt am 1. Juni 2023 um 5 Prozent."),
+        ("Die Miete steigt im März 2023.", "Die Miete steigt im Mai 2023."),
+        ("El contrato empieza el 3 de abril de 2022.", "El contrato empieza el 3 de mayo de 2022."),
+        ("Il contratto inizia il 3 aprile 2022.", "Il contratto inizia il 3 maggio 2022."),
+        ("Le bénéfice est de 12,4 millions d'euros.", "Le bénéfice est de 12,4 milliards d'euros."),
+        ("Le bénéfice est de 12,4 millions d'euros.", "Le bénéfice est de 12,9 millions d'euros."),
+        ("Der Preis beträgt 12,5 Millionen Euro.", "Der Preis beträgt 12,5 Milliarden Euro."),
+        ("Der Preis beträgt 12,5 Mio. Euro.", "Der Preis beträgt 12,5 Mrd. Euro."),
+        ("El precio es de 5 mil millones de euros.", "El precio es de 5 millones de euros."),
+        ("Il prezzo è di 5 milioni di euro.", "Il prezzo è di 5 miliardi di euro."),
+    ],
+)
+def test_months_and_scales_are_told_apart(source: str, wrong: str) -> None:
+    assert supported(source, source)
+    assert not supported(wrong, source)
+
+
+def test_a_question_is_read_as_before() -> None:
+    assert Reading("Ist das Rauchen nicht gestattet?").negations == []
+
+
+def test_a_yes_before_a_statement_is_none_itself() -> None:
+    answer = verify("Yes. The contract ends on 31 March 2027 [1].", [passage(1, "The contract ends on 31 March 2027.")])
+    assert [answer.text[one.start : one.end] for one in answer.statements] == ["The contract ends on 31 March 2027"]
+
+
+def test_a_yes_alone_is_found_nowhere() -> None:
+    assert [one.supported for one in verify("Yes.", [passage(1, "Dogs are allowed.")]).statements] == [False]
+
+
+@pytest.mark.parametrize(
+    "text", ["No. 5 is the largest", "Non-current assets", "Noon, then", "No smoking", "Si vis pacem"]
+)
+def test_no_other_word_is_an_interjection(text: str) -> None:
+    assert INTERJECTION.match(text) is None
