@@ -46,7 +46,7 @@ def job_outcome(job: Job) -> tuple[bool, str]:
         about = "" if job.reason.startswith(job.name) else f"{job.name}. "
         return False, f"{what}: {about}{job.reason}".strip()
     if job.result is DocumentStatus.DUPLICATE:
-        return True, f"{job.name} is already in the library. {job.reason}".strip()
+        return True, f"{job.name}: {job.reason}"
     if job.result is DocumentStatus.PARTIAL:
         return True, f"{job.name} is ready, in part. {job.reason}".strip()
     return True, f"{job.name} is ready."

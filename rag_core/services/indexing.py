@@ -379,8 +379,12 @@ class Indexer:
         with self._changed:
             self._changed.notify_all()
 
-    def _duplicate(self, name: str, document_id: str, twin: str) -> Job:
-        same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
+    def _duplicate(self, name: str, document_id: str, twin: str, complete: bool) -> Job:
+        if complete:
+            same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
+        else:
+            what = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
+            same = f"{what}. If that comes to nothing, add this file again"
         # Never queued: the reading thread must not take up what has no version.
         job = self._stores.jobs.add("index", name, document_id=document_id, state=JobState.RUNNING.value)
         self._stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"Nothing was stored: {same}.")

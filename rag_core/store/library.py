@@ -65,8 +65,8 @@ class Library(Catalogue):
 
     # versions, from their beginning until they are searched
 
-    def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str] | None:
-        """``(document_id, name)`` of a document that holds this content or is about to.
+    def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str, bool] | None:
+        """``(document_id, name, complete)`` of a document that holds this content, or is about to: not complete yet.
 
         A document whose content is about to be replaced no longer counts; with ``waiting`` only one
         that is still to be indexed does.
@@ -80,13 +80,14 @@ class Library(Catalogue):
         )
         held = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
         query = (
-            select(documents.c.id, documents.c.name)
+            select(documents.c.id, documents.c.name, versions.c.state)
             .join(versions, versions.c.document_id == documents.c.id)
             .where(versions.c.sha256 == sha256, or_(*held), ~replaced.exists())
+            .order_by(versions.c.state != "full")
         )
         with self._db.read() as connection:
             row = connection.execute(query).first()
-        return (row.id, row.name) if row else None
+        return (row.id, row.name, row.state == "full") if row else None
 
     def find_name(self, name: str, collection: str) -> str | None:
         """The document of that name in the collection, if there is one."""

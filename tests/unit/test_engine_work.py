@@ -132,6 +132,22 @@ def test_a_look_at_the_jobs_that_takes_long_is_not_waited_for_ten_times(
     assert max(slept) <= LONGEST_LOOK_AWAY_S
 
 
+def test_a_duplicate_of_what_is_not_in_yet_is_told_as_such(engine: Engine, hold: Hold) -> None:
+    hold.on()
+    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold.until_reached()
+    again = engine.submit("b.pdf", make_pdf(BUDGET))
+    assert again.result is DocumentStatus.DUPLICATE
+    assert "being indexed as a.pdf. If that comes to nothing, add this file again" in again.reason
+    assert "it is being indexed already" in engine.submit("a.pdf", make_pdf(BUDGET)).reason
+    engine.cancel(first.job_id)
+    hold.release()
+    engine.wait([first.job_id])
+    assert indexed(engine, "b.pdf", BUDGET) != first.document_id
+    assert "in the library as b.pdf" in engine.submit("c.pdf", make_pdf(BUDGET)).reason
+    assert_in_agreement(engine)
+
+
 def test_cancelling_a_replacement_leaves_what_was_there(engine: Engine, hold: Hold) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     hold.on()
