@@ -98,9 +98,7 @@ def _counts(stores: Stores) -> dict[str, int]:
 
 
 def _busy(stores: Stores) -> bool:
-    library = stores.library
-    removing = library.removing() or library.generations("retired") or library.generations("building")
-    return bool(removing or stores.jobs.listed(active=True, limit=1))
+    return stores.library.hidden_versions() or bool(stores.jobs.listed(active=True, limit=1))
 
 
 def _live(stores: Stores) -> list[tuple[int, object]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rag_core.errors import StoreError
 from rag_core.services.discarding import Discarding
 from rag_core.services.removal import Removal
 from rag_core.services.stores import Stores
@@ -110,7 +111,10 @@ class Publication:
             self._discarding.replaced(work)
             return
         if work.activate:
-            self._remove_former(work)
+            try:
+                self._remove_former(work)
+            except (StoreError, OSError) as error:  # no search sees it, and the indexer tries again
+                log.warning("what %s replaced could not be removed yet: %s", work.name, error)
         if not work.of_reindex:
             stores.jobs.finish(work.job_id, JobState.DONE, work.status, work.reason)
         self._ended(work)

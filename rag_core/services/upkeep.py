@@ -56,7 +56,7 @@ def mark_clean(stores: Stores) -> None:
 
 
 def finish_removals(stores: Stores, removal: Removal) -> None:
-    """Remove what no search finds: deleted documents, and every generation that does not answer.
+    """Remove what no search finds: deleted documents, replaced versions, every generation that does not answer.
 
     What a store keeps from being removed is left to the next call. Not to be called while one is built.
     """
@@ -65,6 +65,8 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
         for state in ("retired", "building"):
             for generation_id, _ in stores.library.generations(state):
                 removal.generation(generation_id)
+        if stores.library.hidden_versions():
+            _remove_replaced(stores, removal)
     except (StoreError, OSError) as error:
         log.warning("what was deleted or replaced could not all be removed yet: %s", error)
 
@@ -136,12 +138,18 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
 
 
+def _remove_replaced(stores: Stores, removal: Removal) -> None:
+    """Complete versions whose document has another, those of an index that is being built aside."""
+    with removal.lock:  # so that none is being published
+        building = {generation_id for generation_id, _ in stores.library.generations("building")}
+        for row in stores.library.versions_where(versions.c.state == "full"):
+            if row.active_version != row.id and row.generation_id not in building:
+                removal.version(row)
+
+
 def _remove_former(stores: Stores, removal: Removal) -> None:
     """Complete versions that were replaced, and generations that were swapped out."""
-    building = {generation_id for generation_id, _ in stores.library.generations("building")}
-    for row in stores.library.versions_where(versions.c.state == "full"):
-        if row.active_version != row.id and row.generation_id not in building:
-            removal.version(row)
+    _remove_replaced(stores, removal)
     wanted = any(job.kind == "reindex" for job in stores.jobs.listed(active=True))
     for state in ("retired", *(() if wanted else ("building",))):
         for generation_id, _ in stores.library.generations(state):

@@ -354,6 +354,24 @@ def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
     assert_in_agreement(engine)
 
 
+@pytest.mark.parametrize(("owner", "name"), DELETING[:3])
+def test_a_replacement_is_searched_though_a_store_keeps_what_it_replaced(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
+) -> None:
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", float("inf"))
+    indexed(engine, "a.pdf", BUDGET)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+        indexed(engine, "a.pdf", COPPER)
+    assert names_found(engine, ASK_COPPER) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
+    assert list(engine.status().problems) == []
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    while engine._stores.library.hidden_versions():
+        time.sleep(0.01)
+    assert_in_agreement(engine)
+
+
 def test_a_deletion_under_way_is_no_problem(engine: Engine) -> None:
     gone = indexed(engine, "gone.pdf", COPPER)
     seen: list[Status] = []
