@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import shutil
 import threading
 from collections.abc import Iterator
@@ -305,6 +306,31 @@ def test_a_folder_that_is_gone_is_still_found_among_those_watched(engine: Engine
     found = engine.watched(str(inbox))
     assert found == watch
     assert engine.watched(str(inbox / "deeper")) is None
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_library_holds_what_the_folder_holds_whatever_is_done_to_its_files(
+    engine: Engine, inbox: Path, seed: int
+) -> None:
+    dice = random.Random(seed)
+    contents = {make_pdf(text): first_words(text) for text in (BUDGET, PENGUINS, COPPER)}
+    (inbox / "deeper").mkdir()
+    files = [inbox / name for name in ("a.pdf", "b.pdf", "deeper/a.pdf")]
+    for _ in range(12):
+        for _ in range(dice.randint(1, 3)):
+            source, target = dice.sample(files, 2)
+            done = dice.choice(["write", "copy", "move", "delete"])
+            if done == "write":
+                target.write_bytes(dice.choice(list(contents)))
+            elif source.exists() and done == "copy":
+                shutil.copyfile(source, target)
+            elif source.exists() and done == "move":
+                source.rename(target)
+            elif source.exists():
+                source.unlink()
+        look(engine, inbox)
+        there = {contents[file.read_bytes()] for file in files if file.exists()}
+        assert sorted(library(engine).values()) == sorted(there)
 
 
 def test_what_is_no_folder_is_refused(engine: Engine, folder: Path) -> None:
