@@ -22,6 +22,8 @@ _FEWEST_CHANGES, _FEWEST_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
 
 def levelled(
     boxes: FloatArray,
+    drawn: Int64Array,
+    across: int,
     objects: Callable[[Iterable[int]], Int64Array],
     places: Callable[[Iterable[int]], tuple[FloatArray, FloatArray]],
 ) -> FloatArray:
@@ -30,15 +32,16 @@ def levelled(
     Parameters
     ----------
     boxes : FloatArray, shape (n, 4)
-        Left, bottom, right and top, empty where nothing is drawn.
+        Left, bottom, right and top.
+    drawn, across
+        What `drawn_across` tells of them.
     objects : callable
         What names the text objects and the fonts of characters, shape (m, 2). Asked of those whose height is not that
         of the character before them, which inside a text object are few as a rule.
     places : callable
         The origins of characters, and what goes up an em from there, each shape (m, 2).
     """
-    drawn, across = drawn_across(boxes)
-    changes = np.flatnonzero(differ(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
+    changes = np.flatnonzero(_differ(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
     if len(changes) < _FEWEST_CHANGES:
         return boxes
     starts = np.concatenate([[0], changes])
@@ -59,13 +62,13 @@ def drawn_across(boxes: FloatArray) -> tuple[Int64Array, int]:
 
     It is the one along which neighbours differ less often, since letters of a line differ in width.
     """
-    sizes = boxes[:, 2:] - boxes[:, :2]
-    drawn = np.flatnonzero((sizes > 0).all(axis=1))
-    changes = [int(differ(sizes[drawn, axis]).sum()) for axis in (0, 1)]
-    return drawn, int(changes[1] <= changes[0])
+    widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    drawn = np.flatnonzero((widths > 0) & (heights > 0))
+    narrower, higher = (np.count_nonzero(_differ(sizes[drawn])) for sizes in (widths, heights))
+    return drawn, int(higher <= narrower)
 
 
-def differ(sizes: FloatArray) -> BoolArray:
+def _differ(sizes: FloatArray) -> BoolArray:
     """Which of these but the first are not what the one before is, shape (n - 1,)."""
     found: BoolArray = np.abs(np.diff(sizes)) > _ALIKE * sizes[1:]
     return found

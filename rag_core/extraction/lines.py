@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
+from rag_core.extraction.raised import SUPERSCRIPTS
 from rag_core.extraction.runs import Run
 
-_NUMBER = re.compile(r"^[($€£¥+\-–—]*\d[\d,.]*[%)]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
+_NUMBER = re.compile(r"^[($€£¥+\-–—]*\d[\d,.]*[%)⁰¹²³⁴-⁹]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
 
-# What stands raised behind a word and belongs to it; a raised figure is a footnote mark, and "2.5" followed
-# by one must not become another number.
-_SUFFIX = re.compile(r"^(?:st|nd|rd|th|®|™|©)$")
+# What stands raised behind a word and belongs to it, and what goes on after that.
+_SUFFIX = re.compile(r"^(?:st|nd|rd|th|®|™|©|[⁰¹²³⁴-⁹,]+)$|^[.,;:!?)](?!\w)")
+# A raised figure is a footnote mark, and "2.5" followed by one must not become another number.
+_MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
 
 
 @dataclass(slots=True)
@@ -26,6 +29,7 @@ class Line:
     _tabular: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        self.runs = [self.runs[0], *(_as_mark(*pair) for pair in pairwise(self.runs))]
         boxes = [run.box for run in self.runs]
         self.box = (
             min(box[0] for box in boxes),
@@ -42,8 +46,7 @@ class Line:
     def spaced(self, number: int) -> bool:
         """Whether a space stands before a run of the line."""
         before, run = self.runs[number - 1], self.runs[number]
-        touches = -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
-        return not (touches and _SUFFIX.match(run.text))
+        return not (_touches(before, run) and _SUFFIX.match(run.text))
 
     @property
     def bold(self) -> bool:
@@ -68,3 +71,15 @@ class Line:
         if len(figures) < 2:
             return False
         return len(figures) >= 0.5 * (len(words) - figures[0])
+
+
+def _touches(before: Run, run: Run) -> bool:
+    return -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
+
+
+def _as_mark(before: Run, run: Run) -> Run:
+    """The run, its figure as a superscript where it stands small and raised behind the run before it."""
+    raised = 0.25 * before.size < before.box[3] - run.box[3] < before.size and run.size < 0.9 * before.size
+    if raised and _touches(before, run) and _MARK.match(run.text):
+        return replace(run, words=[word.translate(SUPERSCRIPTS) for word in run.words])
+    return run

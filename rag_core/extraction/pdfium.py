@@ -23,7 +23,8 @@ import numpy as np
 import pypdfium2
 import pypdfium2.raw as raw
 
-from rag_core.extraction.levels import levelled
+from rag_core.extraction.levels import drawn_across, levelled
+from rag_core.extraction.raised import with_raised
 from rag_core.extraction.structure import font_name
 from rag_core.types import FloatArray, Int64Array, IntArray
 
@@ -148,7 +149,10 @@ class PageReader:
         handle, first = _address(self._text.raw), rects.ctypes.data
         addresses = range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF))
         deque(map(_loose_box, repeat(handle), range(count), addresses), maxlen=0)
-        boxes = levelled(rects[:, [0, 3, 2, 1]], self._objects, self._places)
+        boxes = rects[:, [0, 3, 2, 1]]
+        drawn, across = drawn_across(boxes)
+        boxes = levelled(boxes, drawn, across, self._objects, self._places)
+        codes = with_raised(codes, boxes, drawn, across, self._places, self._inks)
         return Characters(*_join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
 
     def _unmapped(self, count: int) -> dict[int, tuple[str, int]]:
@@ -188,6 +192,16 @@ class PageReader:
             rows.append((*point, *known[item]))
         made = np.array(rows, np.float32).reshape(-1, 4)
         return made[:, :2], made[:, 2:]
+
+    def _inks(self, numbers: Iterable[int]) -> FloatArray:
+        """Boxes of what is drawn of characters in PDF user space, shape (n, 4)."""
+        handle, sides = _address(self._text.raw), (ctypes.c_double * 4)()
+        left, right, bottom, top = (ctypes.addressof(sides) + 8 * side for side in (0, 2, 1, 3))
+        rows = []
+        for number in numbers:
+            _ink_box(handle, number, left, right, bottom, top)
+            rows.append(tuple(sides))
+        return np.array(rows, np.float32).reshape(-1, 4)
 
     def _codes(self, count: int) -> IntArray:
         # One call for the whole page where characters and UTF-16 units agree, as on nearly all pages.

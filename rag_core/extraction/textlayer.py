@@ -26,6 +26,7 @@ _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
 # So do dots with blanks between them, from so many on.
 _DOTS = frozenset(".·…")
 _FEWEST_DOTS = 4
+_RAISED = re.compile("[⁰¹²³⁴-⁹]")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 
@@ -59,6 +60,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     if ruled:
         words = [_RULE.sub("", word) for word in words]
     words = _without_leaders(words)
+    heights = _heights(words, spans, turned, characters, direction)
     # Text that lies outside the page as shown cannot be checked by whoever reads the page.
     kept = _shown(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
@@ -73,7 +75,8 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
                 bold = is_bold(spans[numbers[first]][0]) and is_bold(spans[numbers[last - 1]][1] - 1)
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
-    return _runs(words, spaced, rects[kept], turned[kept], parts), direction
+    heights = [heights[number] for number in numbers]
+    return _runs(words, spaced, rects[kept], turned[kept], heights, parts), direction
 
 
 def _without_leaders(words: list[str]) -> list[str]:
@@ -132,6 +135,18 @@ def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
     return np.concatenate([low, high], axis=1)
 
 
+def _heights(
+    words: list[str], spans: list[tuple[int, int]], turned: FloatArray, characters: Characters, direction: str
+) -> list[float]:
+    """Of each word in points; one with a raised figure is as high as its highest character."""
+    heights: list[float] = (turned[:, 3] - turned[:, 1]).tolist()
+    if _RAISED.search("".join(words)):
+        for number in (number for number, word in enumerate(words) if _RAISED.search(word)):
+            boxes = turn(characters.boxes[slice(*spans[number])], direction, characters.width, characters.height)
+            heights[number] = float(np.fmax.reduce(boxes[:, 3] - boxes[:, 1]))
+    return heights
+
+
 def _direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
     """Compare the first and last character of each line; the longest distances win."""
     votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
@@ -175,6 +190,7 @@ def _runs(
     spaced: list[bool],
     rects: FloatArray,
     turned: FloatArray,
+    heights: list[float],
     parts: list[tuple[int, int, bool, bool]],
 ) -> list[Run]:
     """Runs from the words of a page; ``parts`` says of each its first and past-the-last word, and what is known.
@@ -186,7 +202,6 @@ def _runs(
     starts = np.array([first for first, *_ in parts])
     lows = np.fmin.reduceat(turned[:, :2], starts, axis=0).tolist()
     highs = np.fmax.reduceat(turned[:, 2:], starts, axis=0).tolist()
-    heights = (turned[:, 3] - turned[:, 1]).tolist()
     gaps = (turned[1:, 0] - turned[:-1, 2]).tolist()
     runs = []
     for (first, last, bold, hyphen), low, high in zip(parts, lows, highs, strict=True):

@@ -1,0 +1,138 @@
+"""Raised figures, written as such: footnote marks and exponents.
+
+"$5.2" with the mark of a footnote is another number once the mark is a figure like the others: "$5.21".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
+
+SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"), strict=True))
+# Of the em of the largest character of a word: how far up one stands that is raised, and how large it is.
+_RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
+# Fonts have raised figures of their own, which stand on the line as all letters do: narrow glyphs that are drawn far
+# above it. The first is the share of a box's height that its width is, the second that of what is empty below or above.
+_NARROW, _EMPTY = 0.37, 0.4
+_FEWEST_EMS_UP, _MOST_EMS_HIGH = 0.2, 0.6
+_ALIKE, _BESIDE = 0.1, 0.15
+# What may have a raised figure, besides letters and figures. Figures in brackets are not mistaken for others.
+_MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
+_STRETCH = re.compile("\x01+")
+
+
+def with_raised(
+    codes: IntArray,
+    boxes: FloatArray,
+    drawn: Int64Array,
+    across: int,
+    places: Callable[[Iterable[int]], tuple[FloatArray, FloatArray]],
+    inks: Callable[[Iterable[int]], FloatArray],
+) -> IntArray:
+    """The code points of characters, with those of raised figures in words made superscripts.
+
+    Parameters
+    ----------
+    codes : IntArray, shape (n,)
+    boxes : FloatArray, shape (n, 4)
+        Left, bottom, right and top.
+    drawn, across
+        What `levels.drawn_across` tells of them.
+    places : callable
+        The origins of characters, and what goes up an em from there, each shape (m, 2).
+    inks : callable
+        Boxes of what is drawn of characters, shape (m, 4).
+    """
+    told = codes[drawn]
+    order = np.flatnonzero(told > 0x20)
+    drawn, told = drawn[order], told[order]
+    figures = (told >= 0x30) & (told <= 0x39)
+    if not figures.any():
+        return codes
+    beside = figures[1:] | figures[:-1]
+    joined = np.diff(drawn) == 1
+    # Pdfium sees a line's end before a mark in text that runs up the page.
+    broken = np.flatnonzero(beside & ~joined & (np.diff(order) == 1))
+    joined[broken] = _touch(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
+    ends = np.concatenate([[0], np.flatnonzero(~joined) + 1, [len(drawn)]])
+
+    pairs = np.flatnonzero(beside & joined)
+    first, second = (boxes[drawn[at], across + 2] - boxes[drawn[at], across] for at in (pairs, pairs + 1))
+    steps = pairs[np.abs(first - second) > _ALIKE * np.maximum(first, second)]
+    high = np.flatnonzero(figures)
+    high = high[_is_narrow(boxes[drawn[high]], across)]
+    high = high[_is_half_empty(boxes[drawn[high]], inks(drawn[high].tolist()), across)]
+    made = codes.copy()
+    for begin, end in _words(steps, ends):
+        word = drawn[begin:end]
+        _raise(made, word, _smaller(codes[word], *places(word.tolist())))
+    for begin, end in _words(high, ends):
+        word = drawn[begin:end]
+        _raise(made, word, _drawn_high(codes[word], inks(word.tolist()), *places(word.tolist())))
+    return made
+
+
+def _words(holding: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
+    """Where the words begin and end that hold any of these."""
+    words = np.unique(np.searchsorted(ends, holding, "right"))
+    return list(zip(ends[words - 1].tolist(), ends[words].tolist(), strict=True))
+
+
+def _touch(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
+    """Which of the following boxes stand right beside those before them, on their line."""
+    gaps = np.maximum(boxes[:, :2], following[:, :2]) - np.minimum(boxes[:, 2:], following[:, 2:])
+    least = _BESIDE * (following[:, across + 2] - following[:, across])
+    found: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
+    return found
+
+
+def _raise(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
+    """Make superscripts of the raised characters of a word, where there are figures among them."""
+    for stretch in _STRETCH.finditer(raised.tobytes().decode("latin-1")):
+        here = numbers[slice(*stretch.span())]
+        told = codes[here].tolist()
+        if chr(told[0]) not in "([" and any(chr(code).isdecimal() for code in told):
+            codes[here] = [SUPERSCRIPTS.get(code, code) for code in told]
+
+
+def _smaller(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
+    """Which characters of a word are smaller than its largest and stand higher."""
+    sizes = np.hypot(*ems.T)
+    marked = [char.isalnum() or char in _MARKED for char in map(chr, codes.tolist())]
+    base = int(np.argmax(np.where(marked, sizes, 0)))
+    if not marked[base] or sizes[base] <= 0:
+        return np.zeros(len(codes), bool)
+    rises = (origins - origins[base]) @ ems[base] / sizes[base] ** 2
+    shares = sizes / sizes[base]
+    found: BoolArray = (rises > _RISE[0]) & (rises < _RISE[1]) & (shares > _SIZE[0]) & (shares < _SIZE[1])
+    return found
+
+
+def _is_narrow(boxes: FloatArray, across: int) -> BoolArray:
+    along = 1 - across
+    found: BoolArray = boxes[:, along + 2] - boxes[:, along] < _NARROW * (boxes[:, across + 2] - boxes[:, across])
+    return found
+
+
+def _is_half_empty(boxes: FloatArray, inks: FloatArray, across: int) -> BoolArray:
+    low, high = boxes[:, across], boxes[:, across + 2]
+    empty = np.maximum(inks[:, across] - low, high - inks[:, across + 2])
+    found: BoolArray = empty > _EMPTY * (high - low)
+    return found
+
+
+def _drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
+    """Which characters of a word are low glyphs drawn high above the line; none where none stands on it."""
+    sizes = np.hypot(*ems.T)
+    if not (sizes > 0).all():
+        return np.zeros(len(codes), bool)
+    corners = inks[:, [[0, 1], [0, 3], [2, 1], [2, 3]]] - origins[:, None]
+    reach = (corners * ems[:, None]).sum(axis=2) / sizes[:, None] ** 2
+    low, high = reach.min(axis=1), reach.max(axis=1)
+    raised: BoolArray = (low > _FEWEST_EMS_UP) & (high - low < _MOST_EMS_HIGH)
+    standing = [char.isalnum() for char in map(chr, codes.tolist())] & ~raised
+    return raised & standing.any()
