@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from rag_core.errors import StoreError, StoreUnavailable
 from rag_core.services.removal import Removal
@@ -15,6 +16,7 @@ log = logging.getLogger(__name__)
 CLEAN = "clean_shutdown"
 # Ended work that stays listed: more than any page shows, and too little to weigh.
 KEPT_JOBS = 2000
+REPLACED = "A file that was added later took its place first."
 
 
 def sweep(stores: Stores, removal: Removal) -> bool:
@@ -76,8 +78,8 @@ def take_up_again(
 ) -> None:
     """Bring jobs to an end that run but that nobody works on, since a store failed as they were to end.
 
-    What was decided is noted; what was half indexed begins again from its file, save the jobs
-    ``given_up``, which fail for the reason given there.
+    What was decided is noted; what was half indexed begins again from its file, save what a later
+    file has replaced and the jobs ``given_up``, which fail for the reason given there.
     """
     for job_id, state in stores.jobs.states(list(job_ids)).items():
         if state is not JobState.RUNNING:
@@ -87,6 +89,10 @@ def take_up_again(
         if row is not None and row.state == "ended":
             how = {"failed": JobState.FAILED, "cancelled": JobState.CANCELLED}.get(row.status, JobState.DONE)
             stores.jobs.finish(job_id, how, DocumentStatus(row.status), row.reason)
+            continue
+        if row is not None and row.active_version and _newer(stores, row):
+            removal.abandon(version_id, DocumentStatus.CANCELLED, REPLACED)
+            stores.jobs.finish(job_id, JobState.CANCELLED, DocumentStatus.CANCELLED, REPLACED)
             continue
         if reason := (given_up or {}).get(job_id):
             removal.abandon(version_id, DocumentStatus.FAILED, reason)
@@ -98,6 +104,12 @@ def take_up_again(
                 stores.library.restart_version(version_id)
         stores.jobs.requeue(job_id)
     _end_published(stores)
+
+
+def _newer(stores: Stores, row: Any) -> bool:
+    """Whether other content than a version's, added after it, is being searched in its place."""
+    searched = stores.library.version(row.active_version)
+    return bool(searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
 
 def _empty_ended(stores: Stores, removal: Removal) -> None:

@@ -251,6 +251,30 @@ def test_the_queue_goes_on_when_its_own_store_failed_once(
     assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
 
 
+def test_a_file_that_a_store_kept_from_ending_does_not_undo_its_replacement(
+    engine: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed(engine, "a.pdf", COPPER)
+    for name in ("publish", "end_version"):
+        real, failed = getattr(Library, name), []
+
+        def once(*of: Any, real: Any = real, failed: list[bool] = failed, **how: Any) -> Any:
+            if not failed:
+                failed.append(True)
+                raise StoreUnavailable("The disk is on fire.")
+            return real(*of, **how)
+
+        monkeypatch.setattr(Library, name, once)
+    hold.on()
+    jobs = [engine.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
+    hold.release()
+    results = [job.result for job in engine.wait(jobs)]
+    assert results == [DocumentStatus.CANCELLED, DocumentStatus.INDEXED]
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == []
+    assert_in_agreement(engine)
+
+
 # closed half-way
 
 
