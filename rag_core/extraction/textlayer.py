@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 
@@ -19,6 +18,7 @@ _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
 _BACKWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
+_LETTER = re.compile(r"[^\W_]")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 # Lines drawn with letters, and dots that lead to a page number: many tokens that say nothing.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
@@ -65,7 +65,9 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     kept = _shown(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
     spaced = _spaces_before(text, spans)
-    jumps = (np.flatnonzero(turned[1:, 0] < turned[:-1, 0]) + 1).tolist()
+    apart = np.maximum(turned[1:, 1], turned[:-1, 1]) > np.minimum(turned[1:, 3], turned[:-1, 3])
+    steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
+    jumps = dict(zip(steps.tolist(), apart[steps - 1].tolist(), strict=True))
     parts = []
     for begin, end, divided in breaks:
         for part in _unmixed(begin, end, jumps, text, spans):
@@ -109,16 +111,23 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
 
 
 def _unmixed(
-    first: int, last: int, jumps: list[int], text: str, spans: list[tuple[int, int]]
+    first: int, last: int, jumps: dict[int, bool], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Parts of a line of the content stream between which it does not jump back.
+    """Parts of a line of the content stream between which it neither jumps back nor to another height.
 
-    ``jumps`` are the numbers, ascending, of the words that stand further left than the word before them. Pdfium puts
-    a footnote mark that was written last on the line whose height it has, behind its end.
+    ``jumps`` are the numbers of the words that stand further left than the word before them or all above or below it,
+    and whether it is the latter. Pdfium puts a footnote mark that was written last on the line whose height it has,
+    behind its end, and the values of a form's fields one after another.
     """
     begin = first
-    for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
-        if _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
+    for number in range(first + 1, last):
+        if number not in jumps:
+            continue
+        if jumps[number]:
+            # A stop is all below a quotation mark where boxes hug what is drawn.
+            if not all(_LETTER.search(text, *span) for span in spans[number - 1 : number + 1]):
+                continue
+        elif _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
             continue
         yield begin, number
         begin = number
