@@ -129,6 +129,30 @@ def _on_the_line_of_other_text(canvas: Canvas) -> None:
     canvas.drawString(125, 500, HIDDEN_ORDER)
 
 
+def _painted_over(canvas: Canvas) -> None:
+    canvas.drawString(72, 500, HIDDEN_ORDER)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.rect(60, 490, 500, 30, stroke=0, fill=1)
+
+
+def _painted_over_by_a_group(canvas: Canvas) -> None:
+    canvas.drawString(72, 500, HIDDEN_ORDER)
+    canvas.beginForm("cover")
+    canvas.setFillColorRGB(0.5, 0.5, 0.5)
+    canvas.rect(0, 0, 250, 15, stroke=0, fill=1)
+    canvas.endForm()
+    canvas.translate(60, 490)
+    canvas.scale(2, 2)
+    canvas.doForm("cover")
+
+
+def _cut_off(canvas: Canvas) -> None:
+    path = canvas.beginPath()
+    path.rect(72, 300, 100, 20)
+    canvas.clipPath(path, stroke=0)
+    canvas.drawString(72, 500, HIDDEN_ORDER)
+
+
 # Ways to put an order on a page that nobody sees there.
 HIDDEN = {
     "white": _in_colour(1, 1, 1),
@@ -142,6 +166,9 @@ HIDDEN = {
     "off the page": _off_the_page,
     "in a group": _in_a_group,
     "on the line of other text": _on_the_line_of_other_text,
+    "painted over": _painted_over,
+    "painted over by a group": _painted_over_by_a_group,
+    "cut off": _cut_off,
 }
 
 # What a model may write, or a document hold, that must be shown as written and do nothing.

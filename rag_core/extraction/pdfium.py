@@ -26,13 +26,17 @@ import pypdfium2.raw as raw
 from rag_core.extraction.levels import drawn_across, levelled
 from rag_core.extraction.raised import with_raised
 from rag_core.extraction.structure import font_name
-from rag_core.types import FloatArray, Int64Array, IntArray
+from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 # Of characters, each with the name of its font and its code there, the code points; 0 where a code may stay.
 Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
+
+Matrix: TypeAlias = Any
+# Left, bottom, right and top in points, beyond any page.
+_EVERYWHERE, _NOWHERE = (-1e6, -1e6, 1e6, 1e6), (-1e6, -1e6, 1 - 1e6, 1 - 1e6)
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
@@ -43,6 +47,12 @@ _MOST_CHARACTERS = 400_000
 # What lies under text is drawn first as a rule, and what was slipped in stands last.
 _ENDS = 16
 _LEAST_FILL_POINTS = 6.0
+# So is what covers it: of a page, and of each group in it, so many objects from the end.
+_LATE = 160
+_COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
+_DEEPEST = 3
+# A clip of more parts than these is no rectangle that text runs out of.
+_MOST_CLIPS, _MOST_SEGMENTS = 8, 16
 _MOST_PIXELS = 40_000_000
 # Points: no one could read letters this small, nor does text recognition.
 _SMALLEST_LETTERS = 2.0
@@ -75,6 +85,21 @@ class Characters:
     boxes: FloatArray
     width: float
     height: float
+
+
+@dataclass(frozen=True)
+class Covers:
+    """What is painted on a page in areas, in order: ``rects`` as fractions of the page as displayed, shape (n, 4).
+
+    ``pictures`` says which are images, ``clear`` which let something show through. ``before`` tells of a text object
+    how many are painted before it; of one that is not there, none is. ``layered`` are text objects of groups in layers.
+    """
+
+    rects: FloatArray
+    pictures: BoolArray
+    clear: BoolArray
+    before: dict[int, int]
+    layered: set[int]
 
 
 @dataclass
@@ -113,9 +138,25 @@ _draw_mode = _quick("FPDFPath_GetDrawMode", _INT, _POINTER, _POINTER, _POINTER)
 _count_within = _quick("FPDFFormObj_CountObjects", _INT, _POINTER)
 _object_within = _quick("FPDFFormObj_GetObject", _POINTER, _POINTER, ctypes.c_ulong)
 _set_active = _quick("FPDFPageObj_SetIsActive", _INT, _POINTER, _INT)
+_is_clear = _quick("FPDFPageObj_HasTransparency", _INT, _POINTER)
+_matrix = _quick("FPDFPageObj_GetMatrix", _INT, _POINTER, _POINTER)
+_count_marks = _quick("FPDFPageObj_CountMarks", _INT, _POINTER)
+_mark = _quick("FPDFPageObj_GetMark", _POINTER, _POINTER, ctypes.c_ulong)
+_mark_name = _quick("FPDFPageObjMark_GetName", _INT, _POINTER, _POINTER, ctypes.c_ulong, _POINTER)
+_clip = _quick("FPDFPageObj_GetClipPath", _POINTER, _POINTER)
+_count_clips = _quick("FPDFClipPath_CountPaths", _INT, _POINTER)
+_count_segments = _quick("FPDFClipPath_CountPathSegments", _INT, _POINTER, _INT)
+_segment = _quick("FPDFClipPath_GetPathSegment", _POINTER, _POINTER, _INT, _INT)
+_segment_point = _quick("FPDFPathSegment_GetPoint", _INT, *[_POINTER] * 3)
 # Pdfium runs on one thread: colours are all read into the same place.
 _PARTS = (ctypes.c_uint * 4)()
+_NO_COLOUR = (0, 0, 0, 255)
 _PART_ADDRESSES = [ctypes.addressof(_PARTS) + 4 * place for place in range(4)]
+
+
+# The name of a mark as UTF-16, and behind it its length.
+_NAME = (ctypes.c_ushort * 12)()
+_NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
 
 
 class PageReader:
@@ -250,11 +291,33 @@ class PageReader:
         raw.FPDFText_GetFontInfo(self._text.raw, index, name, 96, ctypes.byref(flags))
         return _is_bold_name(name.value)
 
-    def looks(self, step: int) -> set[tuple[int, ...]]:
-        """How every so many-th character is painted: its render mode, and red, green, blue and opacity of its fill."""
+    def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
+        """Which text object each of these characters is drawn by, 0 where it is by none."""
         handle = _address(self._text.raw)
-        items = {_text_object(handle, number) for number in range(0, self._text.count_chars(), step)}
-        return {(_render_mode(item), *_colour(item)) for item in items if item}
+        return [item or 0 for item in map(_text_object, repeat(handle), numbers)]
+
+    def looks(self, items: Sequence[int]) -> Int64Array:
+        """How text objects are painted, shape (n, 5): render mode, and red, green, blue and opacity of the fill."""
+        colours = np.zeros((len(items), 4), np.uint32)
+        first, size = colours.ctypes.data, colours.itemsize
+        places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
+        known = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
+        colours[~known] = _NO_COLOUR
+        modes = np.fromiter(map(_render_mode, items), np.int64, len(items))
+        return np.column_stack([modes, colours]).astype(np.int64)
+
+    def clips(self, items: Sequence[int]) -> FloatArray:
+        """The rectangle within which each object may paint, shape (n, 4); larger than any page if it has none."""
+        counts = map(_count_clips, map(_clip, items))
+        clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
+        rects = np.full((len(items), 4), _EVERYWHERE, np.float32)
+        if clipped:
+            rects[clipped] = self._displayed(np.array([_clip_bounds(_clip(items[one])) for one in clipped], np.float32))
+        return rects
+
+    def in_layers(self, items: Sequence[int]) -> set[int]:
+        """Those objects that are marked as part of a layer, which may be switched off."""
+        return _in_layers(items)
 
     def inks(self, numbers: range) -> Int64Array:
         """How characters are painted, shape (n, 6).
@@ -285,6 +348,20 @@ class PageReader:
                     rects.append((left, bottom, right, top))
                     fills.append(_colour(item)[:3])
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
+
+    def covers(self) -> Covers:
+        """What is painted late and may lie over text, in groups as well."""
+        count = int(raw.FPDFPage_CountObjects(self._page.raw))
+        handle = _address(self._page.raw)
+        found = _Painted()
+        found.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
+        return Covers(
+            self._fractions(found.rects),
+            np.array(found.pictures, bool),
+            np.array(found.clear, bool),
+            found.before,
+            found.layered,
+        )
 
     def images(self) -> FloatArray:
         """Where images lie, alone or in a group, as fractions of the displayed page, shape (n, 4)."""
@@ -371,7 +448,92 @@ def _bounds(item: int) -> tuple[float, ...]:
 
 def _colour(item: int) -> tuple[int, ...]:
     """Red, green, blue and opacity of an object's fill; a pattern has none, and is taken for black."""
-    return tuple(_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else (0, 0, 0, 255)
+    return tuple(_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
+
+
+@dataclass
+class _Painted:
+    """Collects `Covers`, with bounds in points."""
+
+    rects: list[tuple[float, ...]] = field(default_factory=list)
+    pictures: list[bool] = field(default_factory=list)
+    clear: list[bool] = field(default_factory=list)
+    before: dict[int, int] = field(default_factory=dict)
+    layered: set[int] = field(default_factory=set)
+
+    def add(self, items: list[int], matrix: Matrix | None = None, depth: int = 0, layered: bool = False) -> None:
+        kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+        others = np.flatnonzero(kinds != raw.FPDF_PAGEOBJ_TEXT).tolist()
+        start = 0
+        for end in [*others, len(items)]:
+            texts = items[start:end]
+            self.before.update(dict.fromkeys(texts, len(self.rects)))
+            self.layered.update(texts if layered else ())
+            if end < len(items):
+                self._add_other(items[end], int(kinds[end]), matrix, depth, layered)
+            start = end + 1
+
+    def _add_other(self, item: int, kind: int, matrix: Matrix | None, depth: int, layered: bool) -> None:
+        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
+            count = _count_within(item)
+            inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
+            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(_in_layers([item])))
+        elif kind in _COVERING:
+            left, bottom, right, top = rect = _bounds(item)
+            large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
+            if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
+                self.rects.append(rect if matrix is None else _transformed(rect, matrix))
+                self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
+                self.clear.append(bool(_is_clear(item)))
+
+
+def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
+    """From the space of a group to that of the page."""
+    parts = (ctypes.c_float * 6)()
+    _matrix(group, ctypes.addressof(parts))
+    a, b, c, d, e, f = parts
+    own = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
+    return own if outer is None else own @ outer
+
+
+def _transformed(rect: tuple[float, ...], matrix: Matrix) -> tuple[float, ...]:
+    left, bottom, right, top = rect
+    corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
+    return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
+
+
+def _in_layers(items: Sequence[int]) -> set[int]:
+    """Objects with a mark that says "OC"; objects that are marked together share the mark."""
+    counts = list(map(_count_marks, items))
+    found = set[int]()
+    known: dict[int | None, bool] = {None: False}
+    for number in range(max(counts, default=0)):
+        marks = list(map(_mark, items, repeat(number)))
+        known.update((mark, _is_of_layer(mark)) for mark in set(marks) - known.keys())
+        found.update(item for item, mark in zip(items, marks, strict=True) if known[mark])
+    return found
+
+
+def _is_of_layer(mark: int) -> bool:
+    _mark_name(mark, _NAME_ADDRESS, _NAME_BYTES, _NAME_ADDRESS + _NAME_BYTES)
+    # A longer name is not written.
+    return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
+
+
+def _clip_bounds(clip: int) -> tuple[float, ...]:
+    """What lies within all paths of a clip, in points."""
+    left, bottom, right, top = _EVERYWHERE
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for path in range(_count_clips(clip)):
+        points = []
+        for number in range(min(_count_segments(clip, path), _MOST_SEGMENTS + 1)):
+            _segment_point(_segment(clip, path, number), ctypes.addressof(x), ctypes.addressof(y))
+            points.append((x.value, y.value))
+        if points and len(points) <= _MOST_SEGMENTS:
+            across, down = zip(*points, strict=True)
+            left, right = max(left, min(across)), min(right, max(across))
+            bottom, top = max(bottom, min(down)), min(top, max(down))
+    return (left, bottom, right, top) if left < right and bottom < top else _NOWHERE
 
 
 def _is_filled(path: int) -> bool:

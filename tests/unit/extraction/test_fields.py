@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pypdf import PdfWriter
 from pypdf.generic import BooleanObject, NameObject, TextStringObject
+from reportlab.lib.colors import transparent
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.extraction.pdfium import PdfiumDocument
@@ -79,8 +80,8 @@ def test_values_of_a_form_are_in_its_picture(tmp_path: Path) -> None:
 def test_a_field_over_printed_text_leaves_it_alone(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(72, 700, "Signed on 4 May 2021 by the tenant")
-        canvas.acroForm.textfield(name="empty", x=120, y=695, width=80, height=20)
-        canvas.acroForm.checkbox(name="large", x=70, y=640, size=200)
+        canvas.acroForm.textfield(name="empty", x=120, y=695, width=80, height=20, fillColor=transparent)
+        canvas.acroForm.checkbox(name="large", x=70, y=640, size=200, fillColor=transparent)
         canvas.drawString(72, 650, "Press here to agree")
 
     text = read(make(tmp_path / "a.pdf", draw)).page.text

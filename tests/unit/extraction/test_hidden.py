@@ -84,6 +84,116 @@ def test_the_unpainted_letters_of_a_scan_stay(tmp_path: Path) -> None:
     assert page.text == "\n".join(PROSE)
 
 
+def test_letters_under_the_picture_of_a_scan_stay(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        lines(*PROSE, top=740, pitch=14)(canvas)
+        canvas.drawImage(_picture(595, 842), 0, 0, 595, 842)
+
+    page = read(make(tmp_path / "scan.pdf", draw)).page
+    assert (page.text, page.hidden) == ("\n".join(PROSE), "")
+
+
+def test_letters_of_a_scan_under_a_bar_are_hidden_and_under_a_marker_are_not(tmp_path: Path) -> None:
+    def barred(canvas: Canvas) -> None:
+        _scan(canvas)
+        canvas.rect(60, 722, 500, 12, stroke=0, fill=1)
+        canvas.setFillColorRGB(1, 1, 0, alpha=0.4)
+        canvas.rect(60, 736, 500, 12, stroke=0, fill=1)
+
+    page = read(make(tmp_path / "scan.pdf", barred)).page
+    assert (page.text, page.hidden) == (f"{PROSE[0]}\n{PROSE[2]}", PROSE[1])
+
+
+def test_a_figure_painted_over_gives_way_to_the_new_one(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 500, "The monthly rent is 1,200 pounds.")
+        canvas.setFillGray(1)
+        canvas.rect(175, 495, 140, 16, stroke=0, fill=1)
+        canvas.setFillGray(0)
+        canvas.drawString(176, 500, "1,450 pounds.")
+
+    page = page_with(tmp_path, draw)
+    assert "1,450 pounds." in page.text
+    assert "200" not in page.text
+    assert "is 1\n" not in page.text
+
+
+def test_what_is_cut_off_a_line_is_hidden_and_the_rest_of_it_stays(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        path = canvas.beginPath()
+        path.rect(72, 490, 108, 30)
+        canvas.clipPath(path, stroke=0)
+        canvas.drawString(72, 500, "Visible part here and a second part that is cut off here.")
+
+    page = page_with(tmp_path, draw)
+    assert "Visible part here" in page.text
+    assert "cut off" not in page.text
+    assert page.hidden.endswith("second part that is cut off here.")
+
+
+@pytest.mark.parametrize("state", ["OFF", "ON"])
+def test_a_layer_is_read_if_it_is_switched_on(tmp_path: Path, state: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(
+        _in_a_layer("The price is 400 pounds.", "In the old draft it is 900 pounds.", state)
+    )
+    page = read(tmp_path / "a.pdf").page
+    shown, hidden = page.text.replace("\n", " "), page.hidden
+    if state == "OFF":
+        assert (shown, hidden) == ("The price is 400 pounds.", "In the old draft it is 900 pounds.")
+    else:
+        assert (shown, hidden) == ("The price is 400 pounds. In the old draft it is 900 pounds.", "")
+
+
+def _marker(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(1, 1, 0, alpha=0.5)
+    canvas.rect(60, 495, 500, 16, stroke=0, fill=1)
+
+
+def _multiplied(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(1, 0.9, 0)
+    canvas.setBlendMode("Multiply")
+    canvas.rect(60, 495, 500, 16, stroke=0, fill=1)
+
+
+def _watermark(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(0.8, 0.8, 0.8, alpha=0.5)
+    canvas.setFont("Helvetica-Bold", 90)
+    canvas.drawString(60, 480, "DRAFT")
+    canvas.drawImage(_shade(), 0, 0, 595, 842, mask="auto")
+
+
+def _frame(canvas: Canvas) -> None:
+    canvas.rect(60, 490, 500, 30, stroke=1, fill=0)
+    path = canvas.beginPath()
+    path.rect(60, 480, 500, 50)
+    path.rect(65, 485, 490, 40)
+    canvas.drawPath(path, stroke=0, fill=1, fillMode=0)
+
+
+@pytest.mark.parametrize("over", [_marker, _multiplied, _watermark, _frame])
+def test_text_that_shows_through_what_is_painted_over_it_stays(tmp_path: Path, over: Draw) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 500, "Revenue rose by 3.5 per cent in the year 2022.")
+        over(canvas)
+
+    page = page_with(tmp_path, draw)
+    assert page.hidden == ""
+    assert "Revenue rose by 3.5 per cent in the year 2022." in page.text
+
+
+def test_text_on_rows_that_are_painted_one_by_one_stays(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for row in range(20):
+            canvas.setFillGray(0.8 if row % 2 else 1)
+            canvas.rect(60, 600 - 15 * row, 400, 15, stroke=0, fill=1)
+            canvas.setFillGray(0)
+            canvas.drawString(72, 604 - 15 * row, f"Sales of region {row} 1,{row:03d}")
+
+    page = page_with(tmp_path, draw)
+    assert page.hidden == ""
+    assert all(f"region {row} 1,{row:03d}" in page.text for row in range(20))
+
+
 def test_unpainted_text_beside_an_image_is_hidden(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawImage(_picture(100, 100), 400, 100, 100, 100)
@@ -118,6 +228,12 @@ def _picture(width: int, height: int) -> ImageReader:
     return ImageReader(io.BytesIO(file.getvalue()))
 
 
+def _shade() -> ImageReader:
+    file = io.BytesIO()
+    Image.new("RGBA", (60, 84), (200, 200, 255, 90)).save(file, "PNG")
+    return ImageReader(io.BytesIO(file.getvalue()))
+
+
 def _scan(canvas: Canvas) -> None:
     """A picture of the text with the text itself over it, unpainted, as text recognition leaves it."""
     canvas.drawImage(_picture(595, 842), 0, 0, 595, 842)
@@ -146,5 +262,22 @@ def _in_tags(text: str, order: str) -> bytes:
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content.encode()),
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>",
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(cmap), cmap.encode()),
+        ]
+    )
+
+
+def _in_a_layer(text: str, layered: str, state: str) -> bytes:
+    """A PDF with a line of text, and another in a layer."""
+    content = f"BT /F 11 Tf 72 700 Td ({text}) Tj ET /OC /L BDC BT /F 11 Tf 72 680 Td ({layered}) Tj ET EMC".encode()
+    return raw_pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [6 0 R] /D << /%s [6 0 R] >> >> >>"
+            % state.encode(),
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+            b"/Resources << /Font << /F 5 0 R >> /Properties << /L 6 0 R >> >> >>",
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            b"<< /Type /OCG /Name (Draft) >>",
         ]
     )
