@@ -123,7 +123,7 @@ _POINTER, _INT = ctypes.c_void_p, ctypes.c_int
 _loose_box = _quick("FPDFText_GetLooseCharBox", _INT, _POINTER, _INT, _POINTER)
 _ink_box = _quick("FPDFText_GetCharBox", _INT, _POINTER, _INT, *[_POINTER] * 4)
 _origin = _quick("FPDFText_GetCharOrigin", _INT, _POINTER, _INT, _POINTER, _POINTER)
-_matrix = _quick("FPDFText_GetMatrix", _INT, _POINTER, _INT, _POINTER)
+_text_matrix = _quick("FPDFText_GetMatrix", _INT, _POINTER, _INT, _POINTER)
 _font_size = _quick("FPDFText_GetFontSize", ctypes.c_double, _POINTER, _INT)
 _lacks_letter = _quick("FPDFText_HasUnicodeMapError", _INT, _POINTER, _INT)
 _code = _quick("FPDFText_GetUnicode", ctypes.c_uint, _POINTER, _INT)
@@ -139,7 +139,7 @@ _count_within = _quick("FPDFFormObj_CountObjects", _INT, _POINTER)
 _object_within = _quick("FPDFFormObj_GetObject", _POINTER, _POINTER, ctypes.c_ulong)
 _set_active = _quick("FPDFPageObj_SetIsActive", _INT, _POINTER, _INT)
 _is_clear = _quick("FPDFPageObj_HasTransparency", _INT, _POINTER)
-_matrix = _quick("FPDFPageObj_GetMatrix", _INT, _POINTER, _POINTER)
+_object_matrix = _quick("FPDFPageObj_GetMatrix", _INT, _POINTER, _POINTER)
 _count_marks = _quick("FPDFPageObj_CountMarks", _INT, _POINTER)
 _mark = _quick("FPDFPageObj_GetMark", _POINTER, _POINTER, ctypes.c_ulong)
 _mark_name = _quick("FPDFPageObjMark_GetName", _INT, _POINTER, _POINTER, ctypes.c_ulong, _POINTER)
@@ -227,7 +227,7 @@ class PageReader:
             _origin(handle, number, across, across + 8)
             item = _text_object(handle, number)
             if item not in known:
-                _matrix(handle, number, at)
+                _text_matrix(handle, number, at)
                 size = _font_size(handle, number)
                 known[item] = (size * matrix[2], size * matrix[3])
             rows.append((*point, *known[item]))
@@ -490,7 +490,7 @@ class _Painted:
 def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
     """From the space of a group to that of the page."""
     parts = (ctypes.c_float * 6)()
-    _matrix(group, ctypes.addressof(parts))
+    _object_matrix(group, ctypes.addressof(parts))
     a, b, c, d, e, f = parts
     own = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
     return own if outer is None else own @ outer
