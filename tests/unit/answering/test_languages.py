@@ -112,7 +112,11 @@ def test_each_form_of_an_english_word_is_the_opposite_of_each_form_of_the_other(
             ["Sí, el inquilino puede subarrendar la vivienda."],
         ),
         ("Se permite entrar sin casco.", ["Se permite entrar sin casco."], ["Se permite entrar con casco."]),
-        ("Il fumo è vietato qui.", ["Il fumo non è consentito qui."], ["Il fumo è consentito qui."]),
+        (
+            "Il fumo è vietato nell'edificio.",
+            ["Il fumo non è consentito nell'edificio."],
+            ["Il fumo è consentito nell'edificio."],
+        ),
         ("Nessun animale è ammesso.", ["Nessun animale è ammesso."], ["Ogni animale è ammesso."]),
     ],
 )  # fmt: skip
