@@ -108,15 +108,15 @@ class Row:
     def columns(self) -> tuple[str, ...]:
         """The year of each figure; empty where it is not clear which figure stands under which year."""
         years = self.head.columns if self.head else ()
-        if len(years) != len(self.cells) or any(cell.number and year_of(cell.number.text) for cell in self.cells):
-            return ()
-        return () if self._begins_with_note and years[0] else years
-
-    @property
-    def _begins_with_note(self) -> bool:
         first, *others = (cell.number.text if cell.number else "" for cell in self.cells)
-        short = first.isdigit() and len(first) <= _NOTE_DIGITS
-        return short and all(len(other) > _NOTE_DIGITS for other in others if other)
+        may_be_note = first.isdigit() and len(first) <= _NOTE_DIGITS
+        # A row without a note leaves that column blank.
+        if years and not years[0] and len(self.cells) == len(years) - 1 and not may_be_note:
+            years = years[1:]
+        unclear = may_be_note and all(len(other) > _NOTE_DIGITS for other in others if other) and years[:1] != ("",)
+        if len(years) != len(self.cells) or unclear or any(map(year_of, (first, *others))):
+            return ()
+        return years
 
     @cached_property
     def scale(self) -> int | None:

@@ -207,6 +207,8 @@ def _other_years(statement: Reading, placed: Sequence[_Placed], rest: Reading, y
     headed = [year for year in years if year in heads]
     # "Notes due 2022" is a row's name, and no year of its figures where the statement gives another.
     given = [year for year in headed if not any(year in one.row.label for one in placed)] or headed
+    if not years and _is_copied(placed):
+        return
     if not given and _OTHER_YEAR.search(statement.text):
         yield "it is not clear which year is meant"
     elif len(set(given)) > 1 and len(given) != len(placed):
@@ -219,6 +221,15 @@ def _other_years(statement: Reading, placed: Sequence[_Placed], rest: Reading, y
             if year not in there and not (len(set(given)) < 2 and _of_before(statement, one, there, only, found)):
                 yield f"the number {one.figure.text} is of {', '.join(sorted(there))} there"
         yield from _other_direction(statement, placed, max(each))
+
+
+def _is_copied(placed: Sequence[_Placed]) -> bool:
+    """Whether all figures of a row are given in their order, as in a table that shows it again."""
+    row = placed[0].row
+    there = [at for at, value in enumerate(row.values) if value]
+    return len(there) == len(placed) > 1 and all(
+        one.row is row and at in one.columns for at, one in zip(there, placed, strict=True)
+    )
 
 
 def _years(placed: _Placed) -> set[str]:

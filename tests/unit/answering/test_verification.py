@@ -275,6 +275,11 @@ def test_thousands_are_no_millions(head: str) -> None:
         ("Note 2023 2022\nRevenue 4 120 110\nCosts (80) (70)", "Revenue was 120 in 2022.", False),
         ("Note 2023 2022\nRevenue 4 120 110\nImpairment 7 12", "Impairment was 7 in 2023.", False),
         ("2023 2022 2021\nRevenue 4 120 110\nCosts 80 70 60", "Revenue was 120 in 2022.", False),
+        ("Note 2023 2022\nRevenue 4 120 110\nProfit 40.5 39.1", "Profit was 39.1 in 2022.", True),
+        ("Note 2023 2022\nRevenue 4 120 110\nProfit 40.5 39.1", "Profit was 40.5 in 2022.", False),
+        # A row that is shown again, whole.
+        ("2023 2022\nRevenue 120 110\nCosts 80 70", "| Revenue | 120 | 110 |", True),
+        ("2023 2022\nRevenue 120 110\nCosts 80 70", "| Revenue | 110 | 120 |", False),
         # A column of changes.
         ("2023 2022 Change\nRevenue 120 110 10\nCosts 80 70 10", "Revenue was 110 in 2022.", True),
         ("2023 2022 Change\nRevenue 120 110 10\nCosts 80 70 10", "Revenue was 10 in 2022.", False),
