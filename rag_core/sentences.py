@@ -31,13 +31,11 @@ _LONE_MARK = re.compile(r"\s*\d{1,2}\.[^\S\n]*")
 # Abbreviations that sentencex takes for the end of a sentence: those that something always follows, and those
 # that may end one, and do not where a lower-case word, a figure or a currency follows.
 _OPEN = re.compile(
-    r"\b(?:abzgl|acc|approx|aprox|bzw|ca|cf|einschl|env|eq|equiv|evtl|excl|exkl|figs?|gem|ggf|incl|inkl|mind|resp|sog|"
-    r"vgl|vs|zzgl)\.\s*\Z",
-    re.IGNORECASE,
+    r"\b(?:abzgl|approx|aprox|bzw|cf|einschl|evtl|excl|exkl|ggf|incl|inkl|sog|vgl|vs|zzgl)\.\s*\Z", re.IGNORECASE
 )
 _MAYBE_OPEN = re.compile(
-    r"\b(?:abs|art|assoc|avg|cl|dept|dev|dia|ed|est|ext|hrs?|int|max|mfr|min|misc|mo|mwst|no|nos|nr|núm|pág|paras?|pp?|"
-    r"pts?|qty|ref|sec|sq|std|tel|temp|usw|vol|wt|yr)\.\s*\Z",
+    r"\b(?:abs|acc|art|assoc|avg|ca|cl|dept|dev|dia|ed|env|eq|equiv|est|ext|figs?|gem|hrs?|int|max|mfr|min|mind|misc|mo|"
+    r"mwst|no|nos|nr|núm|pág|paras?|pp?|pts?|qty|ref|resp|sec|sq|std|tel|temp|usw|vol|wt|yr)\.\s*\Z",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[^\W\d_A-Z]|\d|[€$£¥§~≈±<>≤≥]")

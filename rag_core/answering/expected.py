@@ -131,7 +131,10 @@ def _is_year(number: Number) -> bool:
 
 def _is_day(number: Number, text: str) -> bool:
     """Whether a number is a day, by the month beside it."""
-    months = [one for one in numbers(text) if one.kind == "month"] if number.bare and not number.kind else []
+    if not number.bare or number.kind:
+        return False
+    # "12 may attend" names no month.
+    months = [one for one in numbers(text) if one.kind == "month" and one.text[0].isupper()]
     return any(
         _DAY_TO_MONTH.fullmatch(text, number.end, one.start) or _MONTH_TO_DAY.fullmatch(text, one.end, number.start)
         for one in months

@@ -125,8 +125,10 @@ def _asked(question: str) -> _Asked:
     if auxiliary is None:
         return _Asked({word.word for word in content} | telling, set(), counted)
     before = {word.word for word in content if word.start < words[auxiliary].start}
-    predicate = _predicate(words[auxiliary + 1 :])
-    rest = {word.word for word in content} - before - predicate
+    behind = {word.word for word in content} - before
+    # Where neither tells what is asked, all has to be said.
+    predicate = _predicate(words[auxiliary + 1 :]) or (behind if not before else set())
+    rest = behind - predicate
     return _Asked(before | predicate | telling, rest, counted)
 
 

@@ -50,6 +50,7 @@ def test_a_sentence_goes_on_in_the_next_line_behind_an_abbreviation() -> None:
         "It takes 10 min.| Then stir.",
         "No more than 500 kg max.| The chain holds.",
         "The answer is no.| He left.",
+        "Keep that in mind.| The shop is a gem.| He left.",
         "It fell in section 5.| The end.",
         "Weight approx.\n\n|The chain holds.",
         "Prices excl.\n|• The first.",

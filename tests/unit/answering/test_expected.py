@@ -49,6 +49,7 @@ def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind 
         (Kind.NUMBER, "It was opened in 1931.", False),
         (Kind.NUMBER, "It was opened on 3 May 1931.", False),
         (Kind.NUMBER, "It was opened on May 3.", False),
+        (Kind.NUMBER, "Of its friends 12 may attend.", True),
         (Kind.NUMBER, "On the 3rd of May it had 4 piers.", True),
         (Kind.NAME, "The bridge is by Anna Weir.", True),
         (Kind.NAME, "The bridge is by the mayor of the town.", False),

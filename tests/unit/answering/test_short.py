@@ -65,6 +65,7 @@ def test_what_is_asked_for_is_given_as_it_stands(question: str, quotes: list[str
         ("When does the contract end?", ["The term of the contract begins on 1 April 2022 and lasts five years."]),
         ("When did Edwin Hale leave?", ["Mr Edwin Hale, who was appointed on 3 May 2019, left two years later."]),
         ("When may it be terminated?", ["Terms may be changed, but not before 1 April 2024."]),
+        ("When does the fee have to be paid?", ["It was founded in 1802."]),
         ("When did it burn down?", ["Built in 1802, it burnt down later."]),
         ("When is the invoice due?", ["Invoice date: 3 September 2023."]),
         ("When does school start?", ["Oakfield School Policy 2024\n\nSchool starts at 8:45 a.m."]),
