@@ -113,6 +113,9 @@ def _is_labelled(lines: Sequence[str]) -> bool:
     """Whether lines are a table of labels with one figure each."""
     if any(line[:1].islower() or len(line) > LONGEST_LABELLED_CHARS for line in lines):
         return False
+    # Below the heads of more than a label and a value, a row is not understood without them.
+    if not _FIGURE.search(lines[0]) and len(lines[0].split()) > 2:
+        return False
     labelled = sum(bool(_LABELLED.match(line)) for line in lines)
     return labelled >= 3 and labelled * 3 >= len(lines) * 2
 
