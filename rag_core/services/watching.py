@@ -64,8 +64,8 @@ class Watching:
         SettingsError
             The URL's kind is not known or its driver is not installed.
         """
-        wanted = full_url(url)
-        return next((watch for watch in self._stores.watches.listed() if watch.url == wanted), None)
+        known = {watch.url: watch for watch in self._stores.watches.listed()}
+        return known.get(url) or known.get(full_url(url))
 
     def add(self, url: str, collection: str) -> Watch:
         """Begin to watch a folder or fsspec URL; one that is watched already is given back.

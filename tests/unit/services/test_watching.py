@@ -306,6 +306,8 @@ def test_a_folder_that_is_gone_is_still_found_among_those_watched(engine: Engine
     found = engine.watched(str(inbox))
     assert found == watch
     assert engine.watched(str(inbox / "deeper")) is None
+    gone = engine._stores.watches.add("nosuchkind://bucket/folder", "default")
+    assert engine.watched(gone.url) == gone, "its driver may be gone as well"
 
 
 @pytest.mark.parametrize("seed", [1, 2])
