@@ -8,6 +8,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from rag_core.extraction.bidi import in_reading_order
 from rag_core.extraction.cleaning import UNSPACED, clean_word, needs_cleaning
 from rag_core.extraction.pdfium import Characters
 from rag_core.extraction.runs import Run, turn
@@ -46,6 +47,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     direction : {"right", "left", "down", "up"}
         Where most of the text runs to on the displayed page.
     """
+    characters = in_reading_order(characters)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     spans, breaks = _word_spans(text)
     if not spans:
