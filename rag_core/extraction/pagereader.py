@@ -120,7 +120,7 @@ def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
 
     try:
         image = reader.picture(scale_for(reader.width, reader.height))
-        runs, confidences = read_picture(image, reader.width, reader.height)
+        runs, confidences, lost = read_picture(image, reader.width, reader.height)
     except OcrMissingError:
         layer.reason = "text recognition is not installed; add the package rapidocr"
         return layer
@@ -133,12 +133,14 @@ def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
         return layer
     if keep:
         runs = [run for run in runs if not _covered(run.rects, layer.runs)]
+    reason = f"text recognition could not read {lost} of its lines" if lost else ""
     if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNISED:
+        layer.reason = layer.reason or reason
         return layer  # specks and ornaments
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
-        return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason, written=False)
-    return _Found(runs, PageState.OCR, confidence, "", written=False)
+        return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
+    return _Found(runs, PageState.OCR, confidence, reason, written=False)
 
 
 def _in_short(error: Exception) -> str:

@@ -107,6 +107,50 @@ def test_scanned_page(scan: Path) -> None:
     assert all(page.text[start:end].strip() for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True))
 
 
+LOTS = ("Lot 68 was sold for 1,896 pounds on 9 May 1966.", "Lot 86 was kept, since nobody bid 9,861 pounds for it.")
+
+
+@pytest.mark.parametrize("angle", [90, 180, 270, 2, -1.5])
+def test_a_scan_is_read_whichever_way_it_lies(tmp_path: Path, angle: float) -> None:
+    pytest.importorskip("rapidocr")
+    source = make(tmp_path / "source.pdf", lines("Minutes of the meeting", "", *PROSE, "", *LOTS))
+    document = PdfiumDocument(source)
+    with document.open_page(0) as reader:
+        picture = reader.picture(2.5).rotate(angle, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    document.close()
+    picture.save(tmp_path / "scan.pdf", resolution=180)
+    page = read(tmp_path / "scan.pdf", 0, "auto").page
+    assert page.text.split() == " ".join(("Minutes of the meeting", *PROSE, *LOTS)).split()
+    assert (page.state, page.reason) == (PageState.OCR, "")
+    for word in ("Minutes", "founder", "1966"):
+        start = page.text.index(word)
+        straight = read(source).page
+        x0, y0, x1, y1 = straight.boxes.within(straight.text.index(word), straight.text.index(word) + len(word))[0]
+        across, down = ((x0 + x1) / 2 - 0.5) * 595, ((y0 + y1) / 2 - 0.5) * 842
+        turn = np.radians(angle)
+        expected = (
+            0.5 + (across * np.cos(turn) + down * np.sin(turn)) / page.width,
+            0.5 + (down * np.cos(turn) - across * np.sin(turn)) / page.height,
+        )
+        x0, y0, x1, y1 = page.boxes.within(start, start + len(word))[0]
+        assert ((x0 + x1) / 2, (y0 + y1) / 2) == pytest.approx(expected, abs=0.02)
+
+
+def test_lines_that_cannot_be_read_are_left_out_and_told(tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr")
+    document = PdfiumDocument(make(tmp_path / "source.pdf", lines(*PROSE)))
+    with document.open_page(0) as reader:
+        picture = reader.picture(2.5)
+    document.close()
+    # The second line, as it shows through from the other side of the paper.
+    place = (150, round((842 - 747) * 2.5), 1300, round((842 - 733) * 2.5))
+    picture.paste(picture.crop(place).transpose(Image.Transpose.FLIP_LEFT_RIGHT), place)
+    picture.save(tmp_path / "scan.pdf", resolution=180)
+    page = read(tmp_path / "scan.pdf", 0, "auto").page
+    assert page.text.split() == f"{PROSE[0]} {PROSE[2]}".split()
+    assert page.reason == "text recognition could not read 1 of its lines"
+
+
 def test_stamped_scan_keeps_its_text_layer(scan: Path) -> None:
     pytest.importorskip("rapidocr")
     page = read(scan, 1, "auto").page
