@@ -254,7 +254,8 @@ def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple
 def _step_back(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
     """Where the next chunk begins: as many whole pieces back as the overlap allows."""
     begin, shared = last, 0
-    while begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
+    # What has no token, as a stray NUL, is within any overlap, and within none as well.
+    while overlap and begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
         begin -= 1
         shared += pieces[begin].tokens
     # One sentence somewhat longer than the overlap is better shared than none.

@@ -140,3 +140,10 @@ def test_chunks_that_leave_no_room_for_the_prefix_are_refused_by_the_setting() -
 def test_words_around_a_page_break_stay_two_words(embedder: BundledEmbedder) -> None:
     joined, spaced = embedder.offsets([f"bridge{PAGE_BREAK}sold", "bridge sold"])
     assert joined.tolist() == spaced.tolist() == [[0, 6], [7, 11]]
+
+
+def test_nothing_is_shared_without_overlap_not_even_what_has_no_token(embedder: BundledEmbedder) -> None:
+    text = "the. the. the. \x00\n\nthe the the; 00000000000061A000A02A0671A000."
+    spans = Chunker(ChunkRule(32, 0.0, 256, 2), embedder.offsets).chunk("report.pdf", [page(text)])
+    assert len(spans) > 1
+    assert all(before.end <= after.start for before, after in itertools.pairwise(spans))
