@@ -113,7 +113,7 @@ class Publication:
         if work.activate:
             try:
                 self._remove_former(work)
-            except (StoreError, OSError) as error:  # no search sees it, and the indexer tries again
+            except StoreError as error:  # no search sees it, and the indexer tries again
                 log.warning("what %s replaced could not be removed yet: %s", work.name, error)
         if not work.of_reindex:
             stores.jobs.finish(work.job_id, JobState.DONE, work.status, work.reason)

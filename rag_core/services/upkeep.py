@@ -67,7 +67,7 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
         _remove_generations(stores, removal)
         if stores.library.hidden_versions():
             _remove_replaced(stores, removal)
-    except (StoreError, OSError) as error:
+    except StoreError as error:
         log.warning("what was deleted or replaced could not all be removed yet: %s", error)
 
 

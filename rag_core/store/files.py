@@ -120,9 +120,15 @@ class FileStore:
             shutil.rmtree(folder, ignore_errors=True)
 
     def delete(self, digest: str) -> None:
-        """Remove the content at an address, if it is there."""
-        if self.exists(digest):
-            self._fs.rm_file(self._path(digest))
+        """Remove the content at an address, if it is there; raises `StoreUnavailable` where it cannot be removed."""
+        try:
+            if self.exists(digest):
+                self._fs.rm_file(self._path(digest))
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The stored file {digest[:12]}… cannot be removed ({error.strerror or error}). See to the permissions "
+                "of the data folder; it is tried again by itself."
+            ) from error
 
     def exists(self, digest: str) -> bool:
         return bool(self._fs.exists(self._path(digest)))

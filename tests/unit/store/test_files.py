@@ -76,6 +76,16 @@ def test_files_that_others_put_there_are_left_alone(tmp_path: Path) -> None:
     assert all((tmp_path / name).exists() for name in strange)
 
 
+def test_a_file_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    digest = store.put(b"a pdf")
+    path = tmp_path / digest[:2] / digest
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StoreUnavailable, match="cannot be removed .* permissions"):
+        store.delete(digest)
+
+
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataFolderUnwritable, match="file"):
