@@ -50,6 +50,8 @@ def with_fields(reader: PageReader, characters: Characters) -> tuple[Characters,
     codes = characters.codes.copy()
     typed = np.arange(count) >= printed
     free = typed.copy()
+    heights = (characters.boxes[:, 3] - characters.boxes[:, 1])[~np.isnan(characters.boxes[:, 0])]
+    height = float(np.median(heights)) if len(heights) else 1.0
     # What is added gets the numbers that follow.
     added = [_BLANK, _LINE_END]
     spots = [np.full(4, np.nan, np.float32)] * 2
@@ -61,7 +63,9 @@ def with_fields(reader: PageReader, characters: Characters) -> tuple[Characters,
                 codes[inside] = _BLANK
             numbers = np.array([count + len(added)])
             added.append(_TICKED if ticked else _NOT_TICKED)
-            spots.append(rect)
+            # As high as a letter: what is larger than the text around it looks like a heading.
+            middle, half = (rect[1] + rect[3]) / 2, min(height, rect[3] - rect[1]) / 2
+            spots.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
         else:
             own = np.flatnonzero(inside & free)
             if not len(own):

@@ -12,7 +12,7 @@ from reportlab.lib.colors import transparent
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.extraction.pdfium import PdfiumDocument
-from tests.unit.extraction.pdfs import make, read
+from tests.unit.extraction.pdfs import PROSE, lines, make, read
 
 
 def _form(path: Path) -> Path:
@@ -65,7 +65,19 @@ def test_values_and_ticks_of_a_form_stand_beside_their_labels(tmp_path: Path) ->
         page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)
     ] == page.text.split()
     tick = page.boxes.within(page.text.index("☒"), page.text.index("☒") + 1)[0]
-    assert tick[:2] == pytest.approx([200 / 595, 1 - 575 / 842], abs=0.01)
+    assert tick[0] == pytest.approx(200 / 595, abs=0.01)
+    assert tick[1] < 1 - 565 / 842 < tick[3]
+
+
+def test_a_box_that_is_higher_than_its_label_makes_it_no_heading(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        lines(*PROSE)(canvas)
+        canvas.drawString(72, 560, "Agreed")
+        canvas.acroForm.checkbox(name="agreed", x=120, y=548, size=30)
+
+    found = read(make(tmp_path / "a.pdf", draw))
+    assert "Agreed ☐" in found.page.text
+    assert found.headings == ()
 
 
 def test_values_of_a_form_are_in_its_picture(tmp_path: Path) -> None:
