@@ -15,7 +15,7 @@ from rag_core.types import BoolArray, FloatArray, Int64Array
 # In ems from the baseline: how far down and up the letters of common fonts reach.
 _DOWN, _UP = -0.22, 0.9
 # As shares of a height: what changes less is the same.
-_ALIKE = 0.001
+_ALIKE = 0.01
 # Brackets may be higher than the letters of a font that has a height.
 _FEWEST_CHANGES, _FEWEST_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
 

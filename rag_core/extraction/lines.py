@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 from rag_core.extraction.raised import SUPERSCRIPTS
 from rag_core.extraction.runs import Run
@@ -29,7 +28,9 @@ class Line:
     _tabular: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.runs = [self.runs[0], *(_as_mark(*pair) for pair in pairwise(self.runs))]
+        following = [run.text for run in self.runs[2:]] + [""]
+        marks = map(_as_mark, self.runs, self.runs[1:], following)
+        self.runs = [self.runs[0], *marks]
         boxes = [run.box for run in self.runs]
         self.box = (
             min(box[0] for box in boxes),
@@ -77,8 +78,10 @@ def _touches(before: Run, run: Run) -> bool:
     return -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
 
 
-def _as_mark(before: Run, run: Run) -> Run:
+def _as_mark(before: Run, run: Run, following: str) -> Run:
     """The run, its figure as a superscript where it stands small and raised behind the run before it."""
+    if following.startswith(("/", "⁄")):  # the upper part of a fraction
+        return run
     raised = 0.25 * before.size < before.box[3] - run.box[3] < before.size and run.size < 0.9 * before.size
     if raised and _touches(before, run) and _MARK.match(run.text):
         return replace(run, words=[word.translate(SUPERSCRIPTS) for word in run.words])
