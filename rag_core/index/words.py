@@ -28,6 +28,8 @@ MAX_TERMS = 64
 MAX_POSTINGS = 50_000
 # Words whose document frequency is remembered between two changes of the index.
 MAX_REMEMBERED = 20_000
+# To the tokenizer they are figures like others: "sales²" would not be found by "sales".
+_RAISED = dict.fromkeys(map(ord, "⁰¹²³⁴⁵⁶⁷⁸⁹"), " ")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 
@@ -50,7 +52,7 @@ def terms(question: str) -> list[str]:
     ['10-k', 'say', 'enospc', '10', 'k']
     """
     # Composed: an accent typed as a character of its own would cut its word in two.
-    composed = unicodedata.normalize("NFC", question)
+    composed = unicodedata.normalize("NFC", question.translate(_RAISED))
     whole = [match.group().lower() for match in _TERM.finditer(composed)]
     content = [term for term in whole if term not in STOPWORDS]
     parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOPWORDS]
@@ -90,7 +92,7 @@ class WordIndex:
     def add(self, chunk_ids: Sequence[int], rows: Sequence[tuple[str, str, str]]) -> None:
         """Add or overwrite chunks, each as ``(prefix, text, version)``."""
         values = [
-            {"id": chunk_id, "prefix": prefix, "body": body, "version": version}
+            {"id": chunk_id, "prefix": prefix.translate(_RAISED), "body": body.translate(_RAISED), "version": version}
             for chunk_id, (prefix, body, version) in zip(chunk_ids, rows, strict=True)
         ]
         if values:

@@ -6,13 +6,15 @@ import re
 import unicodedata
 
 PLAIN_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-"})
+# Footnote marks go: made figures like others they would make another number of the one that they stand behind.
+PLAIN_MARKS |= dict.fromkeys(map(ord, "⁰¹²³⁴⁵⁶⁷⁸⁹"), "")
 
 _MARK = re.compile(f"[{''.join(map(chr, PLAIN_MARKS))}]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
 def plain(text: str) -> str:
-    """A text in lower case, without accents, with plain quotation marks and hyphens.
+    """A text in lower case, without accents and raised figures, with plain quotation marks and hyphens.
 
     >>> plain("Nestlé’s")
     "nestle's"

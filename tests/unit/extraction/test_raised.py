@@ -8,6 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.answering.numbers import numbers
+from rag_core.answering.wording import squeezed, words
 from rag_core.sentences import sentence_spans
 from tests.unit.extraction.pdfs import make, raw_pdf, read
 
@@ -121,3 +122,14 @@ def test_raised_figures_of_the_font_itself(tmp_path: Path) -> None:
     )
     (tmp_path / "page.pdf").write_bytes(pdf)
     assert read(tmp_path / "page.pdf").page.text == "it was 1,234² kg in 2021³ on 5 m² or 55 as told"
+
+
+def test_statements_are_compared_without_marks() -> None:
+    assert [word.folded for word in words("Net sales² rose to 5.2¹ million.")][:5] == [
+        "net",
+        "sales",
+        "rose",
+        "to",
+        "5.2",
+    ]
+    assert squeezed("Net sales² rose to 5.2¹ million.")[0] == "Net sales rose to 5.2 million."

@@ -71,6 +71,14 @@ def test_accents_and_case_make_no_difference(index: WordIndex, question: str, fo
     assert ask(index, unicodedata.normalize(form, question)) == [5]
 
 
+def test_footnote_marks_make_no_difference(tmp_path: Path) -> None:
+    marked = WordIndex(tmp_path / "words.sqlite")
+    marked.add([1, 2], [("", "Net sales² were $5.2¹ million in 2021³.", "v"), ("", "Nothing was sold.", "v")])
+    for question in ("sales", "5.2", "2021", "sales²"):
+        assert ask(marked, question) == [1]
+    marked.close()
+
+
 def test_a_text_with_combining_accents_is_found_by_whole_letters(tmp_path: Path) -> None:
     index = WordIndex(tmp_path / "words.sqlite")
     index.add([1], [("", unicodedata.normalize("NFD", "Rückstellung für Altlasten"), "v")])
