@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
     path = tmp_path / digest[:2] / digest
     path.unlink()
     path.mkdir()
-    with pytest.raises(StoreUnavailable, match="cannot be removed .* permissions"):
+    with pytest.raises(StoreUnavailable, match=r"cannot be removed .* permissions"):
         store.delete(digest)
 
 
