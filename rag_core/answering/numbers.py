@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -61,6 +62,9 @@ _AFTER = re.compile(
     r"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d)))?",
     re.I,
 )
+# Marks of footnotes stand between a figure and its unit; behind a ten they are its power.
+_RAISED = re.compile(r"[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*")
+_POWER = re.compile(r"[⁰¹²³⁴-⁹]{1,2}")
 _WORDS = re.compile(
     r"\b(?:"
     + "|".join([*_SPELLED, "hundred"])
@@ -173,13 +177,16 @@ def _rounds(value: Decimal, rounded: Decimal) -> bool:
 
 def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
     for match in pattern.finditer(text):
-        after = _AFTER.match(text, match.end())
+        raised = _RAISED.match(text, match.end())
+        after = _AFTER.match(text, raised.end() if raised else match.end())
         scale = ((after and after["scale"]) or "").casefold()
         suffix = match["suffix"] or ""
         start = match.start() + len(match[0]) - len(match[0].lstrip())
         end = after.end() if after and (after["scale"] or after["percent"] or after["currency"]) else match.end()
         named = match["currency"] or (after and after["currency"]) or ""
         mantissas = _values(match["number"])
+        if raised and match["number"] == "10" and _POWER.fullmatch(raised[0]):
+            mantissas = frozenset({Decimal(1).scaleb(int(unicodedata.normalize("NFKC", raised[0])))})
         powers = {SCALES.get(scale, 0)}
         if scale == "m" or suffix in ("m", "M"):
             # Metres and millions are written alike.

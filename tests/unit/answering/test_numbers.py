@@ -18,6 +18,8 @@ from rag_core.answering.numbers import equal, numbers, table_scales
         ("forty million", [40_000_000]),
         ("two hundred and five", [205]),
         ("twenty-one", [21]),
+        ("$5.2¹ million and 2021²,³", [5_200_000, 2021]),
+        ("10⁶ kg and 10¹,² others", [1_000_000, 10]),
         ("the 17th and the seventeenth", [17, 17]),
         ("1754–63", [1754, 1763]),
         ("1789-07-14", [1789, 7, 14]),
