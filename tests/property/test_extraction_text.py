@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from rag_core.extraction import protocol
 from rag_core.extraction.cleaning import clean_word
 from rag_core.extraction.compose import compose
-from rag_core.extraction.furniture import edges_of, running_spans
+from rag_core.extraction.furniture import edges_of, furniture_of
 from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import separators
 from rag_core.extraction.protocol import ReadPage
@@ -121,7 +121,7 @@ def test_furniture_is_whole_lines_of_the_page(texts: list[str]) -> None:
     edges = [edges_of(index, text) for index, text in enumerate(texts)]
     for index, text in enumerate(texts):
         others = [edge for edge in edges if edge.page_index != index]
-        for start, end in running_spans(edges[index], others):
+        for start, end in furniture_of(edges[index], others).spans:
             assert text[start:end].strip()
             assert "\n" not in text[start:end]
             assert start == 0 or text[start - 1] == "\n"
