@@ -58,13 +58,13 @@ def mark_clean(stores: Stores) -> None:
 
 
 def finish_removals(stores: Stores, removal: Removal) -> None:
-    """Remove what no search finds: deleted documents, replaced versions, generations that were swapped out.
+    """Remove what no search finds: deleted documents, replaced versions, every generation that does not answer.
 
-    What a store keeps from being removed is left to the next call. So is what a re-index has built, while one waits.
+    What a store keeps from being removed is left to the next call. Not to be called while one is built.
     """
     try:
         removal.finish()
-        _remove_generations(stores, removal)
+        _remove_generations(stores, removal, "retired", "building")
         if stores.library.hidden_versions():
             _remove_replaced(stores, removal)
     except StoreError as error:
@@ -158,15 +158,14 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_former(stores: Stores, removal: Removal) -> None:
-    """Complete versions that were replaced, and generations that were swapped out."""
+    """Complete versions that were replaced, and generations that do not answer, but for one that is still built."""
     _remove_replaced(stores, removal)
-    _remove_generations(stores, removal)
-
-
-def _remove_generations(stores: Stores, removal: Removal) -> None:
-    """Generations that do not answer, but for one that a re-index still builds."""
     wanted = any(job.kind == "reindex" for job in stores.jobs.listed(active=True))
-    for state in ("retired", *(() if wanted else ("building",))):
+    _remove_generations(stores, removal, "retired", *(() if wanted else ("building",)))
+
+
+def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
+    for state in states:
         for generation_id, _ in stores.library.generations(state):
             removal.generation(generation_id)
 

@@ -312,6 +312,7 @@ def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engin
     assert engine.documents() == before_it
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert engine.mismatch() == {}
+    assert engine._stores.library.generations("building") == []
     assert_in_agreement(engine)
 
 
