@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 
 from rag_core.answering.english import AUXILIARIES, tokens
 from rag_core.answering.numbers import Number, numbers
@@ -102,10 +103,16 @@ def holds(kind: Kind, text: str, question: str) -> bool:
     return _HOLDS[kind](text, question)
 
 
+# A text's numbers are asked about one by one.
+@lru_cache(maxsize=64)
+def _numbers(text: str) -> tuple[Number, ...]:
+    return tuple(numbers(text))
+
+
 def unasked(text: str, question: str) -> list[Number]:
     """The numbers of a text that its question does not name itself."""
-    known: set[Decimal] = {value for number in numbers(question) for value in number.values}
-    return [number for number in numbers(text) if not known & number.values]
+    known: set[Decimal] = {value for number in _numbers(question) for value in number.values}
+    return [number for number in _numbers(text) if not known & number.values]
 
 
 def periods(text: str) -> set[str]:
@@ -115,7 +122,7 @@ def periods(text: str) -> set[str]:
     ['2023', 'q1', 'q2']
     """
     quarters = (f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text))
-    return {*quarters, *(number.text for number in numbers(text) if _is_year(number))}
+    return {*quarters, *(number.text for number in _numbers(text) if _is_year(number))}
 
 
 def dated(number: Number, text: str) -> bool:
@@ -134,7 +141,7 @@ def _is_day(number: Number, text: str) -> bool:
     if not number.bare or number.kind:
         return False
     # "12 may attend" names no month.
-    months = [one for one in numbers(text) if one.kind == "month" and one.text[0].isupper()]
+    months = [one for one in _numbers(text) if one.kind == "month" and one.text[0].isupper()]
     return any(
         _DAY_TO_MONTH.fullmatch(text, number.end, one.start) or _MONTH_TO_DAY.fullmatch(text, one.end, number.start)
         for one in months

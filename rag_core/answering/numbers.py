@@ -44,7 +44,7 @@ _GROUPED = (
     r"\d+,\d{1,2}(?![\d]|,\d)|\d+(?:\.\d+)?"
 )
 # Letters alone are metres, and "b" and "k" stand right behind their number.
-_SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
+SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 
 
 def _digit_pattern(grouped: str) -> re.Pattern[str]:
@@ -56,7 +56,7 @@ def _digit_pattern(grouped: str) -> re.Pattern[str]:
 
 _DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED}|{_GROUPED}")
 _AFTER = re.compile(
-    rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{_SCALE_WORDS}|m)\b)?\.?"
+    rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{SCALE_WORDS}|m)\b)?\.?"
     r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cento?\b|percentage points?\b|pp\b|prozent\b|pour cent\b|por ciento\b)?"
     r"[\s\u00a0]{0,2}"
     r"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d)))?",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rag_core.answering.numbers import CURRENCIES, MONTHS, SCALES, Number, numbers
+from rag_core.answering.numbers import CURRENCIES, MONTHS, SCALE_WORDS, SCALES, Number, numbers
 from rag_core.answering.wording import words
 
 _LINE = re.compile(r"[^\n]*\n?")
@@ -37,13 +37,12 @@ _CAPTION_LINES = 4
 _LONGEST_CAPTION = 110
 # A note's number: shorter than any of the amounts beside it.
 _NOTE_DIGITS = 2
-_WORD = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 _MONEY = r"(?:US\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|euros?|dollars?|pounds?)\b)"
 # "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000": never "5 million".
 _SCALE = re.compile(
-    rf"(?:^|[(,;:]|\b(?:in|en)\s(?:[A-Za-z]+\s)?)\s*(?:{_MONEY}\s?)?(?P<a>{_WORD})\b"
-    rf"|{_MONEY}\s?(?:in\s)?(?P<b>{_WORD}|m|k|b)\b"
-    rf"|(?<!\d)(?<!\d\s)\b(?P<c>{_WORD})\b\.?\s?(?:of\s|de\s|di\s|d['’])?\s?{_MONEY}"
+    rf"(?:^|[(,;:]|\b(?:in|en)\s(?:[A-Za-z]+\s)?)\s*(?:{_MONEY}\s?)?(?P<a>{SCALE_WORDS})\b"
+    rf"|{_MONEY}\s?(?:in\s)?(?P<b>{SCALE_WORDS}|m|k|b)\b"
+    rf"|(?<!\d)(?<!\d\s)\b(?P<c>{SCALE_WORDS})\b\.?\s?(?:of\s|de\s|di\s|d['’])?\s?{_MONEY}"
     rf"|(?<![\d.,])(?:{_MONEY}\s?['’]?|['’])(?P<d>000)s?\b|(?<![\w.,])(?P<e>[Tk])(?:€|EUR)",
     re.IGNORECASE,
 )
