@@ -6,13 +6,13 @@ The only module that imports ``xllamacpp``, which is an extra, when the model is
 from __future__ import annotations
 
 import importlib.util
-import os
 import secrets
 import threading
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
+from rag_core.cores import usable_cores
 from rag_core.errors import GeneratorUnavailable
 from rag_core.settings import Settings
 
@@ -73,7 +73,7 @@ class GgufServer:
         params.verbosity = _ERRORS_ALONE
         for threads in (params.cpuparams, params.cpuparams_batch):
             # Its threads wait for each other in busy loops: one too many, and each step takes ten times as long.
-            threads.n_threads = self._settings.gguf_threads or max(1, _cores() - 1)
+            threads.n_threads = self._settings.gguf_threads or max(1, usable_cores() - 1)
             threads.poll = 0
         try:
             server = xllamacpp.Server(params)
@@ -112,8 +112,3 @@ def problem_of(path: Path) -> str:
             "pip install -r requirements-gguf.txt"
         )
     return ""
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rag_core.cores import usable_cores
 from rag_core.extraction import protocol
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ class WorkerProcess:
         environment |= {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             "PYTHONIOENCODING": "utf-8",
-            "OMP_NUM_THREADS": str(os.cpu_count() or 1),
+            "OMP_NUM_THREADS": str(usable_cores()),
             "OPENBLAS_NUM_THREADS": "1",
             # glibc reserves a heap a thread, which alone can use up the memory limit.
             "MALLOC_ARENA_MAX": "2",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rag_core.cores import usable_cores
 from rag_core.errors import DamagedPdf, DocumentTooLarge, EmptyDocument, EncryptedPdf, ExtractionFailed
 from rag_core.extraction.assembly import Assembler
 from rag_core.extraction.headings import Sections
@@ -19,7 +19,7 @@ from rag_core.extraction.protocol import ReadPage, unpack_page
 from rag_core.types import Page, PageState
 
 # Workers on one file; of a document with fewer pages each than `_LEAST_PAGES` fewer.
-READERS = min(os.cpu_count() or 1, 4)
+READERS = min(usable_cores(), 4)
 _LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
 # Pages asked of each worker before the first of them is taken.

@@ -15,7 +15,7 @@ FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*
 FOLDERS = {"extraction", "chunking", "embedding", "index", "retrieval", "answering", "evaluation", "store"}
 # A layer may import those before it; the folders are one layer and leave one another alone.
 LAYERS = (
-    {"errors", "types", "sentences", "malloc"},
+    {"errors", "types", "sentences", "malloc", "cores"},
     {"settings"},
     FOLDERS,
     {"guide"},
