@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.extraction.pdfium import Characters, Covers
+from rag_core.extraction.pageobjects import Covers
+from rag_core.extraction.pdfium import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:

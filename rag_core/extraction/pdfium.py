@@ -1,7 +1,4 @@
-"""The one module that imports pypdfium2: characters with their boxes, and pictures of pages.
-
-Pdfium is not thread-safe, and a hostile file may crash it: this runs in a worker process, on one thread.
-"""
+"""Files and their pages as pdfium reads them: characters with their boxes, form fields, and pictures of pages."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pypdfium2
-import pypdfium2.raw as raw
 
+from rag_core.extraction import pageobjects
+from rag_core.extraction.bindings import INT, POINTER, PdfDocument, PdfiumError, address, quick, raw
 from rag_core.extraction.levels import drawn_across, levelled
 from rag_core.extraction.raised import with_raised
 from rag_core.extraction.structure import font_name
-from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
+from rag_core.types import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -34,25 +31,12 @@ if TYPE_CHECKING:
 # Of characters, each with the name of its font and its code there, the code points; 0 where a code may stay.
 Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
-Matrix: TypeAlias = Any
-# Left, bottom, right and top in points, beyond any page.
-_EVERYWHERE, _NOWHERE = (-1e6, -1e6, 1e6, 1e6), (-1e6, -1e6, 1 - 1e6, 1 - 1e6)
-
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
 _TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
 _NOT_SHOWN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _MOST_ANNOTATIONS = 2000
 _MOST_CHARACTERS = 400_000
-# What lies under text is drawn first as a rule, and what was slipped in stands last.
-_ENDS = 16
-_LEAST_FILL_POINTS = 6.0
-# So is what covers it: of a page, and of each group in it, so many objects from the end.
-_LATE = 160
-_COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
-_DEEPEST = 3
-# A clip of more parts than these is no rectangle that text runs out of.
-_MOST_CLIPS, _MOST_SEGMENTS = 8, 16
 _MOST_PIXELS = 40_000_000
 # Points: no one could read letters this small, nor does text recognition.
 _SMALLEST_LETTERS = 2.0
@@ -87,21 +71,6 @@ class Characters:
     height: float
 
 
-@dataclass(frozen=True)
-class Covers:
-    """What is painted on a page in areas, in order: ``rects`` as fractions of the page as displayed, shape (n, 4).
-
-    ``pictures`` says which are images, ``clear`` which let something show through. ``before`` tells of a text object
-    how many are painted before it; of one that is not there, none is. ``layered`` are text objects of groups in layers.
-    """
-
-    rects: FloatArray
-    pictures: BoolArray
-    clear: BoolArray
-    before: dict[int, int]
-    layered: set[int]
-
-
 @dataclass
 class _Fields:
     """Form fields that a page shows: left, bottom, right and top of each in points, and whether it is ticked.
@@ -114,49 +83,15 @@ class _Fields:
     printed: int = 0
 
 
-def _quick(name: str, result: Any, *arguments: Any) -> Any:
-    """A function of pdfium that takes handles as plain numbers, which makes a call three times as fast."""
-    return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
-
-
-_POINTER, _INT = ctypes.c_void_p, ctypes.c_int
-_loose_box = _quick("FPDFText_GetLooseCharBox", _INT, _POINTER, _INT, _POINTER)
-_ink_box = _quick("FPDFText_GetCharBox", _INT, _POINTER, _INT, *[_POINTER] * 4)
-_origin = _quick("FPDFText_GetCharOrigin", _INT, _POINTER, _INT, _POINTER, _POINTER)
-_text_matrix = _quick("FPDFText_GetMatrix", _INT, _POINTER, _INT, _POINTER)
-_font_size = _quick("FPDFText_GetFontSize", ctypes.c_double, _POINTER, _INT)
-_lacks_letter = _quick("FPDFText_HasUnicodeMapError", _INT, _POINTER, _INT)
-_code = _quick("FPDFText_GetUnicode", ctypes.c_uint, _POINTER, _INT)
-_font = _quick("FPDFTextObj_GetFont", _POINTER, _POINTER)
-_text_object = _quick("FPDFText_GetTextObject", _POINTER, _POINTER, _INT)
-_render_mode = _quick("FPDFTextObj_GetTextRenderMode", _INT, _POINTER)
-_fill_colour = _quick("FPDFPageObj_GetFillColor", _INT, *[_POINTER] * 5)
-_page_object = _quick("FPDFPage_GetObject", _POINTER, _POINTER, _INT)
-_object_type = _quick("FPDFPageObj_GetType", _INT, _POINTER)
-_object_bounds = _quick("FPDFPageObj_GetBounds", _INT, *[_POINTER] * 5)
-_draw_mode = _quick("FPDFPath_GetDrawMode", _INT, _POINTER, _POINTER, _POINTER)
-_count_within = _quick("FPDFFormObj_CountObjects", _INT, _POINTER)
-_object_within = _quick("FPDFFormObj_GetObject", _POINTER, _POINTER, ctypes.c_ulong)
-_set_active = _quick("FPDFPageObj_SetIsActive", _INT, _POINTER, _INT)
-_is_clear = _quick("FPDFPageObj_HasTransparency", _INT, _POINTER)
-_object_matrix = _quick("FPDFPageObj_GetMatrix", _INT, _POINTER, _POINTER)
-_count_marks = _quick("FPDFPageObj_CountMarks", _INT, _POINTER)
-_mark = _quick("FPDFPageObj_GetMark", _POINTER, _POINTER, ctypes.c_ulong)
-_mark_name = _quick("FPDFPageObjMark_GetName", _INT, _POINTER, _POINTER, ctypes.c_ulong, _POINTER)
-_clip = _quick("FPDFPageObj_GetClipPath", _POINTER, _POINTER)
-_count_clips = _quick("FPDFClipPath_CountPaths", _INT, _POINTER)
-_count_segments = _quick("FPDFClipPath_CountPathSegments", _INT, _POINTER, _INT)
-_segment = _quick("FPDFClipPath_GetPathSegment", _POINTER, _POINTER, _INT, _INT)
-_segment_point = _quick("FPDFPathSegment_GetPoint", _INT, *[_POINTER] * 3)
-# Pdfium runs on one thread: colours are all read into the same place.
-_PARTS = (ctypes.c_uint * 4)()
-_NO_COLOUR = (0, 0, 0, 255)
-_PART_ADDRESSES = [ctypes.addressof(_PARTS) + 4 * place for place in range(4)]
-
-
-# The name of a mark as UTF-16, and behind it its length.
-_NAME = (ctypes.c_ushort * 12)()
-_NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
+_loose_box = quick("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
+_ink_box = quick("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
+_origin = quick("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
+_text_matrix = quick("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
+_font_size = quick("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
+_lacks_letter = quick("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
+_code = quick("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
+_font = quick("FPDFTextObj_GetFont", POINTER, POINTER)
+_text_object = quick("FPDFText_GetTextObject", POINTER, POINTER, INT)
 
 
 class PageReader:
@@ -187,7 +122,7 @@ class PageReader:
             codes[np.array(list(unmapped))[told > 0]] = told[told > 0]
         # As FS_RECTF has them: left, top, right, bottom.
         rects = np.zeros((count, 4), np.float32)
-        handle, first = _address(self._text.raw), rects.ctypes.data
+        handle, first = address(self._text.raw), rects.ctypes.data
         addresses = range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF))
         deque(map(_loose_box, repeat(handle), range(count), addresses), maxlen=0)
         boxes = rects[:, [0, 3, 2, 1]]
@@ -198,7 +133,7 @@ class PageReader:
 
     def _unmapped(self, count: int) -> dict[int, tuple[str, int]]:
         """By the character's number, the font and code of each that pdfium knows no letter for."""
-        handle = _address(self._text.raw)
+        handle = address(self._text.raw)
         lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
         found = {}
@@ -211,7 +146,7 @@ class PageReader:
 
     def _objects(self, numbers: Iterable[int]) -> Int64Array:
         """What names the text objects of characters, and their fonts, shape (n, 2); 0 where there is none."""
-        handle = _address(self._text.raw)
+        handle = address(self._text.raw)
         items = [_text_object(handle, number) or 0 for number in numbers]
         # A font that the file draws itself has no name, and its letters any size.
         fonts = {item: _font(item) or 0 if _font_name(item) else 0 for item in {*items}}
@@ -219,7 +154,7 @@ class PageReader:
 
     def _places(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
         """Origins of characters, and what goes up an em from there, in PDF user space; each shape (n, 2)."""
-        handle, matrix, point = _address(self._text.raw), (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
+        handle, matrix, point = address(self._text.raw), (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
         at, across = ctypes.addressof(matrix), ctypes.addressof(point)
         known: dict[int | None, tuple[float, float]] = {}
         rows = []
@@ -236,7 +171,7 @@ class PageReader:
 
     def _inks(self, numbers: Iterable[int]) -> FloatArray:
         """Boxes of what is drawn of characters in PDF user space, shape (n, 4)."""
-        handle, sides = _address(self._text.raw), (ctypes.c_double * 4)()
+        handle, sides = address(self._text.raw), (ctypes.c_double * 4)()
         left, right, bottom, top = (ctypes.addressof(sides) + 8 * side for side in (0, 2, 1, 3))
         rows = []
         for number in numbers:
@@ -293,31 +228,23 @@ class PageReader:
 
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
         """Which text object each of these characters is drawn by, 0 where it is by none."""
-        handle = _address(self._text.raw)
+        handle = address(self._text.raw)
         return [item or 0 for item in map(_text_object, repeat(handle), numbers)]
 
     def looks(self, items: Sequence[int]) -> Int64Array:
         """How text objects are painted, shape (n, 5): render mode, and red, green, blue and opacity of the fill."""
-        colours = np.zeros((len(items), 4), np.uint32)
-        first, size = colours.ctypes.data, colours.itemsize
-        places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
-        known = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
-        colours[~known] = _NO_COLOUR
-        modes = np.fromiter(map(_render_mode, items), np.int64, len(items))
-        return np.column_stack([modes, colours]).astype(np.int64)
+        return pageobjects.looks(items)
 
     def clips(self, items: Sequence[int]) -> FloatArray:
         """The rectangle within which each object may paint, shape (n, 4); larger than any page if it has none."""
-        counts = map(_count_clips, map(_clip, items))
-        clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
-        rects = np.full((len(items), 4), _EVERYWHERE, np.float32)
-        if clipped:
-            rects[clipped] = self._displayed(np.array([_clip_bounds(_clip(items[one])) for one in clipped], np.float32))
+        rects = np.full((len(items), 4), pageobjects.EVERYWHERE, np.float32)
+        if clips := pageobjects.clips(items):
+            rects[list(clips)] = self._fractions(list(clips.values()))
         return rects
 
     def in_layers(self, items: Sequence[int]) -> set[int]:
         """Those objects that are marked as part of a layer, which may be switched off."""
-        return _in_layers(items)
+        return pageobjects.in_layers(items)
 
     def inks(self, numbers: range) -> Int64Array:
         """How characters are painted, shape (n, 6).
@@ -325,49 +252,28 @@ class PageReader:
         Each row: a number that names the text object, 0 where there is none; its render mode; red, green, blue
         and opacity of its fill, 0..255.
         """
-        handle = _address(self._text.raw)
+        handle = address(self._text.raw)
         known: dict[int | None, tuple[int, ...]] = {None: (0, 0, 0, 0, 0, 255)}
         rows = []
         for number in numbers:
             item = _text_object(handle, number)
             if item not in known:
-                known[item] = (item, _render_mode(item), *_colour(item))
+                known[item] = (item, *pageobjects.look(item))
             rows.append(known[item])
         return np.array(rows, np.int64).reshape(-1, 6)
 
     def areas(self) -> tuple[FloatArray, Int64Array]:
         """Where areas are filled, first or last on the page, shape (n, 4), and in which colours, shape (n, 3)."""
-        handle = _address(self._page.raw)
-        count = int(raw.FPDFPage_CountObjects(self._page.raw))
-        rects, fills = [], []
-        for index in sorted({*range(min(count, _ENDS)), *range(max(0, count - _ENDS), count)}):
-            item = _page_object(handle, index)
-            if _object_type(item) == raw.FPDF_PAGEOBJ_PATH:
-                left, bottom, right, top = _bounds(item)
-                if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and _is_filled(item):
-                    rects.append((left, bottom, right, top))
-                    fills.append(_colour(item)[:3])
+        rects, fills = pageobjects.areas(self._page.raw)
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
 
-    def covers(self) -> Covers:
+    def covers(self) -> pageobjects.Covers:
         """What is painted late and may lie over text, in groups as well."""
-        count = int(raw.FPDFPage_CountObjects(self._page.raw))
-        handle = _address(self._page.raw)
-        found = _Painted()
-        found.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
-        return Covers(
-            self._fractions(found.rects),
-            np.array(found.pictures, bool),
-            np.array(found.clear, bool),
-            found.before,
-            found.layered,
-        )
+        return pageobjects.covers(self._page.raw, self._fractions)
 
     def images(self) -> FloatArray:
         """Where images lie, alone or in a group, as fractions of the displayed page, shape (n, 4)."""
-        handle = _address(self._page.raw)
-        items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(self._page.raw)))
-        return self._fractions([_bounds(item) for item in items if _holds_image(item)])
+        return self._fractions(pageobjects.images(self._page.raw))
 
     def _fractions(self, rects: Sequence[tuple[float, ...]]) -> FloatArray:
         if not rects:
@@ -377,13 +283,8 @@ class PageReader:
     def drawn_without(self, items: set[int], scale: float) -> tuple[IntArray, IntArray]:
         """The page as displayed, whole and without some text objects, each of shape (height, width, 3)."""
         whole = self._pixels(scale)
-        for item in items:
-            _set_active(item, 0)
-        try:
+        with pageobjects.left_out(items):
             return whole, self._pixels(scale)
-        finally:
-            for item in items:
-                _set_active(item, 1)
 
     def _pixels(self, scale: float) -> IntArray:
         return np.asarray(self.picture(scale), np.int32)
@@ -419,10 +320,6 @@ class PageReader:
             bitmap.close()
 
 
-def _address(handle: Any) -> int:
-    return ctypes.cast(handle, _POINTER).value or 0
-
-
 def _text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     """What a function of pdfium writes as UTF-16 into a buffer, of which it tells the size when it gets none."""
     size = call(*arguments, None, 0)
@@ -436,118 +333,6 @@ def _font_name(item: int) -> str:
     name = ctypes.create_string_buffer(128)
     length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)
     return font_name(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
-
-
-def _bounds(item: int) -> tuple[float, ...]:
-    """Left, bottom, right and top of a page object in points."""
-    sides = (ctypes.c_float * 4)()
-    first = ctypes.addressof(sides)
-    _object_bounds(item, first, first + 4, first + 8, first + 12)
-    return tuple(sides)
-
-
-def _colour(item: int) -> tuple[int, ...]:
-    """Red, green, blue and opacity of an object's fill; a pattern has none, and is taken for black."""
-    return tuple(_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
-
-
-@dataclass
-class _Painted:
-    """Collects `Covers`, with bounds in points."""
-
-    rects: list[tuple[float, ...]] = field(default_factory=list)
-    pictures: list[bool] = field(default_factory=list)
-    clear: list[bool] = field(default_factory=list)
-    before: dict[int, int] = field(default_factory=dict)
-    layered: set[int] = field(default_factory=set)
-
-    def add(self, items: list[int], matrix: Matrix | None = None, depth: int = 0, layered: bool = False) -> None:
-        kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
-        others = np.flatnonzero(kinds != raw.FPDF_PAGEOBJ_TEXT).tolist()
-        start = 0
-        for end in [*others, len(items)]:
-            texts = items[start:end]
-            self.before.update(dict.fromkeys(texts, len(self.rects)))
-            self.layered.update(texts if layered else ())
-            if end < len(items):
-                self._add_other(items[end], int(kinds[end]), matrix, depth, layered)
-            start = end + 1
-
-    def _add_other(self, item: int, kind: int, matrix: Matrix | None, depth: int, layered: bool) -> None:
-        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
-            count = _count_within(item)
-            inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
-            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(_in_layers([item])))
-        elif kind in _COVERING:
-            left, bottom, right, top = rect = _bounds(item)
-            large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
-            if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
-                self.rects.append(rect if matrix is None else _transformed(rect, matrix))
-                self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
-                self.clear.append(bool(_is_clear(item)))
-
-
-def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
-    """From the space of a group to that of the page."""
-    parts = (ctypes.c_float * 6)()
-    _object_matrix(group, ctypes.addressof(parts))
-    a, b, c, d, e, f = parts
-    own = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
-    return own if outer is None else own @ outer
-
-
-def _transformed(rect: tuple[float, ...], matrix: Matrix) -> tuple[float, ...]:
-    left, bottom, right, top = rect
-    corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
-    return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
-
-
-def _in_layers(items: Sequence[int]) -> set[int]:
-    """Objects with a mark that says "OC"; objects that are marked together share the mark."""
-    counts = list(map(_count_marks, items))
-    found = set[int]()
-    known: dict[int | None, bool] = {None: False}
-    for number in range(max(counts, default=0)):
-        marks = list(map(_mark, items, repeat(number)))
-        known.update((mark, _is_of_layer(mark)) for mark in set(marks) - known.keys())
-        found.update(item for item, mark in zip(items, marks, strict=True) if known[mark])
-    return found
-
-
-def _is_of_layer(mark: int) -> bool:
-    _mark_name(mark, _NAME_ADDRESS, _NAME_BYTES, _NAME_ADDRESS + _NAME_BYTES)
-    # A longer name is not written.
-    return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
-
-
-def _clip_bounds(clip: int) -> tuple[float, ...]:
-    """What lies within all paths of a clip, in points."""
-    left, bottom, right, top = _EVERYWHERE
-    x, y = ctypes.c_float(), ctypes.c_float()
-    for path in range(_count_clips(clip)):
-        points = []
-        for number in range(min(_count_segments(clip, path), _MOST_SEGMENTS + 1)):
-            _segment_point(_segment(clip, path, number), ctypes.addressof(x), ctypes.addressof(y))
-            points.append((x.value, y.value))
-        if points and len(points) <= _MOST_SEGMENTS:
-            across, down = zip(*points, strict=True)
-            left, right = max(left, min(across)), min(right, max(across))
-            bottom, top = max(bottom, min(down)), min(top, max(down))
-    return (left, bottom, right, top) if left < right and bottom < top else _NOWHERE
-
-
-def _is_filled(path: int) -> bool:
-    how, stroked = ctypes.c_int(), ctypes.c_int()
-    _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
-    return bool(how.value != raw.FPDF_FILLMODE_NONE)
-
-
-def _holds_image(item: int, depth: int = 3) -> bool:
-    kind = _object_type(item)
-    if kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        inner = range(min(_count_within(item), 2000))
-        return any(_holds_image(_object_within(item, index), depth - 1) for index in inner)
-    return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)
 
 
 @lru_cache(maxsize=1024)
@@ -580,7 +365,7 @@ class PdfiumDocument:
             if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
                 raise PasswordNeededError(_REASONS[code])
             raise UnreadableError(_REASONS.get(code, f"error {code}"))
-        self._document = pypdfium2.PdfDocument(handle)
+        self._document = PdfDocument(handle)
         # Draws what was typed into fields of which the file holds no picture. Forms of XFA, which this pdfium does
         # not know, are told in a warning that nobody needs.
         logging.getLogger("pypdfium2").setLevel(logging.ERROR)
@@ -621,7 +406,7 @@ class PdfiumDocument:
                 page.close()
                 page = self._document[index]
             reader = PageReader(page, fields)
-        except pypdfium2.PdfiumError as error:
+        except PdfiumError as error:
             raise UnreadableError(str(error)) from None
         try:
             yield reader
