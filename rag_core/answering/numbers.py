@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from rag_core.answering.languages import MONTHS as FOREIGN_MONTHS
-from rag_core.types import plain
+from rag_core.types import RAISED_FIGURES, plain
 
 SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6,
@@ -63,8 +63,8 @@ _AFTER = re.compile(
     re.I,
 )
 # Marks of footnotes stand between a figure and its unit; behind a ten they are its power.
-_RAISED = re.compile(r"[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*")
-_POWER = re.compile(r"[⁰¹²³⁴-⁹]{1,2}")
+_RAISED = re.compile(rf"[{RAISED_FIGURES}]+(?:,[{RAISED_FIGURES}]+)*")
+_POWER = re.compile(rf"[{RAISED_FIGURES}]{{1,2}}")
 _WORDS = re.compile(
     r"\b(?:"
     + "|".join([*_SPELLED, "hundred"])

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.extraction.raised import SUPERSCRIPTS
 from rag_core.extraction.runs import Run
+from rag_core.types import RAISED_FIGURES
 
-_NUMBER = re.compile(r"^[($€£¥+\-–—]*\d[\d,.]*[%)⁰¹²³⁴-⁹]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
+_NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){RAISED_FIGURES}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
 
 # What stands raised behind a word and belongs to it, and what goes on after that.
-_SUFFIX = re.compile(r"^(?:st|nd|rd|th|®|™|©|[⁰¹²³⁴-⁹,]+)$|^[.,;:!?)](?!\w)")
+_SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{RAISED_FIGURES},]+)$|^[.,;:!?)](?!\w)")
 # A raised figure is a footnote mark, and "2.5" followed by one must not become another number.
 _MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
 

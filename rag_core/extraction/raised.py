@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
+from rag_core.types import RAISED_FIGURES, BoolArray, FloatArray, Int64Array, IntArray
 
-SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"), strict=True))
+SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{RAISED_FIGURES}⁺⁻⁻"), strict=True))
 # Of the em of the largest character of a word: how far up one stands that is raised, and how large it is.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
 # Fonts have raised figures of their own, which stand on the line as all letters do: narrow glyphs that are drawn far

@@ -12,7 +12,7 @@ from rag_core.extraction.bidi import in_reading_order
 from rag_core.extraction.cleaning import UNSPACED, clean_word, needs_cleaning
 from rag_core.extraction.pdfium import Characters
 from rag_core.extraction.runs import Run, turn
-from rag_core.types import BoolArray, FloatArray
+from rag_core.types import RAISED_FIGURES, BoolArray, FloatArray
 
 _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
@@ -27,7 +27,7 @@ _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
 # So do dots with blanks between them, from so many on.
 _DOTS = frozenset(".·…")
 _FEWEST_DOTS = 4
-_RAISED = re.compile("[⁰¹²³⁴-⁹]")
+_RAISED = re.compile(f"[{RAISED_FIGURES}]")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 

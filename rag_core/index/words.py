@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import Connection, MetaData, text
 
 from rag_core.store.database import Database
-from rag_core.types import AllBut, Hit, Question, Versions
+from rag_core.types import RAISED_FIGURES, AllBut, Hit, Question, Versions
 
 # Prefix (document name, heading) and text: a word in a heading says more than one in the body.
 COLUMN_WEIGHTS = (1.0, 1.0)
@@ -29,7 +29,7 @@ MAX_POSTINGS = 50_000
 # Words whose document frequency is remembered between two changes of the index.
 MAX_REMEMBERED = 20_000
 # To the tokenizer they are figures like others: "sales²" would not be found by "sales".
-_RAISED = dict.fromkeys(map(ord, "⁰¹²³⁴⁵⁶⁷⁸⁹"), " ")
+_RAISED = dict.fromkeys(map(ord, RAISED_FIGURES), " ")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 

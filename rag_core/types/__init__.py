@@ -73,7 +73,7 @@ from rag_core.types.retrieval import (
     unembedded,
 )
 from rag_core.types.status import Check, Status, Warmth
-from rag_core.types.text import PLAIN_MARKS, plain
+from rag_core.types.text import PLAIN_MARKS, RAISED_FIGURES, plain
 from rag_core.types.usage import Usage, UsageTotal
 from rag_core.types.work import Job, JobState, Sync, Watch
 
@@ -81,6 +81,7 @@ __all__ = [
     "NOT_FOUND",
     "PAGE_BREAK",
     "PLAIN_MARKS",
+    "RAISED_FIGURES",
     "REFUSAL",
     "AllBut",
     "Answer",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+# From nought to nine, as footnote marks and exponents are written.
+RAISED_FIGURES = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 PLAIN_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-"})
 # Footnote marks go: made figures like others they would make another number of the one that they stand behind.
-PLAIN_MARKS |= dict.fromkeys(map(ord, "⁰¹²³⁴⁵⁶⁷⁸⁹"), "")
+PLAIN_MARKS |= dict.fromkeys(map(ord, RAISED_FIGURES), "")
 
 _MARK = re.compile(f"[{''.join(map(chr, PLAIN_MARKS))}]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
