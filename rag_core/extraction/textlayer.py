@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 
@@ -69,10 +70,10 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     spaced = _spaces_before(text, spans)
     apart = np.maximum(turned[1:, 1], turned[:-1, 1]) > np.minimum(turned[1:, 3], turned[:-1, 3])
     steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
-    jumps = dict(zip(steps.tolist(), apart[steps - 1].tolist(), strict=True))
+    jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
     parts = []
     for begin, end, divided in breaks:
-        for part in _unmixed(begin, end, jumps, text, spans):
+        for part in _unmixed(begin, end, jumps, strays, text, spans):
             first, last = before[part[0]], before[part[1]]
             if first < last:
                 # Both ends: a paragraph may well begin in bold.
@@ -113,19 +114,17 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
 
 
 def _unmixed(
-    first: int, last: int, jumps: dict[int, bool], text: str, spans: list[tuple[int, int]]
+    first: int, last: int, jumps: list[int], strays: set[int], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Parts of a line of the content stream between which it neither jumps back nor to another height.
 
-    ``jumps`` are the numbers of the words that stand further left than the word before them or all above or below it,
-    and whether it is the latter. Pdfium puts a footnote mark that was written last on the line whose height it has,
-    behind its end, and the values of a form's fields one after another.
+    ``jumps`` are the numbers, ascending, of the words that stand further left than the word before them or all above
+    or below it, ``strays`` those of the latter. Pdfium puts a footnote mark that was written last on the line whose
+    height it has, behind its end, and the values of a form's fields one after another.
     """
     begin = first
-    for number in range(first + 1, last):
-        if number not in jumps:
-            continue
-        if jumps[number]:
+    for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
+        if number in strays:
             # A stop is all below a quotation mark where boxes hug what is drawn.
             if not all(_LETTER.search(text, *span) for span in spans[number - 1 : number + 1]):
                 continue
