@@ -11,6 +11,7 @@ from rag_core.retrieval.gate import GATED, READ, calibration, decide, log_odds
 from rag_core.retrieval.late_interaction import (
     LateInteractionReranker,
     best_sentence,
+    looked_for,
     max_sim,
     similarities,
     token_weights,
@@ -47,6 +48,7 @@ __all__ = [
     "fold",
     "fresher_first",
     "log_odds",
+    "looked_for",
     "lookup",
     "max_sim",
     "named_first",

@@ -9,7 +9,7 @@ import numpy as np
 
 from rag_core.errors import UnknownDocument
 from rag_core.index import STOPWORDS
-from rag_core.retrieval import Timer, max_sim, similarities, token_weights
+from rag_core.retrieval import Timer, looked_for, max_sim, similarities, token_weights
 from rag_core.retrieval.late_interaction import late_interaction
 from rag_core.services.chunktokens import ChunkTokens
 from rag_core.services.generations import Generations
@@ -93,10 +93,11 @@ class Explaining:
             return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
         vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
-        near = similarities(question.tokens, vectors)
+        places = looked_for(weights)
+        near = similarities(question.tokens[places], vectors)
         best = near.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
-        rows = zip(question.offsets, weights, near.max(axis=1), spans, strict=True)
+        rows = zip(question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
         return TokenMatches(
             question=question.text,
             text=embedded,
@@ -105,7 +106,7 @@ class Explaining:
                 TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
                 for own, weight, similarity, its in rows
             ),
-            whole=max_sim(near, weights),
+            whole=max_sim(near, weights[places]),
             score=float(late_interaction(question.tokens, [chunk], weights)[0]),
         )
 

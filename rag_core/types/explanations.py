@@ -64,7 +64,7 @@ class TokenMatches:
     """How the reranker's score of a chunk came about.
 
     ``text`` is what was embedded: the chunk's prefix, then from ``text_start`` on its own text.
-    ``matches`` has an entry for each token of the question; their sum of weight times similarity is
+    ``matches`` has an entry for each token of the question that is looked for; their sum of weight times similarity is
     ``whole``. ``score`` also counts the best sentence alone.
     """
 

@@ -9,8 +9,14 @@ import pytest
 
 from rag_core.embedding import BundledEmbedder
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import max_sim, similarities, token_weights, topic_similarity
-from rag_core.retrieval.late_interaction import BESIDE_WEIGHTS, SENTENCE_WEIGHT, STOPWORD_FACTOR, late_interaction
+from rag_core.retrieval import looked_for, max_sim, similarities, token_weights, topic_similarity
+from rag_core.retrieval.late_interaction import (
+    BESIDE_WEIGHTS,
+    MOST_TOKENS,
+    SENTENCE_WEIGHT,
+    STOPWORD_FACTOR,
+    late_interaction,
+)
 from rag_core.types import ChunkVectors, Question
 
 X, Y = [1.0, 0.0], [0.0, 1.0]
@@ -149,6 +155,34 @@ def test_tokens_weigh_by_the_root_of_how_rare_their_word_is() -> None:
 def test_where_no_word_has_weight_all_tokens_weigh_the_same(text: str) -> None:
     asked = question(text, (0, len(text) - 1), (len(text) - 1, len(text)))
     assert token_weights(asked, idf({"of": 0.0}), set()) == pytest.approx([0.5, 0.5])
+
+
+def test_of_a_long_question_the_heaviest_tokens_alone_weigh() -> None:
+    words = [f"w{number}" for number in range(MOST_TOKENS + 8)]
+    ends = list(itertools.accumulate(len(word) + 1 for word in words))
+    asked = question(" ".join(words), *((end - len(word) - 1, end - 1) for word, end in zip(words, ends, strict=True)))
+    light = {"w0", "w3", *words[-6:]}
+
+    weights = token_weights(asked, idf({word: 1.0 if word in light else 4.0 for word in words}), set())
+
+    assert {word for word, weight in zip(words, weights, strict=True) if not weight} == light
+    assert weights.sum() == pytest.approx(1)
+    assert looked_for(weights).tolist() == [place for place, word in enumerate(words) if word not in light]
+
+
+def test_tokens_that_weigh_nothing_are_compared_in_a_short_question_alone() -> None:
+    assert looked_for(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
+
+    random = np.random.default_rng(6)
+    asked, chunks = unit_rows(random, MOST_TOKENS + 8), made_chunks(random)
+    weights = np.zeros(MOST_TOKENS + 8, np.float32)
+    kept = np.sort(random.choice(len(weights), MOST_TOKENS, replace=False))
+    weights[kept] = 1 / MOST_TOKENS
+    # Both are rounded to bytes alike.
+    asked[kept[0], 0] = np.abs(asked).max() + 1
+    assert late_interaction(asked, chunks, weights).tolist() == (
+        late_interaction(asked[kept], chunks, weights[kept]).tolist()
+    )
 
 
 def test_a_question_without_tokens_has_no_weights() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
+from rag_core.retrieval.late_interaction import MOST_TOKENS
 from rag_core.services.explaining import candidates
 from rag_core.types import Configuration, Weighting
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
@@ -60,9 +61,12 @@ def test_an_empty_question_is_refused(library: Engine) -> None:
         library.explain("  ")
 
 
-def test_the_tokens_matches_make_the_score(library: Engine) -> None:
-    best = library.explain(ASK_BUDGET).passages[0]
-    found = library.token_matches(ASK_BUDGET, best.chunk_id)
+@pytest.mark.parametrize("more", ["", f" It is for the board, {', '.join(f'of group {n}' for n in range(9))}."])
+def test_the_tokens_matches_make_the_score(library: Engine, more: str) -> None:
+    asked = f"{ASK_BUDGET}{more}"
+    best = library.explain(asked).passages[0]
+    found = library.token_matches(asked, best.chunk_id)
+    assert len(found.matches) <= MOST_TOKENS
     assert found.text[found.text_start :] == best.text
     assert sum(one.weight for one in found.matches) == pytest.approx(1)
     assert sum(one.weight * one.similarity for one in found.matches) == pytest.approx(found.whole, abs=1e-5)
