@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rag_core.answering.expected import wanting
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
@@ -112,7 +113,7 @@ class Asking:
             answer = yield from self._generate(writer, found, history, timer, started, gathered)
         if answer is None:
             generator = "extractive"
-            answer = self._rows(found) or self._quote(found)
+            answer = self._rows(found) or self._quote(found, gathered)
             for piece in re.findall(r"\S+\s*", answer.text):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
@@ -178,8 +179,8 @@ class Asking:
         text, citations = read_rows(looked_up.wanted.lines, own)
         return Verified(text, citations, quoted(text, citations)) if citations else None
 
-    def _quote(self, found: Found) -> Verified:
-        """The sentences that answer."""
+    def _quote(self, found: Found, gathered: Gathered) -> Verified:
+        """The sentences that answer; nothing, and a notice, where they cannot."""
         ranked = found.ranked
         passages = [passage for passage in found.result.passages if passage.scores.get("rerank") is not None]
         rows = [ranked.rows[int(passage.chunk_id)] for passage in passages]
@@ -191,7 +192,11 @@ class Asking:
             vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
             evidence.append(Evidence(passage, vectors[own], spans[own]))
         text, citations = read(ranked.question, ranked.weights, evidence)
-        short = short_answer(found.result.question, [citation.quote for citation in citations])
+        quotes = [citation.quote for citation in citations]
+        if wanted := wanting(found.result.question, quotes):
+            gathered.notices.append(f"The question asks for a {wanted}, and the sentences that come closest tell none.")
+            return Verified(REFUSAL)
+        short = short_answer(found.result.question, quotes)
         return Verified(text, citations, quoted(text, citations), short)
 
 

@@ -254,6 +254,20 @@ def test_asking_changes_nothing(library: Engine) -> None:
     assert (first.text, first.citations, first.passages) == (second.text, second.citations, second.passages)
 
 
+def test_a_quote_that_cannot_be_the_answer_is_no_answer(library: Engine) -> None:
+    asked = "How many committee members met in the town hall?"
+    try:
+        library.set_threshold(0.0)
+        *deltas, answer = [event for event in library.ask(asked) if isinstance(event, Delta | Answer)]
+    finally:
+        library.set_threshold(None)
+    assert answer.passages[0].text.startswith("The committee met in the town hall")
+    assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
+    assert not answer.gate.answerable
+    assert "".join(one.text for one in deltas) == REFUSAL
+    assert answer.notices == ("The question asks for a number, and the sentences that come closest tell none.",)
+
+
 def test_the_threshold_decides(library: Engine) -> None:
     score = library.search(ASK_BUDGET).gate.score
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.expected import Kind, expected, holds
+from rag_core.answering.expected import Kind, expected, holds, wanting
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,36 @@ def test_a_text_holds_a_kind_of_answer_or_not(kind: Kind, text: str, held: bool)
 )
 def test_what_the_question_names_itself_is_no_answer(kind: Kind, text: str, question: str) -> None:
     assert not holds(kind, text, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "wanted"),
+    [
+        ("How many pharmacists does the company employ?", "It has a panel of doctors and pharmacists.", "number"),
+        ("How many jobs were cut in 2013?", "In 2013, on 3 March, the company began to cut jobs.", "number"),
+        ("How many guests came?", "The dinner was attended by 2000 guests.", ""),
+        ("How many guests came?", "The dinner was held in 2000.", "number"),
+        ("How many guests came?", "The dinner was attended by a dozen of them.", ""),
+        ("How many guests came?", "Nobody came to the dinner.", ""),
+        ("How many guests came?", "They were served at 20mb/s.", ""),
+        ("How many goals does the plan have?", "The goals are:\n• Safety for the people\n• Less of the noise", ""),
+        ("How many arches does it have?", "Die Brücke hat drei Bögen aus Stein.", ""),
+        ("What percentage of the staff left?", "The staff of the mill was asked to leave.", "percentage"),
+        ("What percentage of the staff left?", "A third of the staff left.", ""),
+        ("What percentage of the staff left?", "Of the staff 12 left.", ""),
+        ("In what year was the mill rebuilt?", "The mill was rebuilt by the mayor.", "year"),
+        ("In what year was the mill rebuilt?", "The mill was rebuilt a century later.", ""),
+        ("In what year was the mill rebuilt?", "The mill was rebuilt c1180.", ""),
+        ("Who rebuilt the mill, and in what year?", "The mill was rebuilt by the mayor.", ""),
+        ("When was the mill rebuilt?", "The mill was rebuilt as the war ended.", ""),
+        ("Who rebuilt the mill?", "The mill was rebuilt by the mayor.", ""),
+    ],
+)
+def test_what_is_asked_for_and_not_said_is_told(question: str, text: str, wanted: str) -> None:
+    assert wanting(question, [text]) == wanted
+
+
+def test_one_text_that_says_it_is_enough() -> None:
+    texts = ["The guests of the mayor came late.", "There were 40 of them."]
+    assert wanting("How many guests came?", texts) == ""
+    assert wanting("How many guests came?", []) == ""
