@@ -133,9 +133,10 @@ def _refusal(back: Backend, answer: Answer) -> None:
         st.caption("There are no documents to ask yet. Drop PDFs on the field below, and ask again.")
         return
     if answer.passages:
-        name = answer.gate.score_name
-        best = score(name, answer.gate.score)
-        st.markdown(f"**Closest passages** (best {best}, needs {score(name, answer.gate.threshold)})")
+        gate = answer.gate
+        needed = f" (best {score(gate.score_name, gate.score)}, needs {score(gate.score_name, gate.threshold)})"
+        # Passages that pass may hold no answer all the same.
+        st.markdown(f"**Closest passages**{needed if gate.score < gate.threshold else ''}")
         if reasons := _shared_reasons(answer):
             st.caption(f":material/rule: Speaks against each that was looked at: {plain('; '.join(reasons))}.")
     st.caption(

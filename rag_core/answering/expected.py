@@ -135,7 +135,7 @@ def wanting(question: str, texts: Sequence[str]) -> str:
 
     Of 3,567 such questions of two public sets (part of SQuAD 1.1, and those of Miller et al., "The effect of natural
     distribution shift on question answering models", ICML 2020) the sentence with the answer is found wanting for
-    9, and of the other sentences of its paragraph two in five.
+    10, and of the other sentences of its paragraph two in five.
 
     >>> wanting("How many arches does it have?", ["The bridge was built by the mayor."])
     'number'

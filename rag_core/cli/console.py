@@ -62,7 +62,8 @@ def steps(row: dict[str, Any]) -> None:
 def listed(row: dict[str, Any]) -> None:
     """The passages of one question and the gate's verdict on them."""
     gate = row["gate"]
-    verdict = "answerable" if gate["answerable"] else "below the threshold"
+    refused = "below the threshold" if gate["score"] < gate["threshold"] else "no answer in the passages"
+    verdict = "answerable" if gate["answerable"] else refused
     out.print(Text(f"{gate['score_name']} {gate['score']:.2f}, needs {gate['threshold']:.2f}: {verdict}", "dim"))
     for passage in row["passages"]:
         scores = "  ".join(f"{name} {value:.2f}" for name, value in passage["scores"].items() if value is not None)

@@ -137,6 +137,16 @@ def test_what_is_not_in_the_documents_is_refused_with_the_closest_passages(open_
     assert any("bridge" in one.label for one in app.expander)
 
 
+def test_a_refusal_of_passages_that_pass_does_not_say_that_they_fail(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, pier=make_pdf("The Harrow Pier was designed by engineers of the county. Its lamps are lit at dusk."))
+    engine.set_threshold(0.0)
+    app = ask(open_page(), "How many engineers designed the Harrow Pier?")
+    assert answer_texts(app)[0] == REFUSAL
+    assert "tell none" in app.warning[0].value
+    assert "Closest passages" in texts(app)
+    assert "needs" not in texts(app)
+
+
 def test_a_refusal_says_what_speaks_against_all_that_was_found(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE, canal=CANAL)
     app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
