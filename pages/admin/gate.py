@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import told
+from pages.shared.text import threshold_text
 from rag_core.engine import Engine
+from rag_core.types import decimals
 
 _THRESHOLD, _TOP_K = "gate_threshold", "gate_top_k"
 
@@ -21,6 +23,7 @@ def gate(engine: Engine) -> None:
             0.0,
             1.0,
             step=0.01,
+            format=f"%.{decimals(engine.threshold)}f",
             key=_THRESHOLD,
             help=f"Where no passage's {engine.settings.gate} score reaches it, the documents don't say.",
         )
@@ -30,8 +33,8 @@ def gate(engine: Engine) -> None:
             st.form_submit_button("Back to the settings", key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
-        f"In use: {engine.threshold:.2f} and {engine.top_k}. The settings say {settings.threshold:.2f} and "
-        f"{settings.top_k}."
+        f"In use: {threshold_text(engine.threshold)} and {engine.top_k}. The settings say "
+        f"{threshold_text(settings.threshold)} and {settings.top_k}."
     )
 
 

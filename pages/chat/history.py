@@ -134,9 +134,10 @@ def _refusal(back: Backend, answer: Answer) -> None:
         return
     if answer.passages:
         gate = answer.gate
-        needed = f" (best {score(gate.score_name, gate.score)}, needs {score(gate.score_name, gate.threshold)})"
+        best, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
         # Passages that pass may hold no answer all the same.
-        st.markdown(f"**Closest passages**{needed if gate.score < gate.threshold else ''}")
+        lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
+        st.markdown(f"**Closest passages**{lacking}")
         if reasons := _shared_reasons(answer):
             st.caption(f":material/rule: Speaks against each that was looked at: {plain('; '.join(reasons))}.")
     st.caption(

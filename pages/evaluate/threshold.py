@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import told
+from pages.shared.text import threshold_text
 from rag_core.engine import Engine
 from rag_core.types import Evaluation
 
@@ -24,24 +25,26 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
         key="most_answered",
     )
     advice = engine.advise_threshold(evaluation, most / 100)
+    in_use = threshold_text(engine.threshold)
     if advice is None:
         st.caption(
-            f"In use: {engine.threshold:.2f}. An advice needs questions with and without an answer in the documents, "
-            "and a threshold up to 1 that parts them so far."
+            f"In use: {in_use}. An advice needs questions with and without an answer in the documents, and a "
+            "threshold up to 1 that keeps to this and still answers some of the first."
         )
         return
+    advised = threshold_text(advice.threshold)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{advice.threshold:.2f}** is the lowest that keeps to this: it answers "
+            f"**{advised}** is the lowest that keeps to this: it answers "
             f"{100 * advice.answerable_answered:.0f} % of the questions with an answer and "
-            f"{100 * advice.unanswerable_answered:.0f} % of those without. In use: {engine.threshold:.2f}.",
+            f"{100 * advice.unanswerable_answered:.0f} % of those without. In use: {in_use}.",
             width="stretch",
         )
         st.button(
-            f"Use {advice.threshold:.2f}",
+            f"Use {advised}",
             icon=":material/tune:",
             key="use_threshold",
-            disabled=abs(advice.threshold - engine.threshold) < 0.005,
+            disabled=advised == in_use,
             on_click=_use,
             args=[engine, advice.threshold],
         )
@@ -50,4 +53,4 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
 def _use(engine: Engine, value: float) -> None:
     with told():
         engine.set_threshold(value)
-        st.toast(f"Threshold {value:.2f} is in use", icon=":material/check:")
+        st.toast(f"Threshold {threshold_text(value)} is in use", icon=":material/check:")

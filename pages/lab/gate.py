@@ -23,7 +23,7 @@ _STEPS = {
 def verdict_of_the_gate(explanation: Explanation) -> None:
     """The score that decides, held against its threshold, and how long each stage took."""
     gate = explanation.gate
-    value, needed = score(gate.score_name, gate.score), f"{gate.threshold:.2f}"
+    value, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
     if gate.answerable:
         st.success(f"Would be answered: {gate.score_name} {value}, needs {needed}.", icon=":material/check_circle:")
     else:

@@ -78,13 +78,13 @@ def score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Nod
         best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)
         scale = 1.0 if name in _BOUNDED else best
         decides = name == gate.score_name
-        note = f"threshold {gate.threshold:.2f}" if decides else "of 1"
+        note = f"threshold {gate.threshold:.{gate.decimals}f}" if decides else "of 1"
         if name not in _BOUNDED:
             note = f"best here {score(name, best)}"
         rows.append(
             {
                 "name": name,
-                "text": score(name, value),
+                "text": score(name, value, gate.decimals if decides else 2),
                 "share": min(1.0, max(0.0, value / scale)) if scale > 0 else 0.0,
                 "tick": min(1.0, max(0.0, gate.threshold)) if decides else None,
                 "note": note,

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from rag_core.types import decimals
+
 # Invisible, and not a place to break a line.
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -63,12 +65,18 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def score(name: str, value: float | None) -> str:
+def score(name: str, value: float | None, decimals: int = 2) -> str:
     """A score to two decimals; three for those of fused ranks, which never exceed a few hundredths."""
     if value is None:
         return "–"
     # Rounded first: a score just below zero is no "-0.00".
-    return f"{round(value, 3) + 0.0:.3f}" if name in ("rrf", "financials") else f"{round(value, 2) + 0.0:.2f}"
+    places = 3 if name in ("rrf", "financials") else decimals
+    return f"{round(value, places) + 0.0:.{places}f}"
+
+
+def threshold_text(value: float) -> str:
+    """A threshold, with as many decimals as scores have beside it."""
+    return f"{value:.{decimals(value)}f}"
 
 
 def ordered(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
-from rag_core.types import Job, JobState, Usage
+from rag_core.types import Job, JobState, Usage, decimals
 
 out = Console()
 err = Console(stderr=True)
@@ -64,7 +64,8 @@ def listed(row: dict[str, Any]) -> None:
     gate = row["gate"]
     refused = "below the threshold" if gate["score"] < gate["threshold"] else "no answer in the passages"
     verdict = "answerable" if gate["answerable"] else refused
-    out.print(Text(f"{gate['score_name']} {gate['score']:.2f}, needs {gate['threshold']:.2f}: {verdict}", "dim"))
+    best, needed = (f"{gate[name]:.{decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
+    out.print(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
         scores = "  ".join(f"{name} {value:.2f}" for name, value in passage["scores"].items() if value is not None)
         out.print(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rag_core.evaluation.answers import contains_answer, exact_match, token_f1, without_markers
 from rag_core.evaluation.retrieval import first_rank
-from rag_core.types import Answer, AnswerState, Label, LabelKind, Outcome, PageKey
+from rag_core.types import Answer, AnswerState, Label, LabelKind, Outcome, PageKey, decimals
 
 # A page further down than this is not found, as far as a reader is concerned.
 NEAR = 5
@@ -100,4 +100,5 @@ def _on_page(relevant: Collection[PageKey], answer: Answer) -> float:
 def _refused(score: float | None, threshold: float) -> str:
     if score is None:
         return "Refused, though the documents answer it: nothing that was found could be quoted."
-    return f"Refused, though the documents answer it: the best score is {score:.2f}, {threshold:.2f} is needed."
+    best, needed = (f"{one:.{decimals(threshold)}f}" for one in (score, threshold))
+    return f"Refused, though the documents answer it: the best score is {best}, {needed} is needed."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -9,6 +10,8 @@ from rag_core.types import RiskPoint, ThresholdAdvice
 
 # The share of questions without an answer that may be answered all the same.
 MOST_ANSWERED = 0.05
+# Decimals of a threshold, the fewest first.
+PLACES = (2, 3, 4)
 
 
 def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
@@ -49,8 +52,9 @@ def advise_threshold(
 ) -> ThresholdAdvice | None:
     """The lowest threshold at which at most a share of the unanswerable questions is answered.
 
-    Rounded up to hundredths, and kept within 0..1, which is what the setting takes. ``None`` where
-    there are no questions of one of the two sorts, or where no such threshold does it.
+    Kept within 0..1, which is what the setting takes, and rounded up to hundredths, or to more decimals
+    where that would refuse questions with an answer: scores crowd near 1. ``None`` where there are no
+    questions of one of the two sorts, or where every such threshold refuses all that have an answer.
 
     Parameters
     ----------
@@ -63,10 +67,8 @@ def advise_threshold(
         return None
     allowed = math.floor(most * len(unanswerable) + 1e-9)
     falling = sorted(unanswerable, reverse=True)
-    # A score at the threshold is answered, so it has to lie above the first that must be refused.
-    hundredths = math.floor(max(falling[allowed], -0.01) * 100) + 1 if allowed < len(falling) else 0
-    threshold = hundredths / 100
-    if threshold > 1:
+    threshold = _lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
+    if threshold > 1 or not _share(answerable, threshold):
         return None
     return ThresholdAdvice(
         threshold=threshold,
@@ -74,6 +76,20 @@ def advise_threshold(
         unanswerable_answered=_share(unanswerable, threshold),
         answerable_answered=_share(answerable, threshold),
     )
+
+
+def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
+    """The shortest threshold above a score that refuses no more questions with an answer than it must."""
+    answered = sum(score > max(refused, 0.0) for score in answerable)
+    threshold = 0.0
+    for places in PLACES:
+        step = 10**places
+        # Counted on from below, for the product of a score and the step may be rounded either way.
+        steps = itertools.count(math.floor(max(refused, 0.0) * step))
+        threshold = next(one / step for one in steps if one / step > refused)
+        if sum(score >= threshold for score in answerable) == answered:
+            break
+    return threshold
 
 
 def _share(scores: Sequence[float], threshold: float) -> float:

@@ -70,6 +70,7 @@ from rag_core.types.retrieval import (
     SearchResult,
     Strategy,
     Versions,
+    decimals,
     unembedded,
 )
 from rag_core.types.status import Check, Status, Warmth
@@ -155,6 +156,7 @@ __all__ = [
     "Weighed",
     "Weighting",
     "WordBoxes",
+    "decimals",
     "embedded_text",
     "plain",
     "unembedded",

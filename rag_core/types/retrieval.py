@@ -104,6 +104,16 @@ class Gate:
     threshold: float
     answerable: bool
 
+    @property
+    def decimals(self) -> int:
+        """With how many decimals both are told."""
+        return decimals(self.threshold)
+
+
+def decimals(threshold: float) -> int:
+    """With how many decimals a threshold is told, and the scores held against it: those that it has, 2 to 4."""
+    return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
+
 
 # How passages are looked for; all but the first need a language model. `rag_core.services.strategies` has them.
 Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages.shared.blocks import marked, quoted, written
-from pages.shared.text import duration, plain, score, shortened, size
+from pages.shared.text import duration, plain, score, shortened, size, threshold_text
+from rag_core.types import Gate
 from tests.app.conftest import plain_text
 
 ALLOWED = {"p", "h", "ul", "ol", "li", "quote", "pre", "hr", "table", "row", "th", "td", "text", "b", "i", "s"} | {
@@ -88,6 +89,14 @@ def test_numbers() -> None:
     ]
     assert [duration(one) for one in (0.04, 0.24, 45, 180, 7200)] == ["40 ms", "0.2 s", "45 s", "3 min", "2.0 h"]
     assert [score("rerank", 0.744), score("rrf", 0.0328), score("bm25", None)] == ["0.74", "0.033", "–"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "told"), [(0.8, "0.80"), (0.0, "0.00"), (1.0, "1.00"), (0.997, "0.997"), (0.99912, "0.9991")]
+)
+def test_a_threshold_is_told_with_its_decimals_and_scores_with_as_many(threshold: float, told: str) -> None:
+    gate = Gate("answerable", threshold, threshold, True)
+    assert threshold_text(threshold) == score(gate.score_name, gate.score, gate.decimals) == told
 
 
 @pytest.mark.parametrize(("text", "short"), [("abcd", "abcd"), ("abcdef", "abc…"), ("日本語", "日…"), ("", "")])

@@ -38,6 +38,31 @@ def test_a_score_at_the_threshold_is_answered_so_the_advice_lies_above_it() -> N
     assert found.threshold == 0.51
 
 
+@pytest.mark.parametrize("hundredths", [29, 57, 58])
+def test_a_score_that_its_hundredths_do_not_give_back_is_refused_too(hundredths: int) -> None:
+    found = advise_threshold([0.99], [hundredths / 100], 0.0)
+    assert found is not None
+    assert found.unanswerable_answered == 0
+
+
+def test_a_threshold_has_more_decimals_where_hundredths_would_refuse_answers() -> None:
+    for refused, answerable, threshold in (
+        (0.9969, [0.9971, 0.9995], 0.997),
+        (0.99693, [0.99696, 0.9995], 0.997),
+        (0.99693, [0.9971, 0.8], 0.997),
+        (0.99912, [0.9993], 0.9992),
+        (0.5, [0.52], 0.51),
+    ):
+        found = advise_threshold(answerable, [refused, 0.2], 0.0)
+        assert found is not None
+        assert found.threshold == threshold
+
+
+def test_a_threshold_that_refuses_everything_is_no_advice() -> None:
+    assert advise_threshold([0.4, 0.6], [0.7, 0.3], 0.0) is None
+    assert advise_threshold([0.4, 0.6], [0.7, 0.3], 0.5) is not None
+
+
 def test_there_is_no_advice_without_both_sorts_or_where_none_helps() -> None:
     assert advise_threshold([], [0.5]) is None
     assert advise_threshold([0.5], []) is None
@@ -53,9 +78,15 @@ def test_the_advice_keeps_its_promise_and_a_hundredth_less_would_not(
 ) -> None:
     found = advise_threshold(answerable, unanswerable, most)
     if found is None:
-        assert sum(score >= 1 for score in unanswerable) > most * len(unanswerable) - 1e-6
+        keeping = [
+            step / 10_000
+            for step in range(10_001)
+            if sum(score >= step / 10_000 for score in unanswerable) <= most * len(unanswerable)
+        ]
+        assert not keeping or not any(score >= keeping[0] for score in answerable)
         return
     assert 0 <= found.threshold <= 1
+    assert found.answerable_answered > 0
     assert found.unanswerable_answered <= most + 1e-9
     if found.threshold > 0.01:
         lower = sum(score >= found.threshold - 0.01 for score in unanswerable) / len(unanswerable)
