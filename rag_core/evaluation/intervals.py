@@ -92,6 +92,7 @@ def _percentiles(values: Values) -> tuple[float, float]:
 
 
 def _wins(positive: Sequence[float], negative: Sequence[float]) -> Values:
-    above = np.subtract.outer(np.asarray(positive, float), np.asarray(negative, float))
-    won: Values = (above > 0) + 0.5 * (above == 0)
+    rows, columns = np.asarray(positive, float)[:, None], np.asarray(negative, float)[None, :]
+    # Compared, not subtracted: two scores of minus infinity are a tie.
+    won: Values = (rows > columns) + 0.5 * (rows == columns)
     return won

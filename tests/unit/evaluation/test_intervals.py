@@ -58,7 +58,11 @@ def test_the_interval_of_auroc_holds_it_and_is_narrow_with_many() -> None:
 
 
 def test_scores_that_answer_at_no_threshold_lie_below_all_others() -> None:
-    assert auroc([0.2, 0.3], [float("-inf")]) == 1
+    never = float("-inf")
+    assert auroc([0.2, 0.3], [never]) == 1
+    assert auroc([0.5, never], [0.2, never]) == auroc([0.5, 0.0], [0.2, 0.0]) == 0.625
+    found = auroc_interval([never, never], [never])
+    assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
 def test_a_paired_difference_is_surer_than_two_intervals() -> None:
