@@ -57,14 +57,15 @@ def gate_scores(outcomes: Sequence[Outcome]) -> tuple[list[float], list[float]]:
 
 
 def compare(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[Comparison, ...]:
-    """How much higher the second is in each metric, on the questions that both hold by their ids."""
-    before = {one.label_id: one.values for one in first}
+    """How much higher the second is in each metric, on the questions that both hold under the same ids."""
+    # Ids alone are not enough: the questions of many files are numbered from 1.
+    before = {(one.label_id, one.question): one.values for one in first}
     found = []
     for metric in METRICS:
         pairs = [
-            (before[one.label_id][metric], one.values[metric])
+            (earlier[metric], one.values[metric])
             for one in second
-            if metric in one.values and metric in before.get(one.label_id, {})
+            if (earlier := before.get((one.label_id, one.question))) and metric in earlier and metric in one.values
         ]
         if pairs:
             difference, p_value = paired_difference([one for one, _ in pairs], [one for _, one in pairs])

@@ -130,6 +130,16 @@ def test_configurations_and_baselines_are_compared_on_the_same_questions(library
     assert "answered" not in compared
 
 
+def test_other_questions_of_the_same_ids_are_not_compared(library: Engine) -> None:
+    files = [
+        library.read_labels("l.jsonl", json.dumps({"id": 1, "question": question, "kind": "no answer"}).encode())
+        for question in (CHESS, ASK_BUDGET)
+    ]
+    first, other = (run(library, labels) for labels in files)
+    assert library.compare(first, other) == ()
+    assert [one.n for one in library.compare(first, first)] == [1, 1]
+
+
 def test_rankings_alone_can_be_judged(library: Engine, labels: list[Label]) -> None:
     found = run(library, labels, answers=False)
     assert "map" in {one.metric for one in found.figures}
