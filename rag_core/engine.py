@@ -797,7 +797,7 @@ class Engine:
         return advise_threshold(*gate_scores(evaluation.outcomes), most)
 
     def evaluation_plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
-        """Charts of evaluations by name, as Vega-Lite specifications."""
+        """Charts of one or two evaluations by name, as Vega-Lite specifications."""
         return dict(plots(evaluations))
 
     def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> list[Path]:

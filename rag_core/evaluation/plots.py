@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rag_core.evaluation.retrieval import RECALL_LEVELS
@@ -21,6 +22,7 @@ def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     11 points, ``risk-coverage`` how much of what is answered is wrong, and ``scores`` the gate's
     scores of questions with and without an answer in the first evaluation.
     """
+    evaluations = told_apart(evaluations)
     drawn = {
         "figures": _figures(evaluations),
         "precision-recall": _precision_recall(evaluations),
@@ -28,6 +30,16 @@ def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
         "scores": _scores(evaluations[0]),
     }
     return {name: spec for name, spec in drawn.items() if spec is not None}
+
+
+def told_apart(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """The evaluations, numbered in their names where all are of one configuration."""
+    if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
+        return list(evaluations)
+    return [
+        replace(one, configuration=f"{one.configuration} ({place})")
+        for one, place in zip(evaluations, ("first", "second"), strict=True)
+    ]
 
 
 def svg(spec: Spec) -> str:

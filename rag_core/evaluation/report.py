@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rag_core.errors import SettingsError
-from rag_core.evaluation.plots import plots, svg
+from rag_core.evaluation.plots import plots, svg, told_apart
 from rag_core.evaluation.retrieval import RECALL_LEVELS
 from rag_core.types import Comparison, Evaluation
 
@@ -33,6 +33,7 @@ def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Compar
     SettingsError
         The folder cannot be written.
     """
+    evaluations = told_apart(evaluations)
     tables = {
         "figures": [row for one in evaluations for row in _figures(one)],
         "questions": [row for one in evaluations for row in _questions(one)],

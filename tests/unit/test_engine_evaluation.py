@@ -254,6 +254,21 @@ def test_a_report_holds_tables_and_charts(library: Engine, labels: list[Label], 
         library.write_report(both, tmp_path / "file")
 
 
+def test_charts_keep_two_runs_of_one_configuration_apart(library: Engine, labels: list[Label]) -> None:
+    both = [run(library, labels), run(library, labels)]
+    for name, spec in library.evaluation_plots(both).items():
+        if name != "scores":
+            assert {row["configuration"] for row in spec["data"]["values"]} == {"named (first)", "named (second)"}
+    alone = library.evaluation_plots(both[:1])["figures"]
+    assert {row["configuration"] for row in alone["data"]["values"]} == {"named"}
+
+
+def test_tables_keep_two_runs_of_one_configuration_apart(library: Engine, labels: list[Label], tmp_path: Path) -> None:
+    library.write_report([run(library, labels), run(library, labels)], tmp_path)
+    rows = (tmp_path / "questions.csv").read_text("utf-8").split("\n")
+    assert {row.partition(",")[0] for row in rows[1:] if row} == {"named (first)", "named (second)"}
+
+
 def test_labels_are_kept_and_removed(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     kept = engine.add_label(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)], answers=["42 million euros"])
