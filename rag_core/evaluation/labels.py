@@ -64,7 +64,8 @@ def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            # Half surrogate pairs come out of broken JSON; no file and no page takes them.
+            row = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             raise LabelError(f"{where} is not JSON ({error}). Give one JSON object a line.") from None
         if not isinstance(row, dict):

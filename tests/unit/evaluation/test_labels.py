@@ -135,6 +135,11 @@ def test_a_file_that_cannot_be_read_is_told(name: str, data: bytes, says: str) -
     assert says in str(told.value)
 
 
+def test_half_characters_are_replaced_for_nothing_could_show_or_write_them() -> None:
+    label = one({"id": "\ud800", "question": "q \udfff", "answer": "x\ud800"})
+    assert (label.label_id, label.question, label.answers) == ("?", "q ?", ("x?",))
+
+
 def test_a_question_may_stand_in_a_file_once() -> None:
     row = {"id": "x", "question": "q", "answer": "a"}
     with pytest.raises(LabelError, match=r"line 2: the same question stands in labels\.jsonl, line 1"):
