@@ -748,6 +748,8 @@ class Engine:
         ------
         LabelError
             There are none, or some name what the library does not hold.
+        GeneratorError
+            The endpoint failed: quotes in the place of its answers would be measured as its own.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._evaluating.run(labels, configuration or AS_SET, name, answers=answers)

@@ -110,7 +110,7 @@ class Asking:
         writer, generator = self._generators.current(), "extractive"
         if writer is not None:
             generator = writer.name
-            answer = yield from self._generate(writer, found, history, timer, started, gathered)
+            answer = yield from self._generate(writer, query, found, history, timer, started, gathered)
         if answer is None:
             generator = "extractive"
             answer = self._rows(found) or self._quote(found, gathered)
@@ -123,6 +123,7 @@ class Asking:
     def _generate(
         self,
         writer: OpenAIGenerator,
+        query: Query,
         found: Found,
         history: Sequence[Message],
         timer: Timer,
@@ -132,7 +133,7 @@ class Asking:
         """Stream the endpoint's answer, held against its sources; a refusal where they say none of it.
 
         With ``None`` the caller quotes instead: the endpoint failed, or named no source; the notices
-        say which.
+        say which. A strict query raises the endpoint's error.
         """
         pieces: list[str] = []
         stream = writer.generate(found.result.question, found.result.passages, history)
@@ -142,6 +143,8 @@ class Asking:
                 pieces.append(piece)
                 yield Delta(piece)
         except GeneratorError as error:
+            if query.strict:
+                raise
             gathered.notices.append(f"{error} Quoted from the documents instead.")
             yield Restart(str(error))
             return None

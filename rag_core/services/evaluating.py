@@ -136,7 +136,8 @@ class Evaluating:
 
         def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
             query = self._searching.query(question, None, None, configuration)
-            # What is measured is the strategy: a plain search in its place would say nothing of it.
+            # What is measured is the strategy and the model: a plain search or quotes in their place would say
+            # nothing of them.
             query = replace(query, depth=DEPTH, strict=True)
             found = finished(self._strategies.search(query, Timer()))
             pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))

@@ -21,7 +21,7 @@ class Query:
 
     ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted, ``depth`` how many
     are told in their order all the same, for a ranking to be judged by. With ``strict`` an endpoint that
-    fails is raised, where else a plain search would take the strategy's place.
+    fails is raised, where else a plain search would take the strategy's place, or quotes the answer's.
     """
 
     text: str

@@ -370,6 +370,15 @@ def test_no_plain_search_is_measured_in_the_place_of_a_strategy(
         run(engine, labels, Configuration(strategy=strategy))
 
 
+def test_no_quotes_are_measured_in_the_place_of_the_models_answers(tmp_path: Path, labels: list[Label]) -> None:
+    script = [complete("42 million euros [1]."), lambda exchange: exchange.error(500)]
+    with ScriptedEndpoint(*script) as endpoint, measuring(tmp_path, endpoint) as engine:
+        with pytest.raises(GeneratorUnavailable, match="HTTP 500"):
+            run(engine, labels)
+        assert engine.evaluations() == []
+        assert "recall@1" in {one.metric for one in run(engine, labels, answers=False).figures}
+
+
 def test_a_strategy_without_a_model_cannot_be_measured(library: Engine, labels: list[Label]) -> None:
     with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL"):
         run(library, labels, Configuration(strategy="hyde"))
