@@ -86,6 +86,7 @@ class Evaluating:
         if isinstance(configuration, Configuration):
             # Told by name, so that it means the same when the settings are others.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
+        self._check(labels)
         relevant = EvidenceFinder(self._stores.library).find_all(labels)
         ask = self._asker(configuration, answers=answers)
         threshold = self._threshold()
@@ -95,10 +96,7 @@ class Evaluating:
         given: dict[str, Answer | None] = {}
         for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
             yield EvaluationProgress(done, len(labels))
-            try:
-                rankings[label.label_id], given[label.label_id] = ask(label.question, pages)
-            except QuestionError as error:
-                raise LabelError(f"{label.where}: {error}") from None
+            rankings[label.label_id], given[label.label_id] = ask(label.question, pages)
         yield EvaluationProgress(len(labels), len(labels))
         values = retrieval_values(
             rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
@@ -129,6 +127,14 @@ class Evaluating:
         )
         self._stores.evaluations.add(evaluation)
         yield evaluation
+
+    def _check(self, labels: Sequence[Label]) -> None:
+        """Refuse questions that cannot be asked before any is, for nothing is kept of what was asked till then."""
+        for label in labels:
+            try:
+                self._searching.checked(label.question)
+            except QuestionError as error:
+                raise LabelError(f"{label.where}: {error}") from None
 
     def _asker(self, configuration: Configuration | Baseline, *, answers: bool) -> Ask:
         if isinstance(configuration, Baseline):

@@ -172,9 +172,14 @@ def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -
         list(library.evaluate([*labels, *labels[1:]]))
     with pytest.raises(LabelError, match="no labelled questions"):
         list(library.evaluate([]))
-    endless = library.read_labels("l.jsonl", json.dumps({"question": "x " * 5000, "kind": "no answer"}).encode())
-    with pytest.raises(LabelError, match=r"l\.jsonl, line 1: The question has 9999 characters"):
-        list(library.evaluate(endless))
+
+
+def test_a_question_that_cannot_be_asked_is_told_before_any_is(library: Engine) -> None:
+    rows = [{"question": words, "kind": "no answer"} for words in (CHESS, "x " * 5000)]
+    endless = library.read_labels("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
+    for configuration in (Configuration(), Baseline("bm25")):
+        with pytest.raises(LabelError, match=r"l\.jsonl, line 2: The question has 9999 characters"):
+            next(library.evaluate(endless, configuration))
 
 
 def test_an_evaluation_that_is_left_keeps_nothing(library: Engine, labels: list[Label]) -> None:
