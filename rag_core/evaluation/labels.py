@@ -16,6 +16,8 @@ from rag_core.types import Evidence, Label, LabelKind
 NO_ANSWER = "no answer"
 # Between the answers in one cell of a CSV file.
 SEPARATOR = "|"
+# Between the cells.
+DELIMITERS = (",", ";", "\t")
 
 Row = Mapping[str, Any]
 
@@ -32,7 +34,8 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
     Parameters
     ----------
     name : str
-        The file's name; ``.csv`` is read as CSV with a header, anything else as JSON lines.
+        The file's name; ``.csv`` is read as CSV with a header, anything else as JSON lines. Cells are
+        parted by commas, semicolons or tabs, whichever the header has most of.
     data : bytes
         UTF-8, with or without a byte order mark.
 
@@ -74,14 +77,20 @@ def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
 
 
 def _csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    header = io.StringIO(text, newline=None).readline()
+    # Spreadsheets write semicolons where the comma is for decimals.
+    delimiter = max(DELIMITERS, key=header.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
-        if "question" not in (reader.fieldnames or []):
+        reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or []]
+        if "question" not in reader.fieldnames:
             raise LabelError(f'{name}, line 1 has no column "question". Put the columns\' names on the first line.')
         for row in reader:
             where = f"{name}, line {reader.line_num}"
             if None in row:
-                raise LabelError(f"{where} has more cells than the first line. Put quotes around cells with commas.")
+                raise LabelError(
+                    f"{where} has more cells than the first line. Put quotes around cells that hold {delimiter!r}."
+                )
             cells: dict[str, Any] = {key: value.strip() for key, value in row.items() if value and value.strip()}
             if "answers" in cells:
                 cells["answers"] = [one.strip() for one in cells["answers"].split(SEPARATOR) if one.strip()]

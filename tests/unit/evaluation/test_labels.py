@@ -87,6 +87,26 @@ def test_csv_with_a_byte_order_mark_quotes_and_empty_cells() -> None:
     assert what.kind is LabelKind.OFF_CORPUS
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_csv_as_spreadsheets_of_other_countries_write_it(delimiter: str, end: str) -> None:
+    rows = [["Question", " document", "PAGE ", "answers"], ['"Who, then; what?"', " a.pdf", " iv ", '"1,749 | x;y"']]
+    data = end.join(delimiter.join(row) for row in rows).encode("utf-8-sig")
+    (label,) = parse_labels("labels.csv", data)
+    assert (label.question, label.evidence, label.answers) == (
+        "Who, then; what?",
+        (Evidence("a.pdf", page="iv"),),
+        ("1,749", "x;y"),
+    )
+
+
+def test_a_question_alone_in_its_column_needs_no_delimiter() -> None:
+    (label,) = parse_labels("labels.csv", b"question;kind\nWho, then?;no answer\n")
+    assert label.question == "Who, then?"
+    with pytest.raises(LabelError, match="neither which page"):
+        parse_labels("labels.csv", b"question\nWho?\n")
+
+
 @pytest.mark.parametrize(
     ("row", "says"),
     [
