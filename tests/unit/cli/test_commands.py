@@ -228,6 +228,16 @@ def test_standard_output_holds_nothing_but_json(tmp_path: Path) -> None:
     assert ended.stderr == ""
 
 
+def test_an_interrupt_while_the_program_is_being_read_is_told_in_words(tmp_path: Path) -> None:
+    """The imports take seconds. A package that interrupts as it is imported stands for a key pressed meanwhile."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    search = os.pathsep.join([str(tmp_path), str(ROOT)])
+    command = [sys.executable, "-m", "rag_core", "list"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (cli.FAILED, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_what_the_model_took_is_told_with_an_answer_and_summed_up_in_status(
     run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
