@@ -66,6 +66,7 @@ from rag_core.types import (
     Message,
     Page,
     PageImage,
+    PageKey,
     SearchResult,
     Status,
     Sync,
@@ -691,6 +692,10 @@ class Engine:
     def labels(self) -> list[Label]:
         """Labels made in the app, oldest first."""
         return self._stores.evaluations.labels()
+
+    def labelled_pages(self, question: str) -> set[PageKey]:
+        """Pages that a question's labels made in the app say answer it, as far as the library still holds them."""
+        return self._labelling.pages_of(question)
 
     def add_label(
         self,

@@ -10,16 +10,10 @@ from rag_core.engine import Engine
 from rag_core.types import Evidence, Explanation, Passage
 
 
-def right_pages(engine: Engine, question: str) -> set[tuple[str, int | None]]:
-    """Document and page index of every page with which a question is labelled."""
-    evidence = [one for label in engine.labels() if label.question == question for one in label.evidence]
-    return {(one.document, one.page_index) for one in evidence}
-
-
 def labelled(engine: Engine, explanation: Explanation) -> str | None:
     """Chunk id of the best passage that begins on such a page."""
-    right = right_pages(engine, explanation.question)
-    on_it = (one.chunk_id for one in explanation.passages if (one.document, one.page_index) in right)
+    right = engine.labelled_pages(explanation.question)
+    on_it = (one.chunk_id for one in explanation.passages if (one.document_id, one.page_index) in right)
     return next(on_it, None)
 
 

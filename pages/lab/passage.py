@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.lab.labels import keep_label, right_pages
+from pages.lab.labels import keep_label
 from pages.lab.marks import Mark
 from pages.lab.matches import token_matches
 from pages.shared import keys
@@ -38,7 +38,7 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         if int(passage.chunk_id) in stage.ranks
     ]
     st.caption(f"Rank in {', '.join(ranks)}")
-    known = (passage.document, passage.page_index) in right_pages(engine, explanation.question)
+    known = (passage.document_id, passage.page_index) in engine.labelled_pages(explanation.question)
     st.button(
         "This passage is right",
         icon=":material/check:",

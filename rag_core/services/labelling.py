@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from rag_core.errors import LabelError
 from rag_core.services.evidence import EvidenceFinder
 from rag_core.services.stores import Stores
-from rag_core.types import Answer, AnswerState, Evidence, Feedback, Label, LabelKind
+from rag_core.types import Answer, AnswerState, Evidence, Feedback, Label, LabelKind, PageKey
 
 
 class Labelling:
@@ -32,6 +33,18 @@ class Labelling:
         asked = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be kept")
         EvidenceFinder(self._stores.library).find_all([asked])
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
+
+    def pages_of(self, question: str) -> set[PageKey]:
+        """See `Engine.labelled_pages`."""
+        finder = EvidenceFinder(self._stores.library)
+        asked = question.split()
+        found: set[PageKey] = set()
+        for label in self._stores.evaluations.labels():
+            if label.question.split() == asked:
+                # Of a document that is gone no page can be right; an evaluation tells of such a label.
+                with suppress(LabelError):
+                    found.update(*finder.find_all([label]))
+        return found
 
     def feedback(self, message_id: str, given: Feedback) -> None:
         """See `Engine.feedback`."""

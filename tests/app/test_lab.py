@@ -13,7 +13,7 @@ from pages.lab.weighing import NOT_HERE, dated
 from pages.lab.words import Word, segments, words_of
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types import EvidenceCase, EvidenceMass, TokenMatch, TokenMatches, Weighting
+from rag_core.types import Evidence, EvidenceCase, EvidenceMass, TokenMatch, TokenMatches, Weighting
 from tests.app.conftest import OpenPage, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add
 from tests.app.test_theme import CONFIG, GRAPHIC, TEXT, contrast
@@ -123,6 +123,19 @@ def test_a_passage_that_is_right_becomes_a_label_and_is_known_again(open_page: O
         assert not page.exception
         assert "The right passage counts most" in texts(page)
         assert {one.label: one.value for one in page.metric}["Coverage"] == "read, rank 1"
+    assert opened(app, "A").button(key="lab_right_passage").disabled
+
+
+@pytest.mark.parametrize("evidence", [Evidence("bridge.pdf", page="1"), Evidence("bridge.pdf", quote="Harrow  Bridge")])
+def test_a_label_by_printed_page_or_quote_marks_the_right_passage(
+    open_page: OpenPage, library: Engine, evidence: Evidence
+) -> None:
+    gone = add(library, gone=make_pdf("Something else."))["gone"]
+    library.add_label(LENGTH, evidence=[Evidence("gone.pdf", 0)])
+    library.delete([gone])
+    library.add_label(f" {LENGTH}", evidence=[evidence])
+    app = open_page("lab", question=LENGTH)
+    assert {one.label: one.value for one in app.metric}["Coverage"] == "read, rank 1"
     assert opened(app, "A").button(key="lab_right_passage").disabled
 
 
