@@ -144,7 +144,9 @@ class Evaluating:
             query = self._searching.query(question, None, None, configuration)
             # What is measured is the strategy and the model: a plain search or quotes in their place would say
             # nothing of them.
-            query = replace(query, depth=DEPTH, strict=True)
+            # Rankings do not rest on the gate, which takes longer than they do; a strategy may.
+            gated = answers or configuration.strategy != "plain"
+            query = replace(query, depth=DEPTH, strict=True, gated=gated)
             found = finished(self._strategies.search(query, Timer()))
             pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
             return pages, self._asking.answer(query, _ungated(found)) if answers else None

@@ -22,6 +22,7 @@ class Query:
     ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted, ``depth`` how many
     are told in their order all the same, for a ranking to be judged by. With ``strict`` an endpoint that
     fails is raised, where else a plain search would take the strategy's place, or quotes the answer's.
+    Unless ``gated``, passages are ranked and not judged: nothing would be answered.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Query:
     configuration: Configuration
     strict: bool = False
     depth: int = 0
+    gated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

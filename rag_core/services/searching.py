@@ -101,7 +101,9 @@ class Searching:
         def holds(version: str, word: str, beginning: str) -> bool:
             return self._stores.words.holds(version, word, beginning, ranges(version))
 
-        passages = judged(ranked, unjudged, holds, self._models.answerability())
+        passages = tuple(unjudged)
+        if query.gated:
+            passages = judged(ranked, unjudged, holds, self._models.answerability())
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)

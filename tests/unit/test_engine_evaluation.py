@@ -12,6 +12,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation, UnknownEvaluation
+from rag_core.services.models import Models
 from rag_core.types import (
     Baseline,
     Configuration,
@@ -149,6 +150,21 @@ def test_rankings_alone_can_be_judged(library: Engine, labels: list[Label]) -> N
     assert (outcome.problem, outcome.wrong) == ("The answer does not hold the expected one.", True)
     unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence("birds.pdf", 0),))
     assert run(library, [unexpected]).outcomes[0].problem == "The answer cites no page that answers."
+
+
+def test_rankings_are_judged_without_reading_passages_with_their_questions(
+    library: Engine, labels: list[Label], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(library, labels)
+
+    def unwanted(models: Models) -> None:
+        raise AssertionError("the slowest part of a search, which no ranking rests on")
+
+    monkeypatch.setattr(Models, "answerability", unwanted)
+    alone = run(library, labels, answers=False)
+    assert alone.precision_recall == whole.precision_recall
+    for before, after in zip(whole.outcomes, alone.outcomes, strict=True):
+        assert after.values.items() <= before.values.items()
 
 
 def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -> None:
