@@ -91,7 +91,8 @@ class Publication:
     def _publish(self, work: Work) -> None:
         stores, generation = self._stores, work.generation
         found = stores.vectors.known(generation.space, list(work.hashes))
-        if stores.library.version(work.version_id) is None:  # deleted while its vectors were made
+        row = stores.library.version(work.version_id)
+        if row is None or row.state == "removing":  # deleted while its vectors were made
             stores.vectors.remove_unused(list(found.values()))
             work.status, work.reason = DocumentStatus.CANCELLED, "Deleted before it was indexed."
             self._ended(work)

@@ -15,6 +15,9 @@ from rag_core.store.database import as_utc, new_id, now
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
+# Once its document's removal has begun, a version is nothing else any more.
+_STAYING = versions.c.state != "removing"
+
 
 class Library(Catalogue):
     """The catalogue with all that changes it, and what those changes go by. One method is one transaction."""
@@ -203,7 +206,7 @@ class Library(Catalogue):
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
         """Make a version the one searched where its document meets the conditions, in one statement."""
-        owner = select(versions.c.document_id).where(versions.c.id == version_id).scalar_subquery()
+        owner = select(versions.c.document_id).where(versions.c.id == version_id, _STAYING).scalar_subquery()
         query = update(documents).where(documents.c.id == owner, *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
 
@@ -223,7 +226,7 @@ class Library(Catalogue):
             connection.execute(
                 update(documents).where(documents.c.active_version == version_id).values(active_version=None)
             )
-            connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
+            connection.execute(update(versions).where(versions.c.id == version_id, _STAYING).values(**values))
 
     def hide(self, document_id: str) -> None:
         """Take a document out of every search, in one update."""

@@ -30,6 +30,7 @@ from tests.conftest import make_pdf
 from tests.unit.engines import (
     ASK_BUDGET,
     ASK_COPPER,
+    ASK_PENGUINS,
     BUDGET,
     COPPER,
     PENGUINS,
@@ -352,6 +353,37 @@ def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
     assert not any(engine.status().stores.values())
     assert indexed(engine, "gone.pdf", COPPER) != gone
     assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_document_whose_deletion_a_store_cuts_off_during_a_rebuild_stays_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hold: Hold, cancelled: bool
+) -> None:
+    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        gone = indexed(engine, "gone.pdf", COPPER)
+        hold.on()
+        late = engine.submit("late.pdf", make_pdf(PENGUINS))
+        hold.until_reached()
+        rebuild = engine.reindex(chunk_tokens=40)
+        library = engine._stores.library
+        while sum(row.document_id == gone for row in library.versions_where()) < 2:
+            time.sleep(0.01)
+        with monkeypatch.context() as patch:
+            patch.setattr(DenseIndex, "delete", broken(StoreUnavailable("The disk is on fire.")))
+            with pytest.raises(StoreUnavailable, match="on fire"):
+                engine.delete([gone])
+        if cancelled:
+            engine.cancel(rebuild.job_id)
+        hold.release()
+        engine.wait([late.job_id, rebuild.job_id])
+        while library.removing():
+            time.sleep(0.01)
+        assert names_found(engine, ASK_COPPER) == []
+        assert {one.name for one in engine.documents()} == {"a.pdf", "late.pdf"}
+        assert names_found(engine, ASK_PENGUINS) == ["late.pdf"]
+        assert engine.status().stores["files"] == 2
 
 
 @pytest.mark.parametrize(("owner", "name"), DELETING[:3])
