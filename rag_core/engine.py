@@ -155,17 +155,19 @@ class Engine:
         if self._closed:
             return
         self._closed = True
-        self._watching.stop()
-        self._evaluations.close()
-        self._indexer.stop()
-        if self._warming:
-            self._warming.join()
-        self._generators.close()
-        self._searching.close()
-        self._models.close()
-        if self._swept:
-            mark_clean(self._stores)
-        self._stores.close()
+        try:
+            self._watching.stop()
+            self._evaluations.close()
+            self._indexer.stop()
+            if self._warming:
+                self._warming.join()
+            self._generators.close()
+            self._searching.close()
+            self._models.close()
+            if self._swept:
+                mark_clean(self._stores)
+        finally:
+            self._stores.close()
 
     def __enter__(self) -> Engine:
         return self

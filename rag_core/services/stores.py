@@ -85,11 +85,13 @@ class Stores:
 
     def close(self) -> None:
         """Close what is open and let another process in."""
-        self.words.close()
-        self.database.close()
-        with self._opening:
-            self._dense.clear()
-            if self._chroma is not None:
-                self._chroma.close()
-                self._chroma = None
-        self._lock.release()
+        try:
+            self.words.close()
+            self.database.close()
+            with self._opening:
+                self._dense.clear()
+                if self._chroma is not None:
+                    self._chroma.close()
+                    self._chroma = None
+        finally:
+            self._lock.release()

@@ -53,8 +53,11 @@ def _done(step: Callable[[], None]) -> bool:
 
 
 def mark_clean(stores: Stores) -> None:
-    """Say that everything was ended in order."""
-    stores.conversations.set_preference(CLEAN, True)
+    """Say that everything was ended in order; where that cannot be written, the next start looks at all once more."""
+    try:
+        stores.conversations.set_preference(CLEAN, True)
+    except StoreError as error:
+        log.warning("that everything was ended in order could not be noted: %s", error)
 
 
 def finish_removals(stores: Stores, removal: Removal) -> None:

@@ -41,8 +41,10 @@ class FolderLock:
 
     def release(self) -> None:
         """Let another process in."""
-        self._pid.unlink(missing_ok=True)
-        self._lock.release()
+        try:
+            self._pid.unlink(missing_ok=True)
+        finally:
+            self._lock.release()
 
 
 def _holder(folder: Path) -> str:

@@ -211,6 +211,21 @@ def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be
         assert_in_agreement(engine)
 
 
+def test_an_engine_is_closed_though_its_database_is_full(tmp_path: Path) -> None:
+    engine = opened(tmp_path / "data")
+    indexed(engine, "a.pdf", BUDGET)
+
+    def full(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith(("INSERT", "UPDATE", "DELETE")):
+            raise sqlite3.OperationalError("database or disk is full")
+
+    event.listen(engine._stores.database._engine, "before_cursor_execute", full)
+    engine.close()
+    with opened(tmp_path / "data") as engine:
+        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_in_agreement(engine)
+
+
 # read-only
 
 READER = """
