@@ -5,12 +5,20 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from rag_core.errors import EmptyDocument, EncryptedPdf, ExtractionFailed, RagError, RejectedDocument, StoreUnavailable
+from rag_core.errors import (
+    EmptyDocument,
+    EncryptedPdf,
+    ExtractionFailed,
+    RagError,
+    RejectedDocument,
+    StoreError,
+    StoreUnavailable,
+)
 from rag_core.extraction import VERSION, DocumentHeader, Extractor
 from rag_core.services.embedding_stage import EmbeddingStage
 from rag_core.services.generations import Generation, Generations
@@ -23,6 +31,7 @@ from rag_core.settings import Settings
 from rag_core.store.codec import text_hash
 from rag_core.store.database import now
 from rag_core.store.files import clean_name, sha256_of
+from rag_core.store.jobs import new_job
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, Job, JobState, Page
 
@@ -113,13 +122,9 @@ class Indexer:
             too_large = len(data) > limit * 1_000_000
             if not too_large:
                 stores.files.put(data)
-            document_id, version_id = stores.library.add_version(
-                name, collection, digest, len(data), document_id=document_id
-            )
-            if password:  # before its job can be taken up
-                self._passwords[version_id] = password
-            state = JobState.RUNNING if too_large else JobState.QUEUED
-            job = stores.jobs.add("index", name, document_id=document_id, version_id=version_id, state=state.value)
+            # Never queued where it is too large: the reading thread must not take it up.
+            row = new_job("index", name, state=(JobState.RUNNING if too_large else JobState.QUEUED).value)
+            job = self._begin(row, password, collection, digest, len(data), document_id=document_id)
         if too_large:
             reason = (
                 f"{name} has {len(data) / 1e6:.0f} MB; the limit is {limit} MB. Split it, or raise RAG_MAX_FILE_MB."
@@ -139,16 +144,21 @@ class Indexer:
                 return self._duplicate(row.name, *twin)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            _, version_id = stores.library.add_version(
-                row.name, row.collection, row.sha256, row.size, document_id=document_id, base=row
-            )
-            if password:
-                self._passwords[version_id] = password
-            job = stores.jobs.add(
-                "index", row.name, document_id=document_id, version_id=version_id, details={"reread": True}
-            )
+            again = new_job("index", row.name, details={"reread": True})
+            job = self._begin(again, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
         self._notify()
         return job
+
+    def _begin(self, row: Mapping[str, Any], password: str | None, *content: Any, **of: Any) -> Job:
+        """Begin a version with the job that indexes it; see `Library.add_version`."""
+        if password:  # before its job can be taken up
+            self._passwords[row["id"]] = password
+        try:
+            self._stores.library.add_version(row["name"], *content, **of, job=row)
+        except StoreError:
+            self._passwords.pop(row["id"], None)
+            raise
+        return self._stores.jobs.get(row["id"])
 
     def clashes(self, name: str, data: bytes, collection: str) -> bool:
         """See `Engine.clashes`."""
@@ -333,13 +343,12 @@ class Indexer:
 
     def _extract(self, job_id: str, row: Any, pages: list[Page]) -> Iterator[Page]:
         """The pages of a version's file as they come, which are added to ``pages``."""
-        name, version_id = row.name, row.id
-        total, reported = 0, 0.0
+        name, total, reported = row.name, 0, 0.0
         with self._stores.files.local(row.sha256) as path:
             items = self._extractor.extract(
                 path,
                 name=name,
-                password=self._passwords.get(version_id),
+                password=self._passwords.get(job_id),
                 cancelled=lambda: self._stopping or self.is_cancelled(job_id),
             )
             for item in items:
@@ -359,7 +368,7 @@ class Indexer:
     def _end(self, job: Job, status: DocumentStatus, reason: str) -> None:
         """End a job whose version comes to nothing."""
         version_id = job.details["version_id"]
-        self._passwords.pop(version_id, None)
+        self._passwords.pop(job.job_id, None)
         if version_id:
             self._removal.abandon(version_id, status, reason)
         states = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAILED: JobState.FAILED}
@@ -367,7 +376,7 @@ class Indexer:
         self._notify()
 
     def _work_ended(self, work: Work) -> None:
-        self._passwords.pop(work.version_id, None)
+        self._passwords.pop(work.job_id, None)
         if work.error:
             self._problems[work.job_id] = work.error
         self._reindexing.work_ended(work)

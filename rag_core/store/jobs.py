@@ -16,6 +16,12 @@ from rag_core.types import DocumentStatus, Job, JobState
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
 
 
+def new_job(kind: str, name: str, **values: Any) -> dict[str, Any]:
+    """A job's row, queued unless the values say otherwise."""
+    row = {"id": new_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
+    return {**row, "details": {}, **values}
+
+
 class JobStore:
     """Jobs: added, taken, moved on, ended."""
 
@@ -24,16 +30,10 @@ class JobStore:
 
     def add(self, kind: str, name: str, **values: Any) -> Job:
         """Queue a job and return it."""
-        row = {
-            "id": new_id(),
-            "kind": kind,
-            "name": name,
-            "state": JobState.QUEUED.value,
-            "created_at": now(),
-        }
+        row = new_job(kind, name, **values)
         with self._db.begin() as connection:
-            connection.execute(insert(jobs).values({"details": {}, **row, **values}))
-        return self.get(str(row["id"]))
+            connection.execute(insert(jobs).values(row))
+        return self.get(row["id"])
 
     def get(self, job_id: str) -> Job:
         """One job; raises `UnknownDocument` when it is gone."""

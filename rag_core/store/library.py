@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -111,10 +111,12 @@ class Library(Catalogue):
         document_id: str | None = None,
         generation_id: int | None = None,
         base: Any = None,
+        job: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
         """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids.
 
-        ``base`` is the version (a row) whose content is read once more.
+        ``base`` is the version (a row) whose content is read once more. ``job`` is the row of what is to index it,
+        added with it: a version without one would wait for ever.
         """
         version_id = new_id()
         # Its content is no newer than it was: what was added since goes before it.
@@ -133,6 +135,8 @@ class Library(Catalogue):
                     **values, size=size, state="building", status=DocumentStatus.QUEUED.value, added_at=moment
                 )
             )
+            if job is not None:
+                connection.execute(insert(jobs).values({**job, "document_id": document_id, "version_id": version_id}))
         return document_id, version_id
 
     def update_version(self, version_id: str, **values: Any) -> None:

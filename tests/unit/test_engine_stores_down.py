@@ -211,6 +211,25 @@ def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be
         assert_in_agreement(engine)
 
 
+@pytest.mark.parametrize("statement", ["INSERT INTO documents", "INSERT INTO versions", "INSERT INTO jobs"])
+def test_a_file_that_a_full_database_refuses_half_way_can_be_added_again(engine: Engine, statement: str) -> None:
+    pool = engine._stores.database._engine
+
+    def full(_connection: Any, _cursor: Any, executed: str, *_: Any) -> None:
+        if executed.startswith(statement):
+            raise sqlite3.OperationalError("database or disk is full")
+
+    event.listen(pool, "before_cursor_execute", full)
+    with pytest.raises(DataFolderUnwritable, match="full"):
+        engine.submit("a.pdf", make_pdf(BUDGET), password="told once")
+    event.remove(pool, "before_cursor_execute", full)
+    assert engine.documents() == []
+    assert engine._indexer._passwords == {}
+    indexed(engine, "a.pdf", BUDGET)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
 def test_an_engine_is_closed_though_its_database_is_full(tmp_path: Path) -> None:
     engine = opened(tmp_path / "data")
     indexed(engine, "a.pdf", BUDGET)

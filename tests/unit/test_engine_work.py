@@ -326,7 +326,7 @@ def test_an_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -
 INDEXING = [
     (FileStore, "put"),
     (Library, "add_version"),
-    (JobStore, "add"),
+    (JobStore, "start"),
     (Library, "save_pages"),
     (Library, "save_chunks"),
     (WordIndex, "add"),
