@@ -32,6 +32,7 @@ class DenseIndex:
 
     def __init__(self, client: Any, generation_id: int) -> None:
         self._client = client
+        self._settings = client.get_settings()
         self._collection_name = collection_name(generation_id)
         self._found: Any = None
 
@@ -47,13 +48,13 @@ class DenseIndex:
                 return None
 
         if self._found is None:
-            self._found = _in_words(find)
+            self._found = self._asked(find)
         return self._found
 
     def _made(self) -> Any:
         """The collection, made if need be: only adding does, or reading would bring a removed one back."""
         if self._collection is None:
-            self._found = _in_words(
+            self._found = self._asked(
                 lambda: self._client.get_or_create_collection(
                     self._collection_name,
                     embedding_function=None,
@@ -74,14 +75,13 @@ class DenseIndex:
                 "embeddings": vectors[first:last],
                 "metadatas": [{"version": version} for version in versions[first:last]],
             }
-            _in_words(lambda records=records: collection.upsert(**records))
+            self._asked(lambda records=records: collection.upsert(**records))
 
     def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
         """The ``k`` chunks nearest to the question, best first, within these versions, or all but these, if given."""
-        collection = self._collection
-        if collection is None:
+        if self._collection is None:
             return []
-        hits = [hit for where in _filters(versions) for hit in _nearest(collection, question, k, where)]
+        hits = [hit for where in _filters(versions) for hit in self._nearest(question, k, where)]
         return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
@@ -89,12 +89,12 @@ class DenseIndex:
         collection = self._collection
         for first in range(0, len(chunk_ids) if collection is not None else 0, WRITE_BATCH):
             ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            _in_words(lambda ids=ids: collection.delete(ids=ids))
+            self._asked(lambda ids=ids: collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""
         if chunk_ids is None:
-            return int(_in_words(self._collection.count)) if self._collection is not None else 0
+            return int(self._asked(self._collection.count)) if self._collection is not None else 0
         return len(self.held(chunk_ids))
 
     def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
@@ -103,19 +103,32 @@ class DenseIndex:
         if collection is None:
             return set()
         if chunk_ids is None:
-            found = _in_words(lambda: collection.get(include=[])["ids"])
+            found = self._asked(lambda: collection.get(include=[])["ids"])
             return {int(one) for one in found}
         ids: set[int] = set()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {int(one) for one in _in_words(lambda run=run: collection.get(ids=run, include=[])["ids"])}
+            ids |= {int(one) for one in self._asked(lambda run=run: collection.get(ids=run, include=[])["ids"])}
         return ids
 
     def drop(self) -> None:
         """Remove the whole generation, if anything was ever added to it."""
         if self._collection is not None:
             # Kept in hand: who still searches it is told that it is gone, not that it holds nothing.
-            _in_words(lambda: self._client.delete_collection(self._collection_name))
+            self._asked(lambda: self._client.delete_collection(self._collection_name))
+
+    def _nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
+        collection = self._collection
+        found = self._asked(
+            lambda: collection.query(
+                query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
+            )
+        )
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
+
+    def _asked(self, call: Any) -> Any:
+        return _in_words(call, self._settings)
 
 
 def _filters(versions: Versions | None) -> list[dict[str, Any] | None]:
@@ -126,16 +139,6 @@ def _filters(versions: Versions | None) -> list[dict[str, Any] | None]:
         return [{"version": {"$nin": list(versions.versions)}}]
     firsts = range(0, len(versions), MOST_VERSIONS)
     return [{"version": {"$in": list(versions[first : first + MOST_VERSIONS])}} for first in firsts]
-
-
-def _nearest(collection: Any, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
-    found = _in_words(
-        lambda: collection.query(
-            query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
-        )
-    )
-    pairs = zip(found["ids"][0], found["distances"][0], strict=True)
-    return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:
@@ -150,8 +153,20 @@ def open_chroma(path: Path, host: str | None, port: int) -> Any:
 
     settings = chromadb.Settings(anonymized_telemetry=False)
     if host is None:
-        return _in_words(lambda: chromadb.PersistentClient(str(path), settings=settings))
-    return _in_words(lambda: chromadb.HttpClient(host, port, settings=settings), f" at {host}:{port}")
+        return _in_words(lambda: _embedded(str(path), settings), settings)
+    return _in_words(lambda: chromadb.HttpClient(host, port, settings=settings), settings)
+
+
+def _embedded(path: str, settings: Any) -> Any:
+    import chromadb
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    try:
+        return chromadb.PersistentClient(path, settings=settings)
+    except Exception:
+        # Chroma keeps what it could not start, and gives it out at the next try.
+        SharedSystemClient._identifier_to_system.pop(path, None)
+        raise
 
 
 def collection_name(generation_id: int) -> str:
@@ -159,7 +174,8 @@ def collection_name(generation_id: int) -> str:
     return f"chunks-{generation_id}"
 
 
-def _in_words(call: Any, where: str = "") -> Any:
+def _in_words(call: Any, settings: Any) -> Any:
+    """What is asked of the Chroma with these settings, its own; raises `StoreUnavailable`."""
     import httpx
     from chromadb.errors import ChromaError
 
@@ -169,7 +185,15 @@ def _in_words(call: Any, where: str = "") -> Any:
             return call()
     # chromadb raises a bare ValueError when it cannot connect to its server.
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
-        raise StoreUnavailable(
-            f"Chroma{where} does not answer ({error}). Check that it runs and CHROMA_HOST and RAG_CHROMA_PORT, or "
-            "remove CHROMA_HOST to use the embedded one. Nothing was lost."
-        ) from error
+        if settings.is_persistent:
+            where = f"in {settings.persist_directory}"
+            todo = (
+                "Where its disk is full, free some space. Where its files are damaged, stop Footnote, remove that "
+                "folder, start again and re-index all documents: their vectors are in the database as well"
+            )
+        else:
+            where = f"at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
+            todo = (
+                "Check that it runs and CHROMA_HOST and RAG_CHROMA_PORT, or remove CHROMA_HOST to use the embedded one"
+            )
+        raise StoreUnavailable(f"Chroma {where} does not answer ({error}). {todo}. Nothing was lost.") from error
