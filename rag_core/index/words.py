@@ -79,7 +79,11 @@ class WordIndex:
     name = "bm25"
 
     def __init__(self, path: Path) -> None:
-        self._db = Database(path, MetaData())
+        restore = (
+            "stop Footnote, remove that file, start again and re-index all documents; it holds nothing that is not "
+            "stored elsewhere as well"
+        )
+        self._db = Database(path, MetaData(), restore)
         self._counts = _Counts()
         with self._db.begin() as connection:
             connection.execute(

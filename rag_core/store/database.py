@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from sqlalchemy import URL, Connection, MetaData, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError, SQLAlchemyError, StatementError
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 from rag_core.store.schema import metadata
@@ -20,6 +20,10 @@ from rag_core.store.schema import metadata
 BUSY_MS = 30_000
 # SQLite refuses statements with more bound values than this on older builds.
 MAX_BOUND = 900
+RESTORE = (
+    "stop Footnote and put a copy of the data folder back, or name another folder (--data-dir, RAG_DATA_DIR) and add "
+    "the documents there; their files lie in the folder's part named files"
+)
 
 
 def new_id() -> str:
@@ -52,6 +56,8 @@ class Database:
         SQLAlchemy URL, or the file of a SQLite database.
     tables : MetaData, optional
         What is created where it is missing; the product's schema unless given.
+    restore : str
+        What to do where its file is damaged.
 
     Raises
     ------
@@ -61,7 +67,8 @@ class Database:
         The database cannot be opened.
     """
 
-    def __init__(self, url: str | Path, tables: MetaData = metadata) -> None:
+    def __init__(self, url: str | Path, tables: MetaData = metadata, restore: str = RESTORE) -> None:
+        self._restore = restore
         try:
             # A file's name may hold what has a meaning in a URL, such as a question mark.
             where = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
@@ -99,7 +106,12 @@ class Database:
         except OperationalError as error:
             raise _in_words(error, self._shown) from error
         except SQLAlchemyError as error:
-            raise StoreUnavailable(f"The database {self._shown} refused an operation: {error}") from error
+            # Without the statement, whose values may be what a document says.
+            reason = error.orig if isinstance(error, StatementError) else error
+            # SQLite's own word for a file that is damaged, or is no database; all else is of a class below.
+            if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
+                raise StoreUnavailable(f"The database {self._shown} is damaged ({reason}): {self._restore}.") from error
+            raise StoreUnavailable(f"The database {self._shown} refused an operation ({reason}).") from error
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
@@ -132,4 +144,5 @@ def _in_words(error: OperationalError, shown: str) -> StoreUnavailable | DataFol
         return StoreUnavailable(
             f"The database {shown} is locked by another process. Close the other program and try again."
         )
-    return StoreUnavailable(f"The database {shown} does not answer ({reason}). Check that it runs, and DATABASE_URL.")
+    todo = "the disk that holds it" if shown.startswith("sqlite") else "that it runs, and DATABASE_URL"
+    return StoreUnavailable(f"The database {shown} does not answer ({reason}). Check {todo}.")

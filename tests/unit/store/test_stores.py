@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
 from rag_core.errors import StoreUnavailable, UnknownDocument
+from rag_core.index import WordIndex
 from rag_core.store.database import Database, batches, now
 from rag_core.store.jobs import JobStore
 from rag_core.store.library import Library
+from rag_core.store.schema import preferences
 from rag_core.store.vectors import VectorStore
 from rag_core.types import ChunkSpan, DocumentStatus, Embedding, Fingerprint, JobState, Page, PageState
 
@@ -71,10 +73,32 @@ def test_a_database_that_refuses_says_so_in_words(database: Database) -> None:
         connection.execute(text("SELECT * FROM no_such_table"))
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_refusal_repeats_nothing_of_what_was_to_be_stored(database: Database) -> None:
+    row = {"name": "confidential", "value": "word"}
+    with pytest.raises(StoreUnavailable, match=r"test\.sqlite.*UNIQUE") as refused, database.begin() as connection:
+        connection.execute(insert(preferences), [row, row])
+    assert "confidential" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("opened", "todo"), [(Database, "copy of the data folder"), (WordIndex, "re-index")])
+def test_a_file_that_is_no_database_is_told_with_what_to_do(
+    tmp_path: Path, opened: Callable[[Path], object], todo: str
+) -> None:
     (tmp_path / "test.sqlite").write_bytes(b"this is not a database" * 100)
-    with pytest.raises(StoreUnavailable, match=r"test\.sqlite"):
-        Database(tmp_path / "test.sqlite")
+    with pytest.raises(StoreUnavailable, match=rf"test\.sqlite is damaged \(.*not a database\).*{todo}"):
+        opened(tmp_path / "test.sqlite")
+
+
+def test_a_damaged_page_of_a_database_is_told_with_what_to_do(tmp_path: Path) -> None:
+    index = WordIndex(tmp_path / "words.sqlite")
+    index.add(range(1, 500), [("", f"word{number} " * 50, "v") for number in range(1, 500)])
+    index.close()
+    whole = (tmp_path / "words.sqlite").read_bytes()
+    (tmp_path / "words.sqlite").write_bytes(whole[:8192] + b"\xab" * (len(whole) - 8192))
+    index = WordIndex(tmp_path / "words.sqlite")
+    with pytest.raises(StoreUnavailable, match=r"words\.sqlite is damaged .*remove that file.*re-index"):
+        index.held()
+    index.close()
 
 
 def test_a_database_held_by_another_program_is_told(tmp_path: Path, database: Database) -> None:
