@@ -9,7 +9,7 @@ from typing import Any
 from rag_core import extraction
 from rag_core.chunking import PREFIX_RULE, Chunker, ChunkRule
 from rag_core.embedding import Embedder
-from rag_core.errors import IndexMismatch
+from rag_core.errors import EmbedderMissing, IndexMismatch
 from rag_core.services.models import Models
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
@@ -107,7 +107,7 @@ class Generations:
         return built.differences(self.configured()) if built else {}
 
     def _open(self, generation_id: int, fingerprint: Fingerprint) -> Generation:
-        embedder = self._models.embedder(fingerprint.embedder)
+        embedder = self._embedder(fingerprint.embedder)
         identity = embedder.identity
         now = (identity.weights, identity.dimension, identity.projection)
         if now != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
@@ -122,6 +122,19 @@ class Generations:
                 "(Admin, or the reindex command), or put the former model back."
             )
         return Generation(generation_id, fingerprint, embedder)
+
+    def _embedder(self, name: str) -> Embedder:
+        """The embedder that an index was built with."""
+        try:
+            return self._models.embedder(name)
+        except EmbedderMissing as error:
+            wanted = self._settings.embedder
+            if name == wanted:
+                raise
+            raise EmbedderMissing(
+                f"The index was built with the embedding model {name!r}, which is not on this machine any more. "
+                f"Re-index all documents (Admin, or the reindex command) to use {wanted!r}, or put that model back."
+            ) from error
 
 
 def _rule(fingerprint: Fingerprint, embedder: Embedder) -> ChunkRule:

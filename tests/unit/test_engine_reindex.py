@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from rag_core.engine import Engine
-from rag_core.errors import IndexMismatch, StoreUnavailable
+from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
 from rag_core.index import DenseIndex, WordIndex
 from rag_core.services import indexing
 from rag_core.services.indexing import Indexer
@@ -595,6 +595,21 @@ def test_an_index_of_other_weights_is_refused_until_it_is_built_again(
     assert not status.healthy
     assert any(said in problem for problem in status.problems)
     assert set(engine.mismatch()) == {part}
+    assert reindexed(engine).state is JobState.DONE
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+def test_an_index_whose_embedder_is_gone_is_told_with_what_to_do_and_built_again(engine_of_its_own: Engine) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET)
+    with engine._stores.database.begin() as connection:
+        fingerprint = engine._stores.library.generations("active")[0][1]
+        changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {"embedder": "/former/model"}
+        connection.execute(update(generations).values(fingerprint=changed))
+    with pytest.raises(EmbedderMissing, match=r"built with .*'/former/model'.* Re-index all documents"):
+        engine.search(ASK_BUDGET)
+    assert any("/former/model" in problem and "Re-index" in problem for problem in engine.status().problems)
     assert reindexed(engine).state is JobState.DONE
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
