@@ -15,6 +15,7 @@ from rag_core.settings import Settings
 from rag_core.types import Warmth
 
 Model = TypeVar("Model")
+NOT_LOADED = "The language model could not be loaded"
 
 
 class Models:
@@ -28,6 +29,8 @@ class Models:
         self._answerability: Answerability | None = None
         self._loading = threading.Lock()
         self._warmth = Warmth(False, "Not started")
+        # What could not be loaded and why, until it is.
+        self._problems: dict[str, str] = {}
         self._preparing = False
 
     def close(self) -> None:
@@ -53,11 +56,13 @@ class Models:
                 self._warmth = Warmth(False, "Loading the language model")
                 precision, batch = self._settings.embedding_precision, self._settings.embedding_batch
                 load = partial(load_embedder, name, precision=precision, batch=batch)
-                self._loaded[name] = self._made(load, "The language model could not be loaded")
+                self._loaded[name] = self._made(load, NOT_LOADED)
                 # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
                 # comes upon a question in sixty.
                 leave_loaded_alone()
-                self._warmth = Warmth(True, "Ready")
+            # Also where it was loaded before: the one that failed last may be of an index that is gone by now.
+            self._warmth = Warmth(True, "Ready")
+            self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
 
     def cross_encoder(self) -> PairScorer:
@@ -111,10 +116,12 @@ class Models:
     def _made(self, load: Callable[[], Model], problem: str) -> Model:
         """What is loaded; where it cannot be, `warmth` tells the problem."""
         try:
-            return load()
+            made = load()
         except RagError as error:
-            self._warmth = Warmth(False, problem, str(error))
+            self._problems[problem] = str(error)
             raise
+        self._problems.pop(problem, None)
+        return made
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
@@ -128,6 +135,8 @@ class Models:
     @property
     def warmth(self) -> Warmth:
         """How far loading is."""
+        if problems := list(self._problems.items()):
+            return Warmth(False, *problems[0])
         if self._preparing and self._warmth.ready:
             return Warmth(False, "Preparing to search")
         return self._warmth
