@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -84,14 +84,25 @@ class FileStore:
         digest = sha256_of(data)
         target = self._path(digest)
         try:
-            if not self._fs.exists(target):
+            # A loss of power may leave an empty file under a full address.
+            if not self._fs.exists(target) or self._fs.size(target) != len(data):
                 self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
-                # Written beside and moved, so that a crash leaves no half file under a full address.
-                self._fs.pipe_file(target + _PART, data)
-                self._fs.mv(target + _PART, target)
+                self._write(target, data)
         except OSError as error:
             raise _unwritable(error, target) from error
         return digest
+
+    def _write(self, target: str, data: bytes) -> None:
+        # Written beside and moved, so that a crash leaves no half file under a full address.
+        part = target + _PART
+        try:
+            self._fs.pipe_file(part, data)
+            self._fs.mv(part, target)
+        except OSError:
+            # Where the disk is full, it would go on taking the space that is lacking.
+            with suppress(OSError):
+                self._fs.rm_file(part)
+            raise
 
     def get(self, digest: str) -> bytes:
         """The content at an address; raises `StoreUnavailable` when it is missing."""

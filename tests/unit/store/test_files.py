@@ -64,6 +64,28 @@ def test_a_write_that_is_cut_off_leaves_nothing_under_the_address(tmp_path: Path
     assert store.get(digest) == b"content"
 
 
+def test_a_write_that_a_full_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    digest = sha256_of(b"content")
+    part = tmp_path / digest[:2] / f"{digest}.part"
+    part.parent.mkdir()
+    part.symlink_to("/dev/full")  # whatever is written there meets a full disk
+    with pytest.raises(DataFolderUnwritable, match="free some space"):
+        store.put(b"content")
+    assert not part.is_symlink()
+    assert store.put(b"content") == digest
+    assert store.get(digest) == b"content"
+
+
+@pytest.mark.parametrize("left", [b"", b"con"])
+def test_a_file_that_lost_its_content_is_written_again(tmp_path: Path, left: bytes) -> None:
+    store = FileStore(tmp_path)
+    digest = store.put(b"content")
+    (tmp_path / digest[:2] / digest).write_bytes(left)
+    assert store.put(b"content") == digest
+    assert store.get(digest) == b"content"
+
+
 def test_files_that_others_put_there_are_left_alone(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     digest = store.put(b"content")
