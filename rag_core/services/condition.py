@@ -49,7 +49,9 @@ def condition(
     count("words", stores.words.count)
     count("vectors", lambda: sum(stores.dense(one).count() for one, _ in _live(stores)))
     count("token vectors", stores.vectors.count)
-    count("files", lambda: len(stores.files.digests()))
+    contents = asked(stores.library.searched_contents, frozenset[str]())
+    files = asked(lambda: frozenset(stores.files.digests()), None)
+    count("files", lambda: -1 if files is None else len(files))
     built = asked(generations.built_with, None)
     configured = asked(generations.configured, None)
     asked(generations.active, None)
@@ -72,6 +74,13 @@ def condition(
         problems.append(
             f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
             f"index, {held.get('vectors')} in Chroma. Re-index to mend it."
+        )
+    # Once more, for what was deleted while files were listed.
+    if files is not None and (lost := (contents - files) & asked(stores.library.searched_contents, frozenset[str]())):
+        problems.append(
+            f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
+            "Searches go on, but those pages can be neither shown nor read again: set RAG_FILES_URL to where the files "
+            "are, put them back from a copy of the data folder, or add the same files once more."
         )
     # The same failure met twice, as of a database that does not answer, is one problem.
     unique = list(dict.fromkeys(problems))

@@ -113,7 +113,9 @@ class Indexer:
         with self._stores.keeping:
             twin = stores.library.find_content(digest)
             if twin:
-                return self._duplicate(name, *twin)
+                lost = not stores.files.exists(digest)
+                stores.files.put(data)
+                return self._duplicate(name, *twin, lost=lost)
             if document_id is None or not stores.library.documents([document_id]):
                 document_id = stores.library.find_name(name, collection)
                 if document_id and on_same_name == "keep":
@@ -388,7 +390,7 @@ class Indexer:
         with self._changed:
             self._changed.notify_all()
 
-    def _duplicate(self, name: str, document_id: str, twin: str, complete: bool) -> Job:
+    def _duplicate(self, name: str, document_id: str, twin: str, complete: bool, *, lost: bool = False) -> Job:
         if complete:
             same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
         else:
@@ -396,7 +398,8 @@ class Indexer:
             same = f"{what}. If that comes to nothing, add this file again"
         # Never queued: the reading thread must not take up what has no version.
         job = self._stores.jobs.add("index", name, document_id=document_id, state=JobState.RUNNING.value)
-        self._stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"Nothing was stored: {same}.")
+        stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
+        self._stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"{stored}: {same}.")
         self._notify()
         return self._stores.jobs.get(job.job_id)
 

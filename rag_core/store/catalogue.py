@@ -165,6 +165,12 @@ class Catalogue:
                 found |= {row.id: row.state for row in connection.execute(one)}
         return found
 
+    def searched_contents(self) -> frozenset[str]:
+        """SHA-256 of the files of all documents that a search may see."""
+        query = select(versions.c.sha256).join(documents, documents.c.active_version == versions.c.id)
+        with self._db.read() as connection:
+            return frozenset(connection.execute(query).scalars())
+
     def unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
         """How many documents are found by words alone so far, and how many are not found at all yet."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")

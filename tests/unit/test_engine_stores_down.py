@@ -339,6 +339,30 @@ def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_righ
         assert_in_agreement(engine)
 
 
+# files away
+
+
+def test_files_that_are_gone_are_told_and_stored_when_they_are_added_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "data") as engine:
+        document_id = indexed(engine, "a.pdf", BUDGET)
+        indexed(engine, "b.pdf", PENGUINS)
+    (tmp_path / "data" / "files").rename(tmp_path / "elsewhere")
+    with opened(tmp_path / "data") as engine:
+        (problem,) = engine.status().problems
+        assert problem.startswith("The files of 2 documents are missing.")
+        assert "RAG_FILES_URL" in problem
+        with pytest.raises(StoreUnavailable, match="Upload the document again"):
+            engine.original(document_id)
+        job = engine.add("a.pdf", make_pdf(BUDGET))
+        assert (job.result, job.document_id) == (DocumentStatus.DUPLICATE, document_id)
+        assert job.reason.startswith("Its file was missing and is stored again: ")
+        assert engine.original(document_id) == make_pdf(BUDGET)
+        (problem,) = engine.status().problems
+        assert problem.startswith("The file of 1 document is missing.")
+    with opened(tmp_path / "data", files_url=str(tmp_path / "elsewhere")) as engine:
+        assert_in_agreement(engine)
+
+
 # deletions that a store cuts off
 
 DELETING = [(DenseIndex, "delete"), (WordIndex, "delete"), (FileStore, "delete"), (Library, "remove_document")]
