@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit import config
 
 from pages.shared import keys
 from pages.shared.answers import Answers
@@ -28,7 +29,10 @@ class Backend:
 
 @st.cache_resource(show_spinner=False, on_release=Backend.close)
 def _open() -> Backend:
-    engine = Engine(load_settings())
+    settings = load_settings()
+    # What a widget lets through, Streamlit's server refuses beyond this, which no public call sets.
+    config.set_option("server.maxUploadSize", settings.max_file_mb)
+    engine = Engine(settings)
     engine.warm_up()
     engine.start_watching()
     return Backend(engine, Answers(engine))

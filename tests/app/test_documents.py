@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from pages.documents.detail import _frame
@@ -35,6 +36,16 @@ def test_an_upload_is_indexed_once_and_the_drop_zone_emptied(open_page: OpenPage
     assert len(engine.jobs()) == 1
     assert app.file_uploader[0].value == []
     assert "is ready" in texts(app)
+
+
+@pytest.mark.parametrize("limit", [300, 2])
+def test_the_server_takes_files_as_large_as_the_setting_says(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setenv("RAG_MAX_FILE_MB", str(limit))
+    app = open_page("documents")
+    assert app.file_uploader[0].proto.max_upload_size_mb == limit
+    assert config.get_option("server.maxUploadSize") == limit
 
 
 def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
