@@ -119,6 +119,8 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
     # WAL lets questions be answered while a document is being written.
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
+    # As many builds leave it, what a deleted document said stays in the file until something is written over it.
+    cursor.execute("PRAGMA secure_delete=ON")
     cursor.execute("PRAGMA foreign_keys=ON")
     # SQLite's own knows the letters of ASCII alone, so that "é" would not be found by "É".
     connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text)

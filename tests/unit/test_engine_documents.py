@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pypdf import PdfReader, PdfWriter
@@ -56,6 +58,23 @@ def test_a_document_is_described_by_what_was_read(engine: Engine) -> None:
     assert document.status is DocumentStatus.PARTIAL
     assert document.embedder == "all-MiniLM-L6-v2"
     assert document.added_at.tzinfo is not None
+
+
+def test_what_a_deleted_document_said_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = sqlite3.dbapi2.connect
+
+    def as_most_are_built(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = real(*args, **options)
+        connection.execute("PRAGMA secure_delete=OFF").fetchall()
+        return connection
+
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", as_most_are_built)
+    with opened(tmp_path / "data") as engine:
+        indexed(engine, "a.pdf", BUDGET)
+        gone = indexed(engine, "gone.pdf", *[f"{COPPER} Part {number}. " * 6 for number in range(20)])
+        assert engine.delete([gone])[0].chunks_remaining == 0
+    said = COPPER.split(".")[0].encode()
+    assert [path.name for path in (tmp_path / "data").rglob("*") if path.is_file() and said in path.read_bytes()] == []
 
 
 def test_pages_and_chunks_can_be_read_back(engine: Engine) -> None:
