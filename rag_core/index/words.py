@@ -20,8 +20,6 @@ from sqlalchemy import Connection, MetaData, text
 from rag_core.store.database import Database
 from rag_core.types import RAISED_FIGURES, AllBut, Hit, Question, Versions
 
-# Prefix (document name, heading) and text: a word in a heading says more than one in the body.
-COLUMN_WEIGHTS = (1.0, 1.0)
 MAX_TERMS = 64
 # Rows that the terms of one question may have scored, about 1 µs each. Where they stand in more, the
 # commonest are left to the reranker, which weighs every word.
@@ -113,8 +111,10 @@ class WordIndex:
     def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
         """The ``k`` chunks with the highest BM25, best first, within these versions, or all but these, if given.
 
-        BM25 over the question's terms; in a large index without the commonest of them (see `MAX_POSTINGS`) and,
-        where all versions are searched, without those that stand in more than half of all chunks.
+        Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009, as FTS5 computes it
+        (k1 1.2, b 0.75), over the question's terms, words of prefix and text counting alike. In a large index it is
+        without the commonest of them (see `MAX_POSTINGS`) and, where all versions are searched, without those that
+        stand in more than half of all chunks.
         """
         wanted = terms(question.text)
         if not wanted or (versions is not None and not versions):
@@ -122,7 +122,7 @@ class WordIndex:
         named, among = (versions.versions, False) if isinstance(versions, AllBut) else (versions or (), True)
         scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among "
         statement = (
-            f"SELECT rowid, -bm25(words, {COLUMN_WEIGHTS[0]}, {COLUMN_WEIGHTS[1]}) AS score FROM words "  # noqa: S608 - constants
+            "SELECT rowid, -bm25(words) AS score FROM words "  # noqa: S608 - constants
             f"WHERE words MATCH :match {scope}ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
