@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from rag_core.errors import (
+    DocumentTooLarge,
     EmptyDocument,
     EncryptedPdf,
     ExtractionFailed,
@@ -53,7 +54,7 @@ class Indexer:
     """
 
     def __init__(self, settings: Settings, stores: Stores, generations: Generations, removal: Removal) -> None:
-        self._settings = settings
+        self._largest = settings.max_file_mb * 1_000_000
         self._stores = stores
         self._generations = generations
         self._removal = removal
@@ -113,26 +114,17 @@ class Indexer:
         with self._stores.keeping:
             twin = stores.library.find_content(digest)
             if twin:
-                lost = not stores.files.exists(digest)
-                stores.files.put(data)
+                lost = twin[2] and not stores.files.exists(digest)
+                if twin[2]:
+                    stores.files.put(data)
                 return self._duplicate(name, *twin, lost=lost)
             if document_id is None or not stores.library.documents([document_id]):
                 document_id = stores.library.find_name(name, collection)
                 if document_id and on_same_name == "keep":
                     name, document_id = self._free_name(name, collection), None
-            limit = self._settings.max_file_mb
-            too_large = len(data) > limit * 1_000_000
-            if not too_large:
+            if len(data) <= self._largest:  # else it is refused when its turn comes
                 stores.files.put(data)
-            # Never queued where it is too large: the reading thread must not take it up.
-            row = new_job("index", name, state=(JobState.RUNNING if too_large else JobState.QUEUED).value)
-            job = self._begin(row, password, collection, digest, len(data), document_id=document_id)
-        if too_large:
-            reason = (
-                f"{name} has {len(data) / 1e6:.0f} MB; the limit is {limit} MB. Split it, or raise RAG_MAX_FILE_MB."
-            )
-            self._end(job, DocumentStatus.REJECTED, reason)
-            return stores.jobs.get(job.job_id)
+            job = self._begin(new_job("index", name), password, collection, digest, len(data), document_id=document_id)
         self._notify()
         return job
 
@@ -187,7 +179,13 @@ class Indexer:
         """Stop a job; one that has ended is left as it is."""
         job = self._stores.jobs.get(job_id)
         if job.state is JobState.QUEUED and self._stores.jobs.start(job_id):
-            self._end(job, DocumentStatus.CANCELLED, "Cancelled before it was indexed.")
+            try:
+                self._end(job, DocumentStatus.CANCELLED, "Cancelled before it was indexed.")
+            except StoreError:
+                # It runs and nobody works on it: to be taken up, and ended, once the store does better.
+                self._cancelled.add(job_id)
+                self._taken[job_id] = 0
+                raise
         elif job.state in (JobState.QUEUED, JobState.RUNNING):
             self._cancelled.add(job_id)
             self._notify()
@@ -300,12 +298,15 @@ class Indexer:
         if self._taken:
             given_up = {
                 job_id: f"Given up after {times} tries. {self._problems.get(job_id, 'A store failed each time.')}"
-                for job_id, times in self._taken.items()
+                for job_id, times in list(self._taken.items())
                 if times >= MOST_TRIES
             }
-            take_up_again(self._stores, self._removal, self._taken, given_up)
-            again = jobs.states(list(self._taken))
-            self._taken = {one: times for one, times in self._taken.items() if again.get(one) is JobState.QUEUED}
+            taken = list(self._taken)
+            take_up_again(self._stores, self._removal, taken, given_up)
+            again = jobs.states(taken)
+            for job_id in taken:
+                if again.get(job_id) is not JobState.QUEUED:
+                    del self._taken[job_id]
             self._problems = {one: problem for one, problem in self._problems.items() if one in self._taken}
             self._notify()
         if time.monotonic() - self._removed > REMOVE_EVERY_S:
@@ -319,6 +320,11 @@ class Indexer:
         version_id = job.details["version_id"]
         try:
             row = self._stores.library.version(version_id)
+            if row.size > self._largest and not self._stores.files.exists(row.sha256):
+                raise DocumentTooLarge(
+                    f"{row.name} has {row.size / 1e6:.0f} MB; the limit is {self._largest // 1_000_000} MB. "
+                    "Split it, or raise RAG_MAX_FILE_MB."
+                )
             work = self.build(job.job_id, row, self._generations.active(), activate=True, pages=None)
             work.reread = bool(job.details.get("reread"))
             if self.is_cancelled(job.job_id):
@@ -396,12 +402,12 @@ class Indexer:
         else:
             what = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
             same = f"{what}. If that comes to nothing, add this file again"
-        # Never queued: the reading thread must not take up what has no version.
-        job = self._stores.jobs.add("index", name, document_id=document_id, state=JobState.RUNNING.value)
         stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
-        self._stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus.DUPLICATE, f"{stored}: {same}.")
+        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
+        # Ended from the beginning: the reading thread must not take up what has no version.
+        job = self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
         self._notify()
-        return self._stores.jobs.get(job.job_id)
+        return job
 
     def _free_name(self, name: str, collection: str) -> str:
         path = PurePosixPath(name)

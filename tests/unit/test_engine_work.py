@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,47 @@ def test_a_queued_job_can_be_cancelled(engine: Engine, hold_reading: HoldReading
     assert ended[1].state is JobState.CANCELLED
     assert names_found(engine, ASK_PENGUINS) == []
     assert_in_agreement(engine)
+
+
+def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, hold_reading: HoldReading) -> None:
+    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    hold_reading.until_reached()
+    second = engine.submit("b.pdf", make_pdf(PENGUINS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Library, "end_version", broken(StoreUnavailable("The disk is on fire.")))
+        with pytest.raises(StoreUnavailable, match="on fire"):
+            engine.cancel(second.job_id)
+    hold_reading.release()
+    ended = engine.wait([first.job_id, second.job_id])
+    assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
+    assert engine.delete([str(second.document_id)])[0].chunks_remaining == 0
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("name", ["end_version", "add_version"])
+def test_a_file_that_is_too_large_is_refused_though_a_store_fails_once(tmp_path: Path, name: str) -> None:
+    too_large = make_pdf(BUDGET) + b"\0" * 1_100_000
+    with opened(tmp_path / "data", max_file_mb=1) as engine:
+        real, failed = getattr(Library, name), []
+
+        def fails_once(*args: Any, **options: Any) -> Any:
+            if not failed:
+                failed.append(True)
+                raise StoreUnavailable("The disk is on fire.")
+            return real(*args, **options)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Library, name, fails_once)
+            with suppress(StoreUnavailable):
+                engine.add("big.pdf", too_large)
+            again = engine.add("big.pdf", too_large)
+        assert failed
+        assert again.result in (DocumentStatus.REJECTED, DocumentStatus.DUPLICATE)
+        idle(engine)
+        (document,) = engine.documents()
+        assert document.status is DocumentStatus.REJECTED
+        assert "RAG_MAX_FILE_MB" in document.reason
+        assert engine.delete([document.document_id])[0].chunks_remaining == 0
 
 
 def test_a_job_can_be_cancelled_while_its_file_is_read(engine: Engine, hold_reading: HoldReading) -> None:
