@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.chat.current import current
-from pages.chat.questions import answer_again, ask, ask_instead, search_again
+from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared.backend import Backend
 from pages.shared.text import plain
 from rag_core.types import Answer, Message
@@ -46,7 +46,7 @@ def actions(back: Backend, message: Message) -> None:
             "Question",
             message.answer.question,
             key=f"edit_{key}",
-            on_ask=lambda text: ask_instead(back, text),
+            on_ask=lambda text: ask_instead(back, message, text),
         )
     _export(back, key)
 
@@ -62,8 +62,8 @@ def follow_ups(back: Backend, message: Message, scope: list[str]) -> None:
                 plain(question),
                 key=f"follow_up_{message.message_id}_{number}",
                 icon=":material/chat:",
-                on_click=ask,
-                args=[back, question, scope],
+                on_click=ask_next,
+                args=[back, message, question, scope],
             )
 
 

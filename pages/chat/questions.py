@@ -11,11 +11,16 @@ from pages.chat.strategy import strategy
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.jobs import forget_ended
+from rag_core.errors import UnknownConversation
 from rag_core.types import Message
 
 
 def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequence[str] = ()) -> None:
-    """Put a question into the open conversation, or a new one, and start the answer."""
+    """Put a question into the open conversation, or a new one, and start the answer.
+
+    Where another window has put one there that is still being answered, or has deleted the conversation,
+    the question is given back instead.
+    """
     # Whoever asks goes on, and need not be told any longer which files are ready.
     forget_ended(back.engine)
     identity = current()
@@ -23,25 +28,47 @@ def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequenc
         identity = back.engine.new_conversation(documents).conversation_id
         choose(identity)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
-    _, history = back.engine.conversation(identity)
+    history = _messages(back, identity)
+    if history is None or back.answers.running(identity):
+        _give_back(question)
+        return
     back.engine.append(identity, "user", question)
     back.answers.start(identity, question, documents, history, job_ids, strategy=strategy(back.engine))
 
 
+def ask_first(back: Backend, question: str) -> None:
+    """Begin a conversation with a question; a second click does nothing."""
+    if current() is None:
+        ask(back, question, [])
+
+
+def ask_next(back: Backend, message: Message, question: str, documents: Sequence[str]) -> None:
+    """Go on from an answer with a question; a second click does nothing."""
+    if _is_last(back, message):
+        ask(back, question, documents)
+
+
 def answer_again(back: Backend, message: Message) -> None:
     """Replace the last answer by a new one, over the documents chosen by now."""
-    back.engine.remove_messages([message.message_id])
-    answer_last(back)
+    if _is_last(back, message):
+        back.engine.remove_messages([message.message_id])
+        answer_last(back)
 
 
 def search_again(back: Backend, message: Message, search_for: str) -> None:
     """Replace the last answer by one to the same question, searched for in the reader's own words."""
-    back.engine.remove_messages([message.message_id])
-    answer_last(back, search_for)
+    if _is_last(back, message):
+        back.engine.remove_messages([message.message_id])
+        answer_last(back, search_for)
+    else:
+        _give_back(search_for)
 
 
-def ask_instead(back: Backend, question: str) -> None:
-    """Replace the last question, with its answer, by another."""
+def ask_instead(back: Backend, message: Message, question: str) -> None:
+    """Replace the last answer, with its question, by the answer to another."""
+    if not _is_last(back, message):
+        _give_back(question)
+        return
     identity = str(current())
     _, messages = back.engine.conversation(identity)
     first = max(position for position, one in enumerate(messages) if one.role == "user")
@@ -52,10 +79,35 @@ def ask_instead(back: Backend, question: str) -> None:
 def answer_last(back: Backend, search_for: str | None = None) -> None:
     """Answer the last question, which has no answer."""
     identity = str(current())
-    _, messages = back.engine.conversation(identity)
+    messages = _messages(back, identity)
+    if not messages or messages[-1].role != "user":
+        return
     scope = scope_of(back, identity)
     how = strategy(back.engine)
     back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how)
+
+
+def _messages(back: Backend, identity: str) -> list[Message] | None:
+    """What a conversation holds by now; ``None`` where it was deleted, of which the page tells."""
+    try:
+        return back.engine.conversation(identity)[1]
+    except UnknownConversation:
+        return None
+
+
+def _is_last(back: Backend, message: Message) -> bool:
+    """Whether a conversation still ends with a message: a click before, or another window, may have gone on."""
+    messages = _messages(back, str(current())) or []
+    return [one.message_id for one in messages[-1:]] == [message.message_id]
+
+
+def _give_back(question: str) -> None:
+    """Put what could not be asked into the input, where it is neither lost nor sent."""
+    st.session_state[keys.ASK] = question
+    st.toast(
+        "Your question is in the field again, since the conversation has changed in another window.",
+        icon=":material/info:",
+    )
 
 
 def scope_of(back: Backend, identity: str) -> list[str]:

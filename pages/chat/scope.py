@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.problems import told
 from pages.shared.text import count
 from rag_core.engine import Engine
 from rag_core.types import Conversation, DocumentInfo
@@ -28,7 +29,8 @@ def scope(engine: Engine, conversation: Conversation | None, documents: Sequence
 
     def changed() -> None:
         if conversation:
-            engine.set_scope(conversation.conversation_id, st.session_state[key])
+            with told():
+                engine.set_scope(conversation.conversation_id, st.session_state[key])
 
     st.multiselect(
         "Documents to ask",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.questions import ask
+from pages.chat.questions import ask_first
 from pages.shared.backend import Backend
 from pages.shared.jobs import remember
 from pages.shared.problems import told
@@ -57,6 +57,6 @@ def _examples(back: Backend) -> None:
             plain(question),
             key=f"example_{number}",
             icon=":material/chat:",
-            on_click=ask,
-            args=[back, question, []],
+            on_click=ask_first,
+            args=[back, question],
         )
