@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.current import choose, current
+from pages.shared import keys
 from pages.shared.problems import told
 from pages.shared.text import is_today, plain, shortened
 from rag_core.engine import Engine
@@ -25,6 +26,7 @@ def sidebar(engine: Engine) -> None:
         st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=choose, args=[None])
         with st.container():
             _list(engine)
+    _dialog(engine)
 
 
 def _list(engine: Engine) -> None:
@@ -77,22 +79,37 @@ def _row(engine: Engine, one: Conversation) -> None:
             type="tertiary",
             format_func=lambda action: f":material/{_ICONS[action]}: {action}",
         )
-    if menu == RENAME:
-        _rename(engine, one)
-    elif menu == DELETE:
-        _delete(engine, one)
+    if menu in (RENAME, DELETE):
+        st.session_state[keys.MENU] = (menu, one)
     elif menu:
         with told():
             engine.pin(identity, not one.pinned)
         st.rerun()
 
 
+def _dialog(engine: Engine) -> None:
+    """Open the dialog that a menu asked for.
+
+    It is opened in each run until the reader closes it: an answer that ends draws the page anew.
+    """
+    menu, one = st.session_state.get(keys.MENU, ("", None))
+    if menu == RENAME:
+        _rename(engine, one)
+    elif menu == DELETE:
+        _delete(engine, one)
+
+
+def _closed() -> None:
+    st.session_state.pop(keys.MENU, None)
+
+
 # What a dialog does is done in callbacks: they run whether or not the dialog is drawn once more.
 
 
-@st.dialog("Rename conversation", icon=":material/edit:")
+@st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_closed)
 def _rename(engine: Engine, one: Conversation) -> None:
     def rename() -> None:
+        _closed()
         with told():
             engine.rename(one.conversation_id, st.session_state["new_title"])
 
@@ -102,9 +119,10 @@ def _rename(engine: Engine, one: Conversation) -> None:
             st.rerun()
 
 
-@st.dialog("Delete conversation", icon=":material/delete:")
+@st.dialog("Delete conversation", icon=":material/delete:", on_dismiss=_closed)
 def _delete(engine: Engine, one: Conversation) -> None:
     def delete() -> None:
+        _closed()
         with told():
             engine.delete_conversation(one.conversation_id)
         if one.conversation_id == current():

@@ -56,7 +56,7 @@ def arrive(page: str) -> bool:
     st.session_state[keys.PAGE] = page
     if came_from == page:
         return False
-    # What became of files is told on the page where they were added, and a source is read where it was opened.
-    st.session_state.pop(keys.RECENT_JOBS, None)
-    st.session_state.pop(keys.SOURCE, None)
+    # What became of files is told on the page where they were added, and what was opened on a page stays there.
+    for name in (keys.RECENT_JOBS, keys.SOURCE, keys.MENU):
+        st.session_state.pop(name, None)
     return came_from is not None

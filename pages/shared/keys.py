@@ -16,6 +16,7 @@ LAB_QUESTION = "question"
 # The session.
 PAGE = "page"
 CONVERSATION = "conversation"
+MENU = "conversation_menu"
 SCOPE = "scope"
 SOURCE = "source"
 SOURCE_PAGE = "source_page"

@@ -136,3 +136,22 @@ def test_a_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str
     expect(drawer).to_be_hidden()
     quiet(page)
     expect(drawer).to_be_hidden()
+
+
+def test_a_title_being_typed_stays_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
+    page = open_app(f"{address}/documents")
+    upload(page, "tower.pdf", TOWER)
+    page.get_by_role("link", name="Chat").click()
+    ask(page, QUESTION)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.get_by_role("button", name="Edit", exact=True).click()
+    page.get_by_role("menuitem", name="Rename").click()
+    dialog = page.get_by_role("dialog", name="Rename conversation")
+    dialog.get_by_label("Title").fill("The tower of Vardo")
+    model.go_on.set()
+    expect(page.get_by_text("Written by openai:slow")).to_be_visible()
+    quiet(page)
+    dialog.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("button", name="The tower of Vardo", exact=True)).to_be_visible()
+    quiet(page)
+    expect(dialog).to_be_hidden()
