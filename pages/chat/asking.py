@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.current import current
 from pages.chat.questions import ask
+from pages.chat.scope import widen
 from pages.shared import keys
 from pages.shared.answers import Progress, Run
 from pages.shared.backend import Backend
@@ -34,12 +34,7 @@ def prompt(back: Backend, documents: Sequence[str], *, locked: bool) -> None:
             return
         with told():
             jobs = submit(back.engine, [(one.name, one.getvalue()) for one in given.files])
-            added = [job.document_id for job in jobs if job.document_id]
-            # Files dropped into a conversation over some documents are meant to be part of it.
-            scope = [*documents, *(one for one in added if one not in documents)] if documents else []
-            if scope != list(documents) and current():
-                back.engine.set_scope(str(current()), scope)
-                st.session_state.pop(f"{keys.SCOPE}_{current()}", None)
+            scope = widen(back.engine, documents, jobs)
             if given.text.strip():
                 ask(back, given.text.strip(), scope, [job.job_id for job in jobs])
 

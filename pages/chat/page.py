@@ -25,8 +25,9 @@ if run is None and conversation and messages[-1:] and messages[-1].role == "user
     conversation, messages = back.engine.conversation(conversation.conversation_id)
 sidebar(back.engine)
 warmth(back.engine)
-documents = searchable(back.engine.documents())
-chosen = scope(back.engine, conversation, documents)
+library = back.engine.documents()
+documents = searchable(library)
+chosen = scope(back.engine, conversation, library)
 strategy_select(back.engine)
 if not messages:
     welcome(back, documents)

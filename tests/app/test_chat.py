@@ -209,6 +209,19 @@ def test_files_dropped_with_a_question_are_indexed_before_it_is_answered(open_pa
     assert "412 metres" in answer_texts(app)[0]
 
 
+@pytest.mark.parametrize("question", ["When was the Lindow Canal dug?", ""])
+def test_a_file_dropped_on_chosen_documents_is_one_of_them(open_page: OpenPage, engine: Engine, question: str) -> None:
+    ids = add(engine, canal=CANAL)
+    app = open_page()
+    app.multiselect[0].select(ids["canal"]).run()
+    app.chat_input[0].set_value(question).upload("bridge.pdf", BRIDGE, "application/pdf").run()
+    assert "deleted" not in texts(app)
+    settle(app, lambda app: not engine.jobs(active=True))
+    ids = {one.name: one.document_id for one in engine.documents()}
+    assert answered(app).multiselect[0].value == [ids["canal.pdf"], ids["bridge.pdf"]]
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[-len(engine.documents()) - 1]
+
+
 def test_a_dropped_file_that_is_no_pdf_is_told_in_the_conversation(open_page: OpenPage) -> None:
     app = open_page()
     app.chat_input[0].upload("notes.pdf", b"These are only notes.", "application/pdf").run()
