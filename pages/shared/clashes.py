@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import hand_over
 from pages.shared.text import plain
-from rag_core.engine import Engine
+from rag_core.engine import Engine, SameName
+from rag_core.types import Job
+
+OnAdded = Callable[[Sequence[Job]], object]
+_CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Leave it out": None}
 
 
-def clashes(engine: Engine) -> None:
-    """Ask about each file that is held back, until none is."""
-    for number, (name, data) in enumerate(st.session_state.get(keys.CLASHES, [])):
+def clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
+    """Ask about each file that is held back, until none is; ``on_added`` is called with the job of one kept."""
+    for number, (name, _) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
             st.markdown(
                 f":material/content_copy: **{plain(name)}** is in the library already, with other content. Replace it, "
                 "or keep both?"
             )
             with st.container(horizontal=True, gap="small"):
-                for label, choice in (("Replace", "replace"), ("Keep both", "keep"), ("Leave it out", "")):
+                for label, choice in _CHOICES.items():
                     st.button(
                         label,
                         key=f"clash_{choice or 'drop'}_{number}",
                         on_click=_settle,
-                        args=[engine, number, name, data, choice],
+                        args=[engine, number, choice, on_added],
                     )
 
 
-def _settle(engine: Engine, number: int, name: str, data: bytes, choice: str) -> None:
-    st.session_state[keys.CLASHES].pop(number)
-    if choice:
-        hand_over(engine, name, data, on_same_name=choice)
+def _settle(engine: Engine, number: int, choice: SameName | None, on_added: OnAdded | None) -> None:
+    # A second click finds it settled.
+    held = st.session_state[keys.CLASHES].pop(number, None)
+    if held and choice:
+        jobs = hand_over(engine, *held, on_same_name=choice)
+        if on_added:
+            on_added(jobs)

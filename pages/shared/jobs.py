@@ -28,7 +28,9 @@ def submit(engine: Engine, files: Sequence[tuple[str, bytes]]) -> list[Job]:
     jobs: list[Job] = []
     for name, data in files:
         if engine.clashes(name, data):
-            st.session_state.setdefault(keys.CLASHES, []).append((name, data))
+            held = st.session_state.setdefault(keys.CLASHES, {})
+            # A number is not given anew, so that a second click on a button does not settle the next file.
+            held[max(held, default=-1) + 1] = (name, data)
         else:
             jobs += hand_over(engine, name, data)
     return jobs

@@ -45,6 +45,19 @@ def test_a_document_can_be_replaced_by_another_of_its_name(open_page: OpenPage, 
     assert engine.original(ids["bridge"]) == CANAL
 
 
+def test_a_second_click_does_not_replace_the_next_document(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE, canal=CANAL)
+    app = open_page("documents")
+    app.file_uploader[0].upload("bridge.pdf", CANAL + b"%", "application/pdf")
+    app.file_uploader[0].upload("canal.pdf", BRIDGE + b"%", "application/pdf").run()
+    app.button(key="clash_replace_0").click().run()
+    left = [one.key for one in app.button if str(one.key).startswith("clash_")]
+    assert "clash_replace_0" not in left
+    assert len(left) == 3
+    engine.wait([job.job_id for job in engine.jobs(active=True)])
+    assert engine.original(ids["canal"]) == CANAL
+
+
 def test_a_file_held_back_can_be_left_out(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE)
     app = open_page("documents")
