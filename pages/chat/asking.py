@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.questions import ask
+from pages.chat.questions import ask, give_back
 from pages.chat.scope import widen
 from pages.shared import keys
 from pages.shared.answers import Progress, Run
@@ -33,10 +33,14 @@ def prompt(back: Backend, documents: Sequence[str], *, locked: bool) -> None:
         if not given:
             return
         with told():
+            held_back = len(st.session_state.get(keys.CLASHES, {}))
             jobs = submit(back.engine, [(one.name, one.getvalue()) for one in given.files])
             scope = widen(back.engine, documents, jobs)
-            if given.text.strip():
-                ask(back, given.text.strip(), scope, [job.job_id for job in jobs])
+            question = given.text.strip()
+            if question and len(st.session_state.get(keys.CLASHES, {})) > held_back:
+                give_back(question, "a file that came with it is not added yet: its name is taken")
+            elif question:
+                ask(back, question, scope, [job.job_id for job in jobs])
 
     st.chat_input(
         "Ask your documents, or drop PDFs here",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.chat.asking import answer_under_way, prompt
 from pages.chat.current import current, open_conversation
 from pages.chat.history import history, unanswered
-from pages.chat.scope import scope
+from pages.chat.scope import scope, widen
 from pages.chat.sidebar import sidebar
 from pages.chat.strategy import strategy_select
 from pages.chat.welcome import welcome
@@ -36,7 +36,7 @@ if run:
     answer_under_way(back, run)
 elif messages and messages[-1].role == "user":
     unanswered(back)
-clashes(back.engine)
+clashes(back.engine, on_added=lambda jobs: widen(back.engine, chosen, jobs))
 job_panel(back.engine)
 source_drawer(back.engine, shown)
 prompt(back, chosen, locked=run is not None)

@@ -30,7 +30,7 @@ def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequenc
         st.session_state.pop(f"{keys.SCOPE}_new", None)
     history = _messages(back, identity)
     if history is None or back.answers.running(identity):
-        _give_back(question)
+        give_back(question)
         return
     back.engine.append(identity, "user", question)
     back.answers.start(identity, question, documents, history, job_ids, strategy=strategy(back.engine))
@@ -61,13 +61,13 @@ def search_again(back: Backend, message: Message, search_for: str) -> None:
         back.engine.remove_messages([message.message_id])
         answer_last(back, search_for)
     else:
-        _give_back(search_for)
+        give_back(search_for)
 
 
 def ask_instead(back: Backend, message: Message, question: str) -> None:
     """Replace the last answer, with its question, by the answer to another."""
     if not _is_last(back, message):
-        _give_back(question)
+        give_back(question)
         return
     identity = str(current())
     _, messages = back.engine.conversation(identity)
@@ -87,6 +87,19 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how)
 
 
+def scope_of(back: Backend, identity: str) -> list[str]:
+    """The documents that a conversation is limited to, without those deleted since."""
+    conversation, _ = back.engine.conversation(identity)
+    known = {one.document_id for one in back.engine.documents()}
+    return [one for one in conversation.documents if one in known]
+
+
+def give_back(question: str, why: str = "the conversation has changed in another window") -> None:
+    """Put what could not be asked into the input, where it is neither lost nor sent."""
+    st.session_state[keys.ASK] = question
+    st.toast(f"Your question is in the field again, since {why}.", icon=":material/info:")
+
+
 def _messages(back: Backend, identity: str) -> list[Message] | None:
     """What a conversation holds by now; ``None`` where it was deleted, of which the page tells."""
     try:
@@ -99,19 +112,3 @@ def _is_last(back: Backend, message: Message) -> bool:
     """Whether a conversation still ends with a message: a click before, or another window, may have gone on."""
     messages = _messages(back, str(current())) or []
     return [one.message_id for one in messages[-1:]] == [message.message_id]
-
-
-def _give_back(question: str) -> None:
-    """Put what could not be asked into the input, where it is neither lost nor sent."""
-    st.session_state[keys.ASK] = question
-    st.toast(
-        "Your question is in the field again, since the conversation has changed in another window.",
-        icon=":material/info:",
-    )
-
-
-def scope_of(back: Backend, identity: str) -> list[str]:
-    """The documents that a conversation is limited to, without those deleted since."""
-    conversation, _ = back.engine.conversation(identity)
-    known = {one.document_id for one in back.engine.documents()}
-    return [one for one in conversation.documents if one in known]

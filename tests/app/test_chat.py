@@ -222,6 +222,20 @@ def test_a_file_dropped_on_chosen_documents_is_one_of_them(open_page: OpenPage, 
     assert "412 metres" in answer_texts(ask(app, LENGTH))[-len(engine.documents()) - 1]
 
 
+def test_a_question_waits_for_a_file_whose_name_is_taken(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=make_pdf("The Tell bridge was never built."), canal=CANAL)
+    app = open_page()
+    app.multiselect[0].select(ids["canal"]).run()
+    app.chat_input[0].set_value(LENGTH).upload("bridge.pdf", BRIDGE, "application/pdf").run()
+    assert "c" not in app.query_params
+    assert app.chat_input[0].proto.value == LENGTH
+    assert "its name is taken" in app.toast[0].value
+    app.button(key="clash_keep_0").click().run()
+    settle(app, lambda app: "is ready" in texts(app))
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
+    assert len(app.multiselect[0].value) == 2
+
+
 def test_a_dropped_file_that_is_no_pdf_is_told_in_the_conversation(open_page: OpenPage) -> None:
     app = open_page()
     app.chat_input[0].upload("notes.pdf", b"These are only notes.", "application/pdf").run()
