@@ -101,8 +101,10 @@ def _outcomes(engine: Engine) -> None:
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if not recent:
         return
-    ended = [job for job in engine.jobs(limit=_MOST) if job.job_id in recent and job.state not in ACTIVE]
-    results = [job_outcome(job) for job in reversed(ended)]
+    ours = [job for job in reversed(engine.jobs(limit=_MOST)) if job.job_id in recent]
+    # Of a document that was tried again, only what became of it then.
+    newest = {job.document_id or job.job_id: job for job in ours}
+    results = [job_outcome(job) for job in newest.values() if job.state not in ACTIVE]
     good = [words for fine, words in results if fine]
     if len(good) > _SHOWN_OUTCOMES:
         good = [f"{len(good)} documents are ready."]

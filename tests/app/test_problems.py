@@ -78,6 +78,16 @@ def test_a_locked_document_opens_with_its_password(open_page: OpenPage, engine: 
         assert not file.is_file() or b"open sesame" not in file.read_bytes(), file
 
 
+def test_a_problem_is_told_no_more_once_trying_again_has_mended_it(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page("documents")
+    app.file_uploader[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
+    settle(app, lambda app: "is encrypted" in texts(app))
+    again = engine.retry(str(engine.jobs()[0].document_id), password="open sesame")
+    app.session_state["recent_jobs"] = [*app.session_state["recent_jobs"], again.job_id]
+    settle(app, lambda app: "is ready" in texts(app))
+    assert "is encrypted" not in texts(app)
+
+
 def test_problems_can_be_taken_away_as_csv(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
     engine.add("=SUM(A1).pdf", b"no pdf at all")
