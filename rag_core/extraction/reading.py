@@ -120,8 +120,8 @@ class Reading:
 
     def _refuse(self, answer: dict[str, Any]) -> None:
         if answer["error"] == "password":
-            what = "The password given does not open it" if self._password else "Give its password"
-            raise EncryptedPdf(f"{self._name} is encrypted. {what}, or save a copy without one.")
+            wrong = ", and the password given does not open it" if self._password else ""
+            raise EncryptedPdf(f"{self._name} is encrypted{wrong}. Give its password, or save a copy without one.")
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
                 f"{self._name} holds a stream that unpacks to more than {self._limits.max_decompressed_mb:,} MB. "
