@@ -3,8 +3,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# A quarter of the tests' time is waiting, for browsers and for processes that are killed: one more than there are cores.
-WORKERS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
 
 .PHONY: run test setup clean
 
@@ -17,7 +15,7 @@ test: $(VENV)/.installed-dev browser  ## Install what the tests need and run the
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 15
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 15
 
 # Without --no-compile a third of the time goes into compiling modules that nobody imports; the others are as they are used.
 $(VENV)/.installed: requirements.txt requirements-ocr.txt
