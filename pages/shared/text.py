@@ -65,12 +65,12 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def score(name: str, value: float | None, decimals: int = 2) -> str:
-    """A score to two decimals; three for those of fused ranks, which never exceed a few hundredths."""
+def score(name: str, value: float | None, places: int = 2) -> str:
+    """A score to two decimals, or as many as given; three of fused ranks, which never exceed a few hundredths."""
     if value is None:
         return "–"
     # Rounded first: a score just below zero is no "-0.00".
-    places = 3 if name in ("rrf", "financials") else decimals
+    places = 3 if name in ("rrf", "financials") else places
     return f"{round(value, places) + 0.0:.{places}f}"
 
 

@@ -31,6 +31,8 @@ _LEAST_FILL_POINTS = 6.0
 _LATE = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
 _DEEPEST = 3
+# Objects of a group that are looked through for an image.
+_MOST_WITHIN = 2000
 # A clip of more parts than these is no rectangle that text runs out of.
 _MOST_CLIPS, _MOST_SEGMENTS = 8, 16
 
@@ -264,9 +266,9 @@ def _is_filled(path: int) -> bool:
     return bool(how.value != raw.FPDF_FILLMODE_NONE)
 
 
-def _holds_image(item: int, depth: int = 3) -> bool:
+def _holds_image(item: int, depth: int = _DEEPEST) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        inner = range(min(_count_within(item), 2000))
+        inner = range(min(_count_within(item), _MOST_WITHIN))
         return any(_holds_image(_object_within(item, index), depth - 1) for index in inner)
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

@@ -75,8 +75,10 @@ def condition(
             f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
             f"index, {held.get('vectors')} in Chroma. Re-index to mend it."
         )
-    # Once more, for what was deleted while files were listed.
-    if files is not None and (lost := (contents - files) & asked(stores.library.searched_contents, frozenset[str]())):
+    lost = frozenset[str]() if files is None else contents - files
+    if lost:  # Once more, for what was deleted while files were listed.
+        lost &= asked(stores.library.searched_contents, frozenset[str]())
+    if lost:
         problems.append(
             f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
             "Searches go on, but those pages can be neither shown nor read again: set RAG_FILES_URL to where the files "
