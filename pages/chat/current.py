@@ -19,6 +19,8 @@ def choose(conversation_id: str | None) -> None:
     """Open a conversation, or begin a new one."""
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
+    # Closing the drawer and leaving the conversation may come at once, and only the latter be heard.
+    st.session_state.pop(keys.SOURCE, None)
     if conversation_id:
         st.query_params[keys.CONVERSATION_PARAM] = conversation_id
     else:

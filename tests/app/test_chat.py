@@ -168,6 +168,17 @@ def test_a_source_opens_with_page_image_and_quote(open_page: OpenPage, engine: E
     assert "1 of 2" in texts(app)
 
 
+def test_a_source_is_closed_by_leaving_its_conversation(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    app = ask(open_page(), LENGTH)
+    identity = conversation_of(app)
+    next(one for one in app.button if one.label == "Open source").click().run()
+    app.button(key="new_chat").click().run()
+    app.button(key=f"open_{identity}").click().run()
+    assert "412 metres" in answer_texts(app)[0]
+    assert not shown(app, "footnote_pageview")
+
+
 def test_a_source_that_was_deleted_shows_the_stored_text(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE)
     identity = conversation_of(ask(open_page(), LENGTH))
