@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import BundledEmbedder
+from rag_core.embedding import Answerability, BundledEmbedder, Expander, load_embedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 
@@ -30,6 +31,16 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _models_are_loaded_once() -> Iterator[None]:
+    """Engines share models: loading them takes longer than most tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
+        patch.setattr("rag_core.services.models.Expander", functools.cache(Expander))
+        patch.setattr("rag_core.services.models.Answerability", functools.cache(Answerability))
+        yield
 
 
 def make_pdf(*pages: str | Sequence[str], title: str = "") -> bytes:

@@ -1,24 +1,13 @@
-"""Engines share loaded models: loading them takes longer than most tests."""
+"""An engine that the tests of a module share, and a brake on what it does."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 
 import pytest
 
-from rag_core.embedding import Answerability, Expander, load_embedder
 from rag_core.engine import Engine
 from tests.unit.engines import Hold, emptied, opened
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _models_are_loaded_once() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
-        patch.setattr("rag_core.services.models.Expander", functools.cache(Expander))
-        patch.setattr("rag_core.services.models.Answerability", functools.cache(Answerability))
-        yield
 
 
 @pytest.fixture(scope="module")
