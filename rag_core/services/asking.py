@@ -197,7 +197,7 @@ class Asking:
         text, citations = read(ranked.question, ranked.weights, evidence)
         quotes = [citation.quote for citation in citations]
         if wanted := wanting(found.result.question, quotes):
-            gathered.notices.append(f"The question asks for a {wanted}, and the sentences that come closest tell none.")
+            gathered.notices.append(f"The question asks for {wanted}, and the sentences that come closest tell none.")
             return Verified(REFUSAL)
         short = short_answer(found.result.question, quotes)
         return Verified(text, citations, quoted(text, citations), short)
