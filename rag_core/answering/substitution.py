@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from rapidfuzz.distance import Levenshtein, Opcode
 
@@ -21,6 +21,12 @@ _LONGEST_SLOT = 5
 _ANCHOR_WORDS = 2
 _LONGEST_ASIDE = 12
 _EVERY_SCALE = frozenset({3, 6, 9})
+# How a person is addressed, and what one is: none of them takes the place of a first name.
+_TITLES = frozenset(
+    "author captain ceo cfo chair chairman chairwoman chief coo cto dame director dr founder general governor judge "
+    "justice king lady lord major mayor minister miss mr mrs ms pope president prince princess prof professor queen "
+    "saint senator sir st".split()
+)
 # First and last word in the statement; whether it begins, or ends, both texts.
 _Block = tuple[int, int, bool, bool]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
@@ -28,6 +34,7 @@ _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 def replaced(statement: Reading, source: Reading) -> Iterator[str]:
     """What the source has in place of a statement's names and numbers, in words for the reader."""
+    yield from _renamed(statement, source)
     anchors, (slots, agreeing) = _anchors(source), _slots(statement, source)
     for start, end in _runs(statement):
         if _in_its_place(statement, start, end, agreeing):
@@ -44,6 +51,25 @@ def replaced(statement: Reading, source: Reading) -> Iterator[str]:
             if _rivals(statement, statement.words[at], source, source.words[other]):
                 yield f"“{source.words[other].text}” is there in place of “{statement.words[at].text}”"
                 break
+
+
+def _renamed(statement: Reading, source: Reading) -> Iterator[str]:
+    """Names that stand in the source after another first word alone, as "Jane Doe" in place of "John Doe"."""
+    for first, name in _named_together(statement):
+        beside = [before for before, one in _named_together(source) if one.folded == name.folded]
+        alone = sum(word.folded == name.folded for word in source.words) > len(beside)
+        if alone or holds_name(source, first) or {first.folded, *(one.folded for one in beside)} & _TITLES:
+            continue
+        if beside and not any(holds_name(statement, one) for one in beside):
+            yield f"“{beside[0].text}” is there in place of “{first.text}”"
+
+
+def _named_together(reading: Reading) -> Iterator[tuple[Word, Word]]:
+    """Each two capitalised words with nothing but blanks between them."""
+    names = set(reading.names)
+    for one, other in pairwise(reading.words):
+        if {one, other} <= names and reading.text[one.end : other.start].isspace():
+            yield one, other
 
 
 def _before_an_aside(source: Reading, own: set[str], places: Sequence[int]) -> bool:

@@ -124,6 +124,22 @@ def test_a_wrong_number_name_date_or_negation_is_not(statement: str) -> None:
 @pytest.mark.parametrize(
     ("source", "said", "agree"),
     [
+        ("Jane Doe, the treasurer, joined on 3 March 2019.", "John Doe joined on 3 March 2019.", False),
+        ("Jane Doe, the treasurer, joined on 3 March 2019.", "J. Doe joined on 3 March 2019.", True),
+        ("Jane Doe, the treasurer, joined on 3 March 2019.", "Ms Doe joined on 3 March 2019.", True),
+        ("Jane Doe, the treasurer, joined on 3 March 2019.", "Treasurer Jane Doe joined on 3 March 2019.", True),
+        ("Mr Doe joined on 3 March 2019.", "President Doe joined on 3 March 2019.", True),
+        ("Orbit Tools employs 412 people.", "Apex Tools employs 412 people.", False),
+        ("Net Income rose in the north.", "Operating Income rose in the north.", False),
+    ],
+)
+def test_a_first_name_at_the_beginning_is_that_of_the_source(source: str, said: str, agree: bool) -> None:
+    assert supported(said, passage(1, source)) is agree
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "agree"),
+    [
         ("Sales were $1.7 billion.", "Sales were 1,700 million dollars.", True),
         ("Sales were $1.7 billion.", "Sales were $1.7 million.", False),
         ("Sales were $1.7 billion.", "Sales were €1.7 billion.", False),
