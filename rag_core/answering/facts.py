@@ -87,8 +87,18 @@ class Reading:
     @cached_property
     def negations(self) -> list[tuple[str, frozenset[str]]]:
         """Each negation with the stems of the next content words in its clause, which it denies."""
+        return [(self.words[position].text, self._scope(position)) for position in self._negating]
+
+    @cached_property
+    def denied(self) -> list[tuple[str, list[str]]]:
+        """Each negation with the stems of all content words that it reaches, in order; none in French."""
+        found = [] if self.language == "fr" else self._negating
+        return [(self.words[position].text, self._behind(position)) for position in found]
+
+    @cached_property
+    def _negating(self) -> list[int]:
         return [
-            (word.text, self._scope(position))
+            position
             for position, word in enumerate(self.words)
             if self._denies(word) and not _NO_NEGATION.match(self.text, word.start) and not self._exclaims(word)
         ]
@@ -103,16 +113,20 @@ class Reading:
         denials = DENIALS[""] | DENIALS[self.language]
         return [self._scope(position) for position, word in enumerate(self.words) if word.stem in denials]
 
-    def _scope(self, position: int) -> frozenset[str]:
+    def _behind(self, position: int) -> list[str]:
         word, following = self.words[position], []
-        if self.language == "fr" and position and self._tells(self.words[position - 1]):
-            # "n'exporte pas": the verb is denied, whatever follows.
-            return frozenset([self.words[position - 1].stem])
         for other in self.words[position + 1 : position + 1 + _SCOPE_WITHIN]:
             if _CLAUSE_END.search(self.text, word.end, other.start):
                 break
             if self._tells(other) and not other.folded.endswith("ly"):
                 following.append(other.stem)
+        return following
+
+    def _scope(self, position: int) -> frozenset[str]:
+        if self.language == "fr" and position and self._tells(self.words[position - 1]):
+            # "n'exporte pas": the verb is denied, whatever follows.
+            return frozenset([self.words[position - 1].stem])
+        following = self._behind(position)
         before = [other.stem for other in self.words[max(0, position - 3) : position] if self._tells(other)]
         return frozenset([*following, *before[::-1]][:2])
 
@@ -150,6 +164,7 @@ def differences(statement: Reading, source: Reading, around: Reading, context: R
         *_names(statement, around, context, title),
         *own_negations(statement, source),
         *source_negations(statement, source),
+        *_half_denied(statement, source),
         *opposites(statement, source),
     ]
 
@@ -218,6 +233,14 @@ def source_negations(statement: Reading, source: Reading) -> Iterator[str]:
     """Where a source denies what the statement says, in words for the reader."""
     for word, scope in source.negations:
         if scope and scope <= statement.stems and not _met(scope, statement):
+            yield f"the source says “{word}”"
+
+
+def _half_denied(statement: Reading, source: Reading) -> Iterator[str]:
+    """Where a source denies what a statement says with fewer words: "covers water", of "not cover damage by water"."""
+    for word, reached in source.denied:
+        head, rest = frozenset(reached[:1]), statement.stems & frozenset(reached[1:])
+        if head <= statement.stems and rest and not _met(head | rest, statement):
             yield f"the source says “{word}”"
 
 

@@ -27,8 +27,10 @@ FUNCTION_WORDS = frozenset(
 )
 # Those that stand for something named before; "that" and "which" mostly stand for their own sentence's.
 PRONOUNS = frozenset("he him his she her hers it its they them their theirs this these those we us our i my".split())
-_SUFFIXES = tuple("isations izations isation ization ations ation ingly ities ments ment ings ness ions ing ion ity "
-                  "ies ied edly ers ed es er ly al s e y".split())  # fmt: skip
+# Those of several forms of a word are cut alike: "covered" and "cover" to "cov", "mentioned" and "mention" to "ment".
+_SUFFIXES = tuple("isations izations isation ization alling ations erings erring ioning alled aling ation ering "
+                  "erred ingly ioned ities ments aled ally ered ment ings ness ions als ing ion ity ies ied edly ers "
+                  "ed es er ly al s e y".split())  # fmt: skip
 _LEAST_STEM = 3
 
 

@@ -167,6 +167,25 @@ def test_notations_of_one_value_agree_and_no_others(source: str, said: str, agre
     assert supported(said, passage(1, source)) is agree
 
 
+@pytest.mark.parametrize(
+    ("source", "said", "agree"),
+    [
+        ("It does not cover damage by water.", "Water damage is covered.", False),
+        ("It does not cover damage by water.", "It covers water.", False),
+        ("It does not cover damage by water.", "Water damage is not covered.", True),
+        ("It does not cover damage by water.", "It does not cover water.", True),
+        ("It covers damage by fire, but not by water.", "It covers damage by fire.", True),
+        ("It does not cover damage by water, and covers fire.", "It covers fire.", True),
+        ("The board did not refer the claim to the court.", "The claim was referred to the court.", False),
+        ("They did not mention the merger in the report.", "The merger was mentioned in the report.", False),
+    ],
+)
+def test_what_the_source_denies_is_not_supported_in_other_forms_of_its_words(
+    source: str, said: str, agree: bool
+) -> None:
+    assert supported(said, passage(1, source)) is agree
+
+
 INCOME = """\
 Consolidated Statement of Income
 Years ended December 31
