@@ -13,6 +13,7 @@ from rag_core.answering.expected import wanting
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
+from rag_core.answering.refusals import begins_open
 from rag_core.answering.rows import read_rows
 from rag_core.answering.short import short_answer
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
@@ -158,6 +159,10 @@ class Asking:
         verified = verify(text, found.result.passages, token_vectors(found.ranked.generation))
         if verified.citations:
             return verified
+        if begins_open(text):
+            yield Restart("The model found no answer in the passages.")
+            yield Delta(REFUSAL)
+            return Verified(REFUSAL)
         if all(statement.reason == NOT_CITED for statement in verified.statements):
             reason = "The model's answer named no source that supports it."
             gathered.notices.append(f"{reason} Quoted from the documents instead.")

@@ -490,6 +490,21 @@ def test_a_refusal_of_the_endpoint_is_a_refusal(tmp_path: Path) -> None:
         assert not answer.gate.answerable
 
 
+@pytest.mark.parametrize(
+    "written", ["The documents do not say.", "I don't know.", "The budget is not mentioned in the passages [1]."]
+)
+def test_a_refusal_in_the_model_s_own_words_is_one_too(tmp_path: Path, written: str) -> None:
+    with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        events = list(engine.ask(ASK_BUDGET))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
+        assert answer.notices == ()
+        restart = next(position for position, event in enumerate(events) if isinstance(event, Restart))
+        assert "".join(event.text for event in events[restart:] if isinstance(event, Delta)) == REFUSAL
+
+
 def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None:
     with ScriptedEndpoint(complete("No [1].")) as endpoint, asking(endpoint, tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)

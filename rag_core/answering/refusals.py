@@ -1,0 +1,60 @@
+"""What a model says of its sources, not from them: that they leave something open."""
+
+from __future__ import annotations
+
+import re
+
+from rag_core.sentences import sentence_spans
+
+_SOURCES = (
+    r"(?:passages?|documents?|sources?|texts?|excerpts?|context|materials?|pages?|"
+    r"(?:provided|given|available) information)"
+)
+_SAY = (
+    r"(?:say|mention|state|give|tell|contain|specify|provide|answer|include|explain|describe|name|indicate|disclose|"
+    r"reveal|report|list)"
+)
+_SAID = r"(?:mentioned|stated|specified|disclosed|indicated|reported|named|told)"
+_FOUND = r"(?:given|provided|included|available|found|described|contained|explained|listed|answered|present)"
+_NOT = r"(?:\s+not|n['’]t)"
+_KNOW = r"(?:know|answer|find|determine|say|tell|see)"
+# How models say it in place of the sentence that they are asked for, in the languages that statements are checked in.
+_WAYS = (
+    rf"\b{_SOURCES}\s+(?:\w+\s+){{0,2}}?(?:do|does|did){_NOT}\s+(?:\w+ly\s+)?{_SAY}\b",
+    rf"\b(?:is|are|was|were|has|have){_NOT}\s+(?:been\s+)?(?:\w+ly\s+)?{_SAID}\b",
+    rf"\b(?:(?:is|are|was|were){_NOT}|(?:can|could){_NOT}\s+be|cannot\s+be)\s+(?:\w+ly\s+)?{_FOUND}\b.{{0,30}}"
+    rf"\b(?:in|by|from)\s+(?:\w+\s+){{0,3}}?{_SOURCES}\b",
+    r"\b(?:there\s+(?:is|are)|contains?|gives?|provides?|with)\s+no\s+(?:\w+\s+){0,2}?"
+    r"(?:information|mention|indication|details?|data|answer)\b",
+    r"\bno\s+(?:\w+\s+)?(?:information|mention|indication|details?|data|answer)\b.{0,40}"
+    r"\b(?:is|are|was|were)\s+(?:given|provided|available|found|made)\b",
+    rf"\bI\s+(?:do|can|could|did|am|was){_NOT}\s+(?:able\s+to\s+)?{_KNOW}\b",
+    rf"\bI\s*(?:cannot|(?:['’]m|am|was)\s+unable\s+to)\s+{_KNOW}\b",
+    r"\b(?:it|this|that)\s+(?:is|remains)\s+(?:unclear|unknown|not\s+(?:clear|known))\b",
+    rf"\bnot\s+possible\s+to\s+{_KNOW}\b",
+    rf"^\W*(?:not\s+(?:{_SAID}|{_FOUND}|known)|unknown|n/a)\W*$",
+    r"\bich\s+weiß\s+(?:es\s+|das\s+)?nicht\b|\bnicht\s+hervor\b",
+    r"\b(?:dokumente?|passagen?|unterlagen|quellen?|texte?)\b.{0,40}\b(?:nicht|keine?n?)\b",
+    r"\bje\s+ne\s+sais\s+pas\b|\b(?:documents?|passages?|textes?)\s+(?:fournis\s+)?n(?:e\s+|['’])"
+    r"(?:(?:le|la|les|en|l['’])\s*)?(?:disent|dit|mentionne|indique|précise|contien|répond|donne)\w*\s+pas\b",
+    r"\bno\s+lo\s+sé\b|\b(?:documentos?|pasajes?|textos?)\s+no\s+(?:lo\s+)?"
+    r"(?:dice|menciona|contiene|indica|especifica|responde)n?\b",
+    r"\bnon\s+lo\s+so\b|\b(?:documenti|passaggi|testi)\s+non\s+(?:lo\s+)?"
+    r"(?:dicono|menzionano|contengono|indicano|specificano|rispondono)\b",
+)
+_OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a sentence says that the sources do not say something, or that the model does not know.
+
+    >>> leaves_open("The founder is not mentioned."), leaves_open("Damage by water is not included.")
+    (True, False)
+    """
+    return _OPEN.search(text) is not None
+
+
+def begins_open(text: str) -> bool:
+    """Whether the first sentence of an answer says so: what else it tells is no answer to what was asked."""
+    start, end = next(iter(sentence_spans(text)), (0, 0))
+    return leaves_open(text[start:end])

@@ -1,0 +1,74 @@
+"""What models say in place of the refusal that they are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.prompt import NO_ANSWER
+from rag_core.answering.refusals import begins_open, leaves_open
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NO_ANSWER,
+        "I don't know.",
+        "I don’t know who founded it",
+        "The documents do not say.",
+        "The provided documents don't contain information about the founder.",
+        "Unfortunately, the passages do not explicitly mention a founder.",
+        "There is no information about the founder in the provided passages.",
+        "I cannot answer this question based on the given passages.",
+        "I couldn't find the answer in the documents.",
+        "I am unable to determine who founded it.",
+        "I'm unable to find it.",
+        "The founder is not mentioned in the passages.",
+        "The founder isn't named.",
+        "The name of the founder has not been disclosed.",
+        "The answer is not available in the text.",
+        "No information is given.",
+        "The passages contain no mention of a founder.",
+        "It is unclear who founded it.",
+        "The founder cannot be found in the documents.",
+        "Based on the passages, it is not possible to say who founded it.",
+        "Not stated.",
+        "Unknown",
+        "N/A",
+        "Ich weiß es nicht.",
+        "Das geht aus den Dokumenten nicht hervor.",
+        "Die Dokumente enthalten keine Angaben dazu.",
+        "Je ne sais pas.",
+        "Les documents ne le précisent pas.",
+        "Los documentos no lo dicen.",
+        "I documenti non lo dicono.",
+    ],
+)
+def test_what_is_left_open_is_recognised(text: str) -> None:
+    assert leaves_open(text)
+    assert begins_open(f"{text}\n\nThey tell of the warranty.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The budget is 42 million euros.",
+        "Damage by water is not included.",
+        "The warranty does not cover damage by water.",
+        "VAT is not included in the price.",
+        "The company did not name a successor.",
+        "No dividend was paid.",
+        "The price is given in the documents.",
+        "No data was lost in the incident.",
+        "The seller does not provide a guarantee.",
+        "The tenant may not keep a dog.",
+        "Das Rauchen ist nicht gestattet.",
+        "La coopérative n'exporte pas hors de l'Union européenne.",
+    ],
+)
+def test_a_denial_of_something_else_is_not(text: str) -> None:
+    assert not leaves_open(text)
+
+
+def test_an_answer_that_leaves_a_part_open_afterwards_does_not_begin_so() -> None:
+    assert not begins_open("It is 42 million euros. The documents do not say who pays.")
