@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rag_core.answering.refusals import leaves_open
 from rag_core.answering.wording import words
 from rag_core.sentences import sentence_spans
 
@@ -24,12 +25,13 @@ _RULE = re.compile(r"[\s|:\-=*_#]*$")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
 _DIGIT = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"\n\s*\n")
-# A model is told to say what the passages leave open; that is said of them and stands in none.
-_SAID_OF_SOURCES = re.compile(
-    r"\b(?:passages?|documents?|sources?|texts?|excerpts?)\s+(?:provided\s+|given\s+)?(?:do|does)(?:\s+not|n['’]t)\s+"
-    r"(?:say|mention|state|give|tell|contain|specify|provide|answer|include|explain|describe|name|indicate)\b",
+# Where one clause ends and another begins that says something else.
+_TURN = re.compile(
+    r"[,;:]?\s+(?:but|however|yet|though|although|while|whereas|nevertheless|nonetheless|except|only)\b,?\s*"
+    r"|;\s+|\s[\u2013\u2014]\s",
     re.I,
 )
+_CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,\s*", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,11 @@ def claims(text: str) -> list[Claim]:
     """The statements of a normalised text, in order.
 
     A statement is a sentence, or the part of one that a group of markers stands behind. Headings,
-    lines that introduce a list, rules of tables and what is said of the sources themselves are none.
+    lines that introduce a list, rules of tables and what is said to be left open by the sources are none.
     """
     found = [claim for start, end in _paragraphs(text) for claim in _lent(list(_claims(text, start, end)))]
-    return [claim for claim in found if claim.markers or not _says_nothing(text, claim)]
+    told = [_beside_what_is_open(text, claim) for claim in found]
+    return [claim for claim in told if claim and (claim.markers or not _says_nothing(text, claim))]
 
 
 def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
@@ -152,9 +155,32 @@ def _lent(found: list[Claim]) -> Iterator[Claim]:
         yield Claim(claim.start, claim.end, claim.markers, ranks)
 
 
+def _beside_what_is_open(text: str, claim: Claim) -> Claim | None:
+    """A statement without the clauses that say what the sources leave open, which stands in none.
+
+    Of one that says nothing else, ``None``; with markers of its own it stays, for its markers to be judged.
+    """
+    clauses = list(_clauses(text, claim.start, claim.end))
+    told = [(start, end) for start, end in clauses if not leaves_open(text[start:end])]
+    if len(told) == len(clauses) or (not told and claim.markers):
+        return claim
+    return replace(claim, start=told[0][0], end=told[-1][1]) if told else None
+
+
+def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    conceding = _CONCEDING.match(text, start, end)
+    for turn in sorted([*_TURN.finditer(text, start, end), *([conceding] if conceding else [])], key=re.Match.end):
+        stop = turn.end() if turn is conceding else turn.start()
+        if start < stop:
+            yield start, stop
+            start = turn.end()
+    if start < end:
+        yield start, end
+
+
 def _says_nothing(text: str, claim: Claim) -> bool:
     said = text[claim.start : claim.end]
-    if _RULE.fullmatch(said) or (_SAID_OF_SOURCES.search(said) and not _DIGIT.search(said)):
+    if _RULE.fullmatch(said) or said.endswith("?"):
         return True
     line = text[text.rfind("\n", 0, claim.start) + 1 :].partition("\n")[0]
     introduces = line.rstrip(" *_").endswith(":") and not _DIGIT.search(line)

@@ -42,19 +42,21 @@ _WAYS = (
     r"\bnon\s+lo\s+so\b|\b(?:documenti|passaggi|testi)\s+non\s+(?:lo\s+)?"
     r"(?:dicono|menzionano|contengono|indicano|specificano|rispondono)\b",
 )
+# A figure is said of something else, unless it is a year.
+_FIGURE = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")
 _OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
 
 
 def leaves_open(text: str) -> bool:
-    """Whether a sentence says that the sources do not say something, or that the model does not know.
+    """Whether a text says no more than that the sources leave something open, or that the model does not know it.
 
     >>> leaves_open("The founder is not mentioned."), leaves_open("Damage by water is not included.")
     (True, False)
     """
-    return _OPEN.search(text) is not None
+    return _OPEN.search(text) is not None and not _FIGURE.search(text)
 
 
 def begins_open(text: str) -> bool:
-    """Whether the first sentence of an answer says so: what else it tells is no answer to what was asked."""
+    """Whether an answer begins with that: what else it tells is no answer to what was asked."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
-    return leaves_open(text[start:end])
+    return _OPEN.search(text, start, end) is not None

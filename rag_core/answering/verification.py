@@ -10,6 +10,7 @@ from rag_core.answering.alignment import Candidate, Source, TokenVectors, joined
 from rag_core.answering.facts import Reading, differences, miscounted
 from rag_core.answering.languages import INTERJECTION, language_of
 from rag_core.answering.references import Claim, claims, markers_in, normalised, without
+from rag_core.answering.refusals import leaves_open
 from rag_core.answering.substitution import replaced
 from rag_core.answering.tables import Row
 from rag_core.answering.tabulated import misread, scales
@@ -78,7 +79,7 @@ def verify(text: str, passages: Sequence[Passage], vectors: TokenVectors | None 
         kept, removed = without(text, wrong)
         gone = len(wrong)
         if len(markers_in(kept)) == len(markers_in(text)) - gone:
-            return _told(kept, removed, verdicts)
+            return _told(text, kept, removed, verdicts)
         # Taking a marker out has left another behind, as in "[[2]1]".
         text = normalised(kept, sorted(sources))
 
@@ -180,7 +181,7 @@ def _unbacked(verdict: _Verdict) -> list[tuple[int, int]]:
     return [(start, end) for start, end, rank in verdict.claim.markers if rank not in backed]
 
 
-def _told(text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]) -> Verified:
+def _told(written: str, text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]) -> Verified:
     def moved(offset: int) -> int:
         return offset - sum(min(end, max(offset, start)) - start for start, end in removed)
 
@@ -188,7 +189,8 @@ def _told(text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Ver
     statements = []
     for verdict in verdicts:
         claim = verdict.claim
-        if claim.start < claim.end:
+        # That the sources leave something open stands in none of them, and is no wrong statement.
+        if claim.start < claim.end and (verdict.quotes or not leaves_open(written[claim.start : claim.end])):
             start, end = moved(claim.start), moved(claim.end)
             statements.append(Statement(start, end, bool(verdict.quotes), verdict.reason))
         for quote in verdict.quotes:

@@ -374,6 +374,30 @@ def test_headings_introductions_and_what_is_said_of_the_sources_are_no_statement
     assert verdicts(answer) == [True]
 
 
+@pytest.mark.parametrize(
+    ("written", "statements"),
+    [
+        ("The passages do not say why.", []),
+        ("The reason is not mentioned [2].", []),
+        ("There is no information about costs in 2022.", []),
+        ("The passages do not say why, but it was the weather in Paris.", [("it was the weather in Paris.", False)]),
+        ("The reason is not mentioned; it is the weather.", [("it is the weather.", False)]),
+        ("Although the passages do not say why, it was the weather.", [("it was the weather.", False)]),
+        ("The texts do not say why, although cash at year-end was $3.7 billion [3].", [("cash at year-end", True)]),
+        ("The costs of $9 million are not mentioned.", [("The costs of $9 million", False)]),
+        ("Why did they fall? Net sales were $34.2 billion [2].", [("Net sales were", True)]),
+    ],
+)
+def test_what_is_left_open_is_no_statement_and_what_is_said_beside_it_is(
+    written: str, statements: list[tuple[str, bool]]
+) -> None:
+    answer = verify(f"They fell by 3 % [2]. {written}", ALL)
+    found = [(answer.text[one.start : one.end], one.supported) for one in answer.statements[1:]]
+    assert [(text.startswith(begun), right) for (text, right), (begun, _) in zip(found, statements, strict=True)] == [
+        (True, right) for _, right in statements
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "\n", "---", "| - | - |"])
 def test_nothing_said_is_nothing_to_verify(text: str) -> None:
     assert verify(text, ALL) == Verified(text, (), ())
