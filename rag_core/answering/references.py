@@ -23,6 +23,12 @@ _BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
 _AFTER = re.compile(r"[\s|*_~`]*$")
 _RULE = re.compile(r"[\s|:\-=*_#]*$")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
+# A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
+_ASSERTS = re.compile(
+    r"[.!][*_]*\s*$|\b(?:is|are|was|were|has|have|had|will|would|can|cannot|could|must|does|do|did|not|never)\b"
+    r"|[$€£¥%]|\d[.,]\d|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{3}"
+)
+_BOLD_FIGURE = re.compile(r"\s*[*_].*(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")
 _DIGIT = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # Where one clause ends and another begins that says something else.
@@ -184,12 +190,16 @@ def _says_nothing(text: str, claim: Claim) -> bool:
         return True
     line = text[text.rfind("\n", 0, claim.start) + 1 :].partition("\n")[0]
     introduces = line.rstrip(" *_").endswith(":") and not _DIGIT.search(line)
-    return introduces or _HEADING.fullmatch(line) is not None
+    asserts = _ASSERTS.search(line) or _BOLD_FIGURE.match(line)
+    return introduces or (_HEADING.fullmatch(line) is not None and not asserts)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Paragraphs, each with the heading above it."""
     position = 0
     for gap in _PARAGRAPH.finditer(text):
+        if _HEADING.fullmatch(text, text.rfind("\n", 0, gap.start()) + 1, gap.start()):
+            continue
         yield position, gap.start()
         position = gap.end()
     yield position, len(text)

@@ -398,6 +398,25 @@ def test_what_is_left_open_is_no_statement_and_what_is_said_beside_it_is(
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("**$34.2 billion**", [True]),
+        ("**77**", [False]),
+        ("**Answer: net sales were $99 billion**", [False]),
+        ("# Net sales were $99 billion", [False]),
+        ("**Tom Smith founded the company.**", [False]),
+        ("## Net sales did not fall", [False]),
+        ("## Net sales", []),
+        ("## 2. Net sales of 2022", []),
+        ("**Net sales in 2022**", []),
+        ("## What were net sales?", []),
+    ],
+)
+def test_a_heading_that_says_something_is_a_statement(line: str, told: list[bool]) -> None:
+    assert verdicts(verify(f"{line}\n\nNet sales were $34.2 billion [2].", ALL)) == [*told, True]
+
+
 @pytest.mark.parametrize("text", ["", "\n", "---", "| - | - |"])
 def test_nothing_said_is_nothing_to_verify(text: str) -> None:
     assert verify(text, ALL) == Verified(text, (), ())
