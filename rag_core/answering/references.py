@@ -22,6 +22,9 @@ _LONGEST_NUMBER = 6
 _BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
 _AFTER = re.compile(r"[\s|*_~`]*$")
 _RULE = re.compile(r"[\s|:\-=*_#]*$")
+_ROW = re.compile(r"^[ \t]*\|.*$", re.M)
+# The first row of a table and the rule below it.
+_HEAD = re.compile(r"[ \t]*\|.*\n[ \t]*[|:-][ \t|:-]*(?:\n|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
 # A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
 _ASSERTS = re.compile(
@@ -110,7 +113,7 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
     for group in _GROUP.finditer(text, begin, finish):
         markers = [(*one.span(), int(one[1])) for one in _NORMAL.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
-    ends = [begin + end for _, end in sentence_spans(blank)]
+    ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_row_edges(text, begin, finish)))
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1
@@ -129,6 +132,12 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
         elif markers:
             # A marker before the words that it stands for, as in "[1] Net sales fell".
             yield Claim(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
+
+
+def _row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
+    """Where the rows of Markdown's tables begin and end."""
+    for row in _ROW.finditer(text, begin, finish):
+        yield from row.span()
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -186,9 +195,10 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _says_nothing(text: str, claim: Claim) -> bool:
     said = text[claim.start : claim.end]
-    if _RULE.fullmatch(said) or said.endswith("?"):
+    begin = text.rfind("\n", 0, claim.start) + 1
+    if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):
         return True
-    line = text[text.rfind("\n", 0, claim.start) + 1 :].partition("\n")[0]
+    line = text[begin:].partition("\n")[0]
     introduces = line.rstrip(" *_").endswith(":") and not _DIGIT.search(line)
     asserts = _ASSERTS.search(line) or _BOLD_FIGURE.match(line)
     return introduces or (_HEADING.fullmatch(line) is not None and not asserts)

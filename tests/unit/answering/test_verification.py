@@ -398,6 +398,17 @@ def test_what_is_left_open_is_no_statement_and_what_is_said_beside_it_is(
     ]
 
 
+def test_each_row_of_a_table_is_a_statement_and_its_head_is_none() -> None:
+    rows = ["Net sales | $34.2 billion [2] |", "Capex 2022 | $1,750 million [1] |", "Cash | $3.7 billion [3] |"]
+    answer = verify("\n".join(["| Item | Value |", "|:---|---:|", *(f"| {row}" for row in rows)]), ALL)
+    assert verdicts(answer) == [True, False, True]
+    assert [answer.text[one.start : one.end] for one in answer.statements] == [row.partition(" [")[0] for row in rows]
+    separate = "Item | Value | Source\n|---|---|---|\n| Net sales | $34.2 billion | [2] |\n| Cash | $9 billion | [3] |"
+    answer = verify(f"| {separate}", ALL)
+    assert verdicts(answer) == [True, False]
+    assert answer.text.endswith("| Net sales | $34.2 billion | [2] |\n| Cash | $9 billion | |")
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
