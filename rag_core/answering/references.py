@@ -25,6 +25,12 @@ _RULE = re.compile(r"[\s|:\-=*_#]*$")
 _ROW = re.compile(r"^[ \t]*\|.*$", re.M)
 # The first row of a table and the rule below it.
 _HEAD = re.compile(r"[ \t]*\|.*\n[ \t]*[|:-][ \t|:-]*(?:\n|$)")
+# Words that lead to a marker and say nothing themselves, as in "According to [1]," and "Sources: [1][2]".
+_LEADING = re.compile(
+    r"(?:[\W_]|\b(?:according|also|as|by|cf|citations?|documents?|from|in|of|on|page|passages?(?:\s+\d+)?|per|"
+    r"references?|reported|said|see|shown|sources?|stated|the|to|und|and|quellen?)\b)*",
+    re.I,
+)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
 # A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
 _ASSERTS = re.compile(
@@ -127,10 +133,10 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
         start, stop = _trimmed(text, position, end)
         after = markers[-1][1] if markers else end
         position = max(position, after)
-        if start < stop and words(text[start:stop]):
+        if start < stop and words(text[start:stop]) and not (markers and _LEADING.fullmatch(text, start, stop)):
             yield Claim(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
         elif markers:
-            # A marker before the words that it stands for, as in "[1] Net sales fell".
+            # A marker before the words that it stands for, as in "[1] Net sales fell" or "In [1], net sales fell".
             yield Claim(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
 
 
@@ -205,9 +211,13 @@ def _says_nothing(text: str, claim: Claim) -> bool:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Paragraphs, each with the heading above it."""
+    """Paragraphs, each with the heading above it, and with what names its sources below it."""
     position = 0
     for gap in _PARAGRAPH.finditer(text):
+        following = _PARAGRAPH.search(text, gap.end())
+        below = text[gap.end() : following.start() if following else len(text)]
+        if _NORMAL.search(below) and _LEADING.fullmatch(_NORMAL.sub("", below)):
+            continue
         if _HEADING.fullmatch(text, text.rfind("\n", 0, gap.start()) + 1, gap.start()):
             continue
         yield position, gap.start()

@@ -481,6 +481,24 @@ def test_a_marker_without_words_of_its_own_takes_those_behind_it() -> None:
     assert verdicts(answer) == [True]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As stated in [2], net sales were $34.2 billion.",
+        "According to passage [2], net sales were $34.2 billion.",
+        "Passage [2] says that net sales were $34.2 billion.",
+        "Net sales were $34.2 billion (see [2]).",
+        "Net sales were $34.2 billion.\n\n[2]",
+        "> Net sales were $34.2 billion.\n\nSource: [2]",
+        "Net sales were $34.2 billion [2].\n\nSources: [2]",
+    ],
+)
+def test_words_that_lead_to_a_marker_are_no_statement(text: str) -> None:
+    answer = verify(text, ALL)
+    assert verdicts(answer) == [True]
+    assert answer.text == text
+
+
 @pytest.mark.parametrize("text", ["Penguins live in Antarctica [1].", "It was the [2].", "[3]"])
 def test_a_marker_whose_passage_says_nothing_of_the_kind_goes(text: str) -> None:
     answer = verify(text, ALL)
