@@ -10,10 +10,16 @@ from rag_core.answering.refusals import leaves_open
 from rag_core.answering.wording import words
 from rag_core.sentences import sentence_spans
 
-_OPEN, _CLOSE = "[\\[\uff3b\u3010\u3014]", "[\\]\uff3d\u3011\u3015]"
+_OPEN, _CLOSE = "\\\\?[\\[\uff3b\u3010\u3014]", "\\\\?[\\]\uff3d\u3011\u3015]"
 _LIST = r"\d+(?:\s*(?:[,;\uFF0C\u3001-]|\u2013|\u2014|\u2010|\u2011|\uFF0D|&|and)\s*\d+)*"
-# The dagger is how OpenAI's own file search writes its markers: 【1†source】.
-_MARKER = re.compile(rf"{_OPEN}\s*\^?(?:passages?\s+)?({_LIST})\s*(?:\u2020[^\[\]\u3011\n]*)?{_CLOSE}", re.I)
+_PAGE = r"(?:\s*[,;:]\s*(?:pages?|pp?\.?|seiten?|s\.)\s*[\w\u2013-]+)?"
+_MARKER = re.compile(
+    # The dagger is how OpenAI's own file search writes its markers: 【1†source】. Some make a link of theirs.
+    rf"{_OPEN}\s*[\^#]?(?:(?:passage|source|document|doc|reference|ref|citation)s?\b[\s.:]*)?({_LIST}){_PAGE}\s*"
+    rf"(?:\u2020[^\[\]\u3011\n]*)?{_CLOSE}(?:\((?:#|/|https?:)[^()\s]*\))?"
+    rf"|\((?:see\s+)?(?:passage|source)s?\s+({_LIST}){_PAGE}\)|<sup>\s*\[?({_LIST})\]?\s*</sup>",
+    re.I,
+)
 _RANGE = re.compile(r"(\d+)(?:\s*[-\u2013\u2014\u2010\u2011\uFF0D]\s*(\d+))?")
 _NORMAL = re.compile(r"\[(\d+)\]")
 _GROUP = re.compile(r"\[\d+\](?:[ \t]*\[\d+\])*")
@@ -66,11 +72,12 @@ class Claim:
 def normalised(text: str, ranks: Sequence[int]) -> str:
     """Put every marker into the form ``[n]``; one that names no rank given goes with the blanks before it.
 
-    ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］`` and ``[passage 1]`` are understood.
+    ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)`` and
+    ``<sup>1</sup>`` are understood.
     """
     while True:
         edits = [
-            (match.start(), match.end(), "".join(f"[{rank}]" for rank in _named(match[1], ranks)))
+            (match.start(), match.end(), "".join(f"[{rank}]" for rank in _named(match[match.lastindex or 1], ranks)))
             for match in _MARKER.finditer(text)
         ]
         rewritten = _rewritten(text, edits)

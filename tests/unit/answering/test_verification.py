@@ -449,6 +449,20 @@ def test_nothing_said_is_nothing_to_verify(text: str) -> None:
         ("\uff3b\uff11\uff0c\uff12\uff3d", "[1][2]"),
         ("[passage 2]", "[2]"),
         ("[Passages 1, 3]", "[1][3]"),
+        ("[Source 1]", "[1]"),
+        ("[source: 1]", "[1]"),
+        ("[doc. 1]", "[1]"),
+        ("[#1]", "[1]"),
+        ("[1, p. 57]", "[1]"),
+        ("[Passages 1, 3, pages 57\u201358]", "[1][3]"),
+        ("(passage 1)", "[1]"),
+        ("(see Sources 1 and 2)", "[1][2]"),
+        ("(source 1, page iv)", "[1]"),
+        ("\\[1\\]", "[1]"),
+        ("[1](#1)", "[1]"),
+        ("[2](https://example.org/a?b=c)", "[2]"),
+        ("<sup>1</sup>", "[1]"),
+        ("<sup>[1, 2]</sup>", "[1][2]"),
         ("[1, 9]", "[1]"),
         ("[1-900000]", "[1][2][3]"),
         ("[2, 2]", "[2]"),
@@ -507,7 +521,10 @@ def test_a_marker_whose_passage_says_nothing_of_the_kind_goes(text: str) -> None
     assert all(one.reason in (NOT_SAID, NOT_CITED) for one in answer.statements)
 
 
-@pytest.mark.parametrize("text", ["No marker.", "[sic] f[x] [1 apple] [a] []", "[1.5] (1) 1]"])
+@pytest.mark.parametrize(
+    "text",
+    ["No marker.", "[sic] f[x] [1 apple] [a] []", "[1.5] (1) 1]", "(passage of time) (source) x<sup>a</sup> [page 5]"],
+)
 def test_other_brackets_stay(text: str) -> None:
     assert verify(text, ALL).text == text
 
