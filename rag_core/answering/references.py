@@ -37,6 +37,7 @@ _LEADING = re.compile(
     r"references?|reported|said|see|shown|sources?|stated|the|to|und|and|quellen?)\b)*",
     re.I,
 )
+_NUMBERED = re.compile(r"^\W*\d+[.)]\s|\b(?:pages?|pp?|seiten?|s)\b\.?\s*[\w\u2013-]+", re.I)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
 # A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
 _ASSERTS = re.compile(
@@ -101,6 +102,30 @@ def without(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[
         kept.append(text[position:start])
         position = end
     return "".join([*kept, text[position:]]), removed
+
+
+def unlisted(text: str, documents: Collection[str]) -> str:
+    """A normalised text without a list of sources at its end: an answer's own are shown with it.
+
+    Its lines hold nothing but markers and numbers of passages, pages, and names of these documents. Where no
+    other markers are, they stand for the text above.
+    """
+    names = {re.escape(name) for one in documents for name in (one, one.removesuffix(".pdf")) if name}
+    source = re.compile("|".join([r"\b(?:passage|source)\s+\d+", *sorted(names, key=len, reverse=True)]), re.I)
+    lines = text.rstrip().split("\n")
+    kept, listed = len(lines), False
+    while kept > 1:
+        line = _NORMAL.sub("", lines[kept - 1])
+        if not _LEADING.fullmatch(_NUMBERED.sub("", source.sub("", line))):
+            break
+        listed = listed or source.search(line) is not None
+        kept -= 1
+    if not listed:
+        return text
+    above = "\n".join(lines[:kept]).rstrip()
+    if _NORMAL.search(above):
+        return above
+    return " ".join([above, *(f"[{number}]" for number in dict.fromkeys(markers_in("\n".join(lines[kept:]))))])
 
 
 def markers_in(text: str) -> list[int]:

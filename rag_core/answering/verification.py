@@ -9,7 +9,7 @@ from itertools import islice
 from rag_core.answering.alignment import Candidate, Source, TokenVectors, joined
 from rag_core.answering.facts import Reading, differences, miscounted
 from rag_core.answering.languages import INTERJECTION, language_of
-from rag_core.answering.references import Claim, claims, markers_in, normalised, without
+from rag_core.answering.references import Claim, claims, markers_in, normalised, unlisted, without
 from rag_core.answering.refusals import leaves_open
 from rag_core.answering.substitution import replaced
 from rag_core.answering.tables import Row
@@ -72,7 +72,7 @@ def verify(text: str, passages: Sequence[Passage], vectors: TokenVectors | None 
         passage's first page that says it.
     """
     sources = {passage.rank: Source(passage) for passage in passages}
-    text = normalised(text, sorted(sources))
+    text = unlisted(normalised(text, sorted(sources)), {passage.document for passage in passages})
     while True:
         verdicts = [_judge(text, claim, sources, vectors) for claim in _telling(text)]
         wrong = [span for verdict in verdicts for span in _unbacked(verdict)]

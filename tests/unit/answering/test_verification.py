@@ -513,6 +513,35 @@ def test_words_that_lead_to_a_marker_are_no_statement(text: str) -> None:
     assert answer.text == text
 
 
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "Sources:\n[2] report.pdf, page iv",
+        "**References**\n\n1. report.pdf, p. 57\n2. Report.pdf, pp. 3-4",
+        "[^2]: report.pdf, page iv",
+        "[1] Passage 1\n[2] Passage 2",
+        "Quellen:\n- [2] report (Seite 4)",
+        "Source: report.pdf",
+    ],
+)
+def test_a_list_of_sources_below_an_answer_is_left_out(listed: str) -> None:
+    said = "Net sales were $34.2 billion [2]."
+    answer = verify(f"{said}\n\n{listed}", ALL)
+    assert (answer.text, verdicts(answer)) == (said, [True])
+
+
+def test_a_list_of_sources_that_alone_names_them_stands_for_the_text_above() -> None:
+    answer = verify("Net sales were $34.2 billion. They fell by 3 %.\n\nSources:\n[2] report.pdf\n[3] report.pdf", ALL)
+    assert (answer.text, verdicts(answer)) == ("Net sales were $34.2 billion. They fell by 3 %. [2]", [True, True])
+
+
+@pytest.mark.parametrize("line", ["- 412", "[2] They fell by 3 %.", "report.pdf says that they fell by 3 % [2]."])
+def test_a_last_line_that_says_more_stays(line: str) -> None:
+    answer = verify(f"Net sales were $34.2 billion [2].\n\n{line}", ALL)
+    assert len(answer.statements) == 2
+    assert answer.text.endswith(line)
+
+
 @pytest.mark.parametrize("text", ["Penguins live in Antarctica [1].", "It was the [2].", "[3]"])
 def test_a_marker_whose_passage_says_nothing_of_the_kind_goes(text: str) -> None:
     answer = verify(text, ALL)
