@@ -18,7 +18,7 @@ from rag_core.answering.pricing import usage_of
 from rag_core.answering.probing import probe
 from rag_core.answering.prompt import NO_ANSWER, build_messages
 from rag_core.answering.request import Report, RequestError
-from rag_core.answering.thinking import without_thinking
+from rag_core.answering.thinking import behind_thinking, without_thinking
 from rag_core.errors import SettingsError
 from rag_core.settings import Settings
 from rag_core.types import Check, Message, Passage, Usage
@@ -136,7 +136,7 @@ class OpenAIGenerator:
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
         """The whole reply to chat messages; raises a `GeneratorError`."""
         reply = self.write(messages)
-        return Completion("".join(reply), reply.usage)
+        return Completion(behind_thinking("".join(reply)), reply.usage)
 
     def models(self) -> list[str]:
         """Names of the models that the endpoint offers, sorted.

@@ -16,6 +16,7 @@ from rag_core.answering.reader import Evidence, read
 from rag_core.answering.refusals import begins_open
 from rag_core.answering.rows import read_rows
 from rag_core.answering.short import short_answer
+from rag_core.answering.thinking import THOUGHT, behind_thinking
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
@@ -153,7 +154,11 @@ class Asking:
             stream.close()
             gathered.usage += stream.usage
         gathered.notices += stream.notices
-        text = "".join(pieces)
+        written = "".join(pieces)
+        text = behind_thinking(written)
+        if text != written:
+            yield Restart(THOUGHT)
+            yield Delta(text)
         if is_refusal(text):
             return Verified(REFUSAL)
         verified = verify(text, found.result.passages, token_vectors(found.ranked.generation))

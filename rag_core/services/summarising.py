@@ -21,6 +21,7 @@ from rag_core.answering.summary import (
     room,
     spread,
 )
+from rag_core.answering.thinking import THOUGHT, behind_thinking
 from rag_core.answering.verification import Verified, verify
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.retrieval import Timer
@@ -216,7 +217,12 @@ class Summarising:
             gathered.usage += stream.usage
         gathered.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
-        text = normalised("".join(pieces), [one.rank for one in result.passages])
+        written = "".join(pieces)
+        text = behind_thinking(written)
+        if text != written:
+            yield Restart(THOUGHT)
+            yield Delta(text)
+        text = normalised(text, [one.rank for one in result.passages])
         passages, [text] = renumbered(result.passages, [text])
         verified = verify(text, passages, checking.vectors)
         if verified.citations:

@@ -14,7 +14,7 @@ import pytest
 from rag_core.answering.endpoint_errors import Explainer
 from rag_core.answering.generator import Generator, OpenAIGenerator
 from rag_core.answering.prompt import NO_ANSWER
-from rag_core.answering.thinking import without_thinking
+from rag_core.answering.thinking import behind_thinking, without_thinking
 from rag_core.errors import (
     GeneratorAuthError,
     GeneratorError,
@@ -709,6 +709,9 @@ class TestModels:
     [
         (["<th", "ink>a [1]", "</thi", "nk>", "\n\n", "Yes", " [1]."], "Yes [1]."),
         (["<think></think>Yes."], "Yes."),
+        (["<thin", "king>a</think> b</think", "ing>Yes."], "Yes."),
+        (["[THINK]a", "[/THINK]\n", "Yes."], "Yes."),
+        (["<reasoning>a</reasoning>", "Yes."], "Yes."),
         (["Yes <think>x</think>"], "Yes <think>x</think>"),
         (["<", "5 %"], "<5 %"),
         (["<"], "<"),
@@ -718,3 +721,19 @@ class TestModels:
 )
 def test_a_block_of_thought_at_the_start_is_left_out(pieces: list[str], expected: str) -> None:
     assert "".join(without_thinking(piece for piece in pieces)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I look at [1].\nSo it is.\n</think>\n\nYes [1].", "Yes [1]."),
+        ("a</thinking>b</thinking>Yes.", "Yes."),
+        ("It ends with </think>", ""),
+        ("Yes <think>x</think>", "Yes <think>x</think>"),
+        ("Yes.", "Yes."),
+    ],
+)
+def test_thought_of_which_the_end_alone_is_marked_is_left_out_of_a_whole_text(play, text: str, expected: str) -> None:
+    assert behind_thinking(text) == expected
+    made, _ = play(complete(text))
+    assert made.complete([{"role": "user", "content": "Ready?"}]).text == expected

@@ -490,6 +490,18 @@ def test_a_refusal_of_the_endpoint_is_a_refusal(tmp_path: Path) -> None:
         assert not answer.gate.answerable
 
 
+def test_thought_that_the_model_does_not_open_is_no_part_of_the_answer(tmp_path: Path) -> None:
+    written = ("Passage [1] says 77 ", "million [1]? No.\n</think>", "\n\nIt is 42 million euros [1].")
+    with ScriptedEndpoint(complete(*written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        events = list(engine.ask(ASK_BUDGET))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert (answer.text, len(answer.statements)) == ("It is 42 million euros [1].", 1)
+        restart = next(position for position, event in enumerate(events) if isinstance(event, Restart))
+        assert "".join(event.text for event in events[restart:] if isinstance(event, Delta)) == answer.text
+
+
 @pytest.mark.parametrize(
     "written", ["The documents do not say.", "I don't know.", "The budget is not mentioned in the passages [1]."]
 )
