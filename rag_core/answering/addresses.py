@@ -22,6 +22,7 @@ def host_of(url: str) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and url.isprintable() and parts.port != 0
+        (parts.hostname or "").encode("idna")
     except ValueError:
         return ""
     return (parts.hostname or "") if usable else ""

@@ -123,7 +123,11 @@ class Endpoint:
         timeout = Timeout(settings.openai_timeout_s, connect=settings.openai_connect_timeout_s)
         # Documents go to the address that was set: not to where it redirects, nor, when that address
         # is this machine, through a proxy that the environment names.
-        http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
+        try:
+            http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
+        except (ImportError, OSError, ValueError) as error:
+            unusable = self._explain.unusable_environment(str(error))
+            raise RequestError(unusable) from None
         return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
 
     def _address(self) -> tuple[str, str]:

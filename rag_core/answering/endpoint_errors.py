@@ -102,6 +102,13 @@ class Explainer:
             "the address and the network, or raise RAG_OPENAI_CONNECT_TIMEOUT_S."
         )
 
+    def unusable_environment(self, cause: str) -> GeneratorUnavailable:
+        """The environment names a proxy or certificates that cannot be used."""
+        return GeneratorUnavailable(
+            f"No connection to the {self._where} can be made from here{self._quoted(cause)}. Correct HTTP_PROXY, "
+            "HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE in the environment, or name this host in NO_PROXY."
+        )
+
     def unusable_key(self) -> GeneratorAuthError:
         """The key holds characters that HTTP cannot carry."""
         return GeneratorAuthError(

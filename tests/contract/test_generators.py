@@ -413,7 +413,17 @@ def test_a_connection_that_nobody_takes_up_names_its_own_time_out() -> None:
             one.close()
 
 
-@pytest.mark.parametrize("url", ["localhost:11434/v1", "ftp://127.0.0.1/v1", "http://[::1", "http:///v1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:11434/v1",
+        "ftp://127.0.0.1/v1",
+        "http://[::1",
+        "http:///v1",
+        "http://a..b/v1",
+        f"http://{'a' * 64}/v1",
+    ],
+)
 def test_an_address_that_is_none(url: str) -> None:
     with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_BASE_URL"):
         list(OpenAIGenerator(settings(url)).generate(QUESTION, [passage()]))
@@ -447,6 +457,24 @@ def test_a_proxy_in_the_environment_is_not_used_for_this_machine(play, monkeypat
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     made, _ = play(complete("Yes."))
     assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9"),
+        ("HTTPS_PROXY", "ftp://127.0.0.1"),
+        ("SSL_CERT_FILE", "/nowhere/certificates.pem"),
+        ("SSL_CERT_FILE", __file__),
+    ],
+)
+def test_a_proxy_or_certificates_that_cannot_be_used_are_told(monkeypatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    made = OpenAIGenerator(settings("https://192.0.2.1/v1"))
+    for call in (made.models, made.warm_up, lambda: list(made.generate(QUESTION, [passage()]))):
+        with pytest.raises(GeneratorUnavailable, match=name) as caught:
+            call()
+        assert caught.value.__context__ is None
 
 
 class TestRetries:
