@@ -9,6 +9,7 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_valid
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -26,6 +27,19 @@ class _OwnKeys(DotEnvSettingsSource):
         return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
+class _Environment(EnvSettingsSource):
+    """The environment without what other programs share, such as ``OPENAI_API_KEY``, where the file has our own.
+
+    Else the key of one endpoint would be sent to another.
+    """
+
+    def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
+        super().__init__(settings)
+        keys = [key.upper() for key, value in file.env_vars.items() if value]
+        own = {key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)}
+        self.env_vars = {key: value for key, value in self.env_vars.items() if key.upper() not in own}
+
+
 class Settings(BaseSettings):
     """Every setting of the product; the field's description is the documentation."""
 
@@ -36,7 +50,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(Path("data"), description="Folder that holds everything that is stored")
     database_url: SecretStr | None = Field(
         None,
-        validation_alias=AliasChoices("database_url", "RAG_DATABASE_URL", "DATABASE_URL"),
+        validation_alias=AliasChoices("RAG_DATABASE_URL", "DATABASE_URL", "database_url"),
         description="SQLAlchemy URL of the database; default: SQLite in the data folder",
     )
     files_url: str | None = Field(
@@ -44,7 +58,7 @@ class Settings(BaseSettings):
     )
     chroma_host: str | None = Field(
         None,
-        validation_alias=AliasChoices("chroma_host", "RAG_CHROMA_HOST", "CHROMA_HOST"),
+        validation_alias=AliasChoices("RAG_CHROMA_HOST", "CHROMA_HOST", "chroma_host"),
         description="Host of a Chroma server; default: embedded, in the data folder",
     )
     chroma_port: int = Field(8000, ge=1, le=65535, description="Port of the Chroma server")
@@ -103,12 +117,12 @@ class Settings(BaseSettings):
     )
     openai_base_url: str | None = Field(
         None,
-        validation_alias=AliasChoices("openai_base_url", "RAG_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
+        validation_alias=AliasChoices("RAG_OPENAI_BASE_URL", "OPENAI_BASE_URL", "openai_base_url"),
         description="Base URL of an OpenAI-compatible endpoint",
     )
     openai_api_key: SecretStr | None = Field(
         None,
-        validation_alias=AliasChoices("openai_api_key", "RAG_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        validation_alias=AliasChoices("RAG_OPENAI_API_KEY", "OPENAI_API_KEY", "openai_api_key"),
         description="Key of the endpoint",
     )
     openai_api: Literal["chat", "responses"] = Field(
@@ -191,8 +205,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = getattr(dotenv_settings, "env_file", None)
-        return init_settings, env_settings, _OwnKeys(settings_cls, env_file=file)
+        file = _OwnKeys(settings_cls, env_file=getattr(dotenv_settings, "env_file", None))
+        return init_settings, _Environment(settings_cls, file), file
 
     @field_validator(
         *(

@@ -109,6 +109,26 @@ def test_names_without_the_prefix_that_other_programs_share_are_read(monkeypatch
     assert settings.chroma_host == "chroma.example"
 
 
+def test_our_own_name_goes_before_the_one_that_other_programs_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    def key() -> str:
+        found = load_settings().openai_api_key
+        return found.get_secret_value() if found else ""
+
+    monkeypatch.setenv("OPENAI_API_KEY", "shared")
+    assert key() == "shared"
+    dotenv("RAG_OPENAI_API_KEY=\n")
+    assert key() == "shared"
+    dotenv("RAG_OPENAI_API_KEY=ours in the file\nRAG_TOP_K=7\n")
+    assert key() == "ours in the file"
+    monkeypatch.setenv("RAG_OPENAI_API_KEY", "ours")
+    monkeypatch.setenv("RAG_TOP_K", "9")
+    assert (key(), load_settings().top_k) == ("ours", 9)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("RAG_OPENAI_API_KEY")
+    dotenv("OPENAI_API_KEY=shared\nRAG_OPENAI_API_KEY=ours in the file\n")
+    assert key() == "ours in the file"
+
+
 def test_a_blank_value_leaves_an_optional_setting_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL", "RAG_RERANKER"):
         monkeypatch.setenv(name, " ")
