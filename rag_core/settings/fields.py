@@ -187,7 +187,10 @@ class Settings(BaseSettings):
     @field_validator("data_dir", "gguf")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
-        return value.expanduser().absolute() if value else None
+        try:
+            return value.expanduser().absolute() if value else None
+        except RuntimeError as error:
+            raise ValueError(str(error).rstrip(".")) from None
 
     @field_validator("openai_model")
     @classmethod

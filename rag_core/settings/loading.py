@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 from typing import Any
 
+from dotenv.parser import parse_stream
 from pydantic import ValidationError
 from pydantic_settings import DotEnvSettingsSource
 
 from rag_core.errors import SettingsError
 from rag_core.settings.fields import PREFIX, Settings, known_names
+
+FILE = Path(".env")
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -27,6 +32,7 @@ def load_settings(**overrides: Any) -> Settings:
     """
     given = {key: value for key, value in overrides.items() if value is not None}
     try:
+        _refuse_unreadable_lines()
         _refuse_unknown_variables()
         return Settings(**given)
     except ValidationError as error:
@@ -35,10 +41,23 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingsError(f"The file .env cannot be read ({error}). Save it as UTF-8 text, or remove it.") from None
 
 
+def _refuse_unreadable_lines() -> None:
+    # What dotenv cannot read, it leaves out; lines that name none of our settings are other programs' business.
+    if not FILE.is_file():
+        return
+    with FILE.open(encoding="utf-8-sig") as file:
+        lines = [one.original for one in parse_stream(file) if one.error or (one.key and one.value is None)]
+    for line in lines:
+        if any(re.search(rf"(?<![A-Z_]){name}(?![A-Z_])", line.string.upper()) for name in known_names()):
+            raise SettingsError(
+                f"Line {line.line} of .env cannot be read. Write it as NAME=value, and close its quotes."
+            )
+
+
 def _refuse_unknown_variables() -> None:
     # pydantic-settings never looks for unknown variables, so a misspelt RAG_TRESHOLD would be ignored
     # in silence.
-    file_keys = DotEnvSettingsSource(Settings, env_file=".env").env_vars
+    file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
     unknown = sorted(key for key in keys if key.startswith(PREFIX) and key not in known_names())
     if unknown:

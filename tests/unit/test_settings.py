@@ -164,6 +164,27 @@ def test_a_file_that_is_not_text_is_refused_in_words() -> None:
         load_settings()
 
 
+@pytest.mark.parametrize(
+    "line", ["RAG_TOP_K: 7", "set RAG_TOP_K=7", "RAG_TOP_K", 'RAG_OPENAI_MODEL="m', "OPENAI_API_KEY='sk-abc"]
+)
+def test_a_line_of_the_file_that_cannot_be_read_is_refused_by_its_number(line: str) -> None:
+    dotenv(f"# ours\nRAG_RRF_K=50\n{line}\nRAG_CANDIDATES=70\n")
+    with pytest.raises(SettingsError, match=r"Line 3 of \.env cannot be read") as refused:
+        load_settings()
+    assert "sk-abc" not in str(refused.value)
+
+
+def test_a_line_of_another_program_that_cannot_be_read_does_no_harm() -> None:
+    dotenv("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7\n")
+    assert load_settings().top_k == 7
+
+
+def test_a_folder_of_a_user_who_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_DATA_DIR", "~nobody-of-that-name/data")
+    with pytest.raises(SettingsError, match="RAG_DATA_DIR: "):
+        load_settings()
+
+
 def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("DATABASE_URL", f"postgresql://user:{KEY}@host/db")
