@@ -75,6 +75,8 @@ _WORDS = re.compile(
 )
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+# "07/01/2023" is a day of July in America and of January elsewhere; behind a point stands the month.
+_NUMERIC_DATE = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
 _DATED = re.compile(r"\b(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(
     r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b", re.I
@@ -134,8 +136,10 @@ def numbers(text: str, *, spaced: bool = True) -> list[Number]:
 
     With ``spaced``, a blank may part thousands, as in ``94 000``.
     """
-    digits = _digits(text, _DIGITS_OR_SPACED if spaced else _DIGITS)
-    found = sorted([*_dates(text), *digits, *_spelled(text)], key=lambda one: (one.start, -one.end))
+    dates = list(_dates(text))
+    dated = {one.start for one in dates}
+    digits = [one for one in _digits(text, _DIGITS_OR_SPACED if spaced else _DIGITS) if one.start not in dated]
+    found = sorted([*dates, *digits, *_spelled(text)], key=lambda one: (one.start, -one.end))
     kept: list[Number] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
@@ -253,6 +257,17 @@ def _dates(text: str) -> Iterator[Number]:
     for match in _ISO.finditer(text):
         for group, kind in ((1, ""), (2, "month"), (3, "")):
             yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(match[group])}), kind)
+    for match in _NUMERIC_DATE.finditer(text):
+        one, other = Decimal(match[1]), Decimal(match[3])
+        if not (0 < min(one, other) <= 12 and max(one, other) <= 31):
+            continue
+        either = frozenset({one, other})
+        months = frozenset({other} if match[2] == "." else {number for number in either if number <= 12})
+        days = either - months or months
+        day, month = (3, 1) if months == {one} else (1, 3)
+        yield Number(match.start(day), match.end(day), match[day], days if len(months) == 1 else either)
+        yield Number(match.start(month), match.end(month), match[month], months, "month")
+        yield Number(match.start(4), match.end(4), match[4], frozenset({Decimal(match[4])}))
     for match in _YEARS.finditer(text):
         first, last = match[1] + match[2], match[1] + match[3]
         if int(first) < int(last):

@@ -24,6 +24,7 @@ from rag_core.answering.numbers import equal, numbers, table_scales
         ("1754–63", [1754, 1763]),
         ("1789-07-14", [1789, 7, 14]),
         ("14 July 1789", [14, 7, 1789]),
+        ("14/07/1789 is too early, 3.4.2019 and 12/31/2023 are not", [14, 7, 1789, 3, 4, 2019, 12, 31, 2023]),
         ("In May 2020 they may go", [5, 2020]),
         ("94 000", [94_000]),
         ("no figures", []),
