@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
-from rapidfuzz.distance import Levenshtein, Opcode
+from rapidfuzz.distance import Indel, Opcode
 
 from rag_core.answering.facts import Reading, holds_name
 from rag_core.answering.numbers import equal
@@ -137,13 +137,13 @@ def _in_its_place(statement: Reading, start: int, end: int, agreeing: Sequence[_
 
 
 def _slots(statement: Reading, source: Reading) -> tuple[dict[int, range], list[_Block]]:
-    """An alignment of the words with the fewest edits: what faces a word where it differs, and where it agrees."""
+    """An alignment that leaves the most words in common: what faces a word where it differs, and where it agrees."""
     one, other = statement.keys, source.keys
     facing: dict[int, range] = defaultdict(lambda: range(0))
     agreeing: list[_Block] = []
     start = source_start = 0
     ends = (len(one), len(one), len(other), len(other))
-    equal = [op for op in Levenshtein.opcodes(one, other) if op.tag == "equal"]
+    equal = [op for op in Indel.opcodes(one, other) if op.tag == "equal"]
     for begin, stop, source_begin, source_stop in [*map(_spans, equal), ends]:
         if max(begin - start, source_begin - source_start) <= _LONGEST_SLOT:
             facing |= dict.fromkeys(range(start, begin), range(source_start, source_begin))

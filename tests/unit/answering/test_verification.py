@@ -195,6 +195,14 @@ def test_what_the_source_denies_is_not_supported_in_other_forms_of_its_words(
     assert supported(said, passage(1, source)) is agree
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["Revenue was 5,200 thousand dollars in 2022.", "Revenue was 5.2m dollars in 2022.", "Its 2022 revenue was $5.2M."],
+)
+def test_a_year_stays_in_its_place_where_another_word_is_added(statement: str) -> None:
+    assert supported(statement, passage(1, "Its revenue was $5.2 million in 2022, up from $4.8 million in 2021."))
+
+
 INCOME = """\
 Consolidated Statement of Income
 Years ended December 31
