@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag_core.answering.facts import Reading, opposites
+from rag_core.answering.facts import Reading, opposites, spelled_out
 from rag_core.answering.languages import language_of
 from rag_core.answering.numbers import equal, table_scales
 from rag_core.answering.tables import Row, rows
@@ -256,7 +256,7 @@ def _coverage(statement: Reading, candidate: Candidate, vectors: TokenVectors | 
             continue
         weight = _FACT_WEIGHT if word.start in names else 1.0
         total += weight
-        if word.stem in candidate.around.stems:
+        if word.stem in candidate.around.stems or spelled_out(word, source):
             held += weight
         elif word.stem in title.stems or (refers and word.stem in context.stems):
             lent += weight

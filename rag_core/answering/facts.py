@@ -201,7 +201,7 @@ def _names(statement: Reading, source: Reading, context: Reading, title: Reading
 
 def holds_name(reading: Reading, name: Word) -> bool:
     """Whether a name stands in a text, in a like form, or by its initials."""
-    return any(_same_name(name.folded, one.folded) for one in reading.words) or _spelled_out(name, reading)
+    return any(_same_name(name.folded, one.folded) for one in reading.words) or spelled_out(name, reading)
 
 
 def _same_name(one: str, other: str) -> bool:
@@ -211,12 +211,13 @@ def _same_name(one: str, other: str) -> bool:
     return len(shorter) > 3 and longer.startswith(shorter) and longer[len(shorter) :] in _NAME_ENDINGS
 
 
-def _spelled_out(word: Word, source: Reading) -> bool:
-    """Whether the capitalised words that an acronym stands for are in the source."""
+def spelled_out(word: Word, source: Reading) -> bool:
+    """Whether the words that an acronym stands for are in the source, in small letters where it has three or more."""
     if not (word.text.isupper() and len(word.text) > 1):
         return False
-    initials = "".join(one.text[0] for one in source.words if one.text[0].isupper())
-    return word.folded in initials.casefold()
+    initials = "".join(one.text[0] for one in source.words if len(word.text) > 2 or one.text[0].isupper())
+    capitals = "".join(one.text[0] for one in source.words if one.text[0].isupper())
+    return word.folded in initials.casefold() or word.folded in capitals.casefold()
 
 
 def own_negations(statement: Reading, source: Reading) -> Iterator[str]:

@@ -12,7 +12,7 @@ from itertools import pairwise, product
 
 from rapidfuzz.distance import Indel, Opcode
 
-from rag_core.answering.facts import Reading, holds_name
+from rag_core.answering.facts import Reading, holds_name, spelled_out
 from rag_core.answering.numbers import equal
 from rag_core.answering.wording import Word
 
@@ -170,4 +170,4 @@ def _rivals(statement: Reading, one: Word, source: Reading, other: Word) -> bool
         return False
     if source.begins_sentence(other) and statement.begins_sentence(one):
         return False
-    return not holds_name(statement, other)
+    return not (holds_name(statement, other) or spelled_out(one, source))

@@ -203,6 +203,14 @@ def test_a_year_stays_in_its_place_where_another_word_is_added(statement: str) -
     assert supported(statement, passage(1, "Its revenue was $5.2 million in 2022, up from $4.8 million in 2021."))
 
 
+def test_an_acronym_stands_for_words_of_the_source() -> None:
+    page = passage(1, "The chief executive officer, Jane Doe, lives in the United Kingdom, as users know.")
+    assert supported("The CEO is Jane Doe.", page)
+    assert supported("The CEO, Jane Doe, lives in the UK.", page)
+    assert not supported("The CFO is Jane Doe.", page)
+    assert not supported("The CEO, Jane Doe, lives in the UA.", page)
+
+
 INCOME = """\
 Consolidated Statement of Income
 Years ended December 31
