@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from rag_core.extraction.accents import with_accents
+from rag_core.extraction.blanks import with_blanks
 from rag_core.extraction.cleaning import unreadable_share
 from rag_core.extraction.compose import compose
 from rag_core.extraction.fields import with_fields
@@ -88,7 +89,7 @@ def _whole_words(lines: list[Line]) -> str:
 
 
 def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
-    characters, numbers = with_fields(reader, characters)
+    characters, numbers = with_blanks(*with_fields(reader, characters))
     runs, _ = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)

@@ -348,3 +348,27 @@ def test_dots_with_blanks_that_lead_to_a_page_number_are_left_out(tmp_path: Path
     page = page_of(tmp_path, lines("2 The bridges . . . . . . . . . 12", "It names the first, . . . , and the last."))
     assert page.text == "2 The bridges 12\nIt names the first, . . . , and the last."
     assert words_by_boxes(page) == page.text.split()
+
+
+def test_words_that_only_the_spacing_of_letters_parts_are_two(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text = canvas.beginText()
+        text.setFont("Times-Roman", 10)
+        # As Ghostscript writes it: the gap between two letters is all the blank there is.
+        for left, space, part in ((72, 0, "bu"), (81.8, 2.5, "tt"), (89.86, 0, "he value is read")):
+            text.setTextOrigin(left, 700)
+            text.setCharSpace(space)
+            text.textOut(part)
+        canvas.drawText(text)
+
+    page = page_of(tmp_path, draw)
+    assert page.text == "but the value is read"
+    assert words_by_boxes(page) == page.text.split()
+
+
+def test_a_heading_whose_letters_stand_apart_keeps_its_words(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 14)
+        canvas.drawString(72, 700, "Notes of the year", charSpace=4)
+
+    assert page_of(tmp_path, draw).text == "Notes of the year"
