@@ -134,10 +134,10 @@ def _prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
     left = [[word for word in row if word[0] < gutter] for row in band]
     right = [[word for word in row if word[0] >= gutter] for row in band]
     pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
-    return _is_prose([one for one, _ in pairs]) and _is_prose([two for _, two in pairs])
+    return is_prose([one for one, _ in pairs]) and is_prose([two for _, two in pairs])
 
 
-def _is_prose(side: list[list[_Word]]) -> bool:
+def is_prose(side: list[list[_Word]]) -> bool:
     """Several words a row, mostly letters, that fill the column: neither figures nor labels."""
     width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]

@@ -16,6 +16,7 @@ from rag_core.extraction.fields import with_fields
 from rag_core.extraction.glyphs import letters
 from rag_core.extraction.headings import heading_lines
 from rag_core.extraction.hidden import without_hidden
+from rag_core.extraction.linenumbers import without_line_numbers
 from rag_core.extraction.lines import Line
 from rag_core.extraction.order import ordered
 from rag_core.extraction.paragraphs import divisions, separators
@@ -59,7 +60,7 @@ def read_page(reader: PageReader, page_index: int, fonts: Fonts, ocr: str = "off
 
     characters, hidden = without_hidden(reader, with_accents(reader.characters(spelt)))
     found = _find(reader, characters, ocr)
-    lines = ordered(found.runs, written=found.written)
+    lines = ordered(without_line_numbers(found.runs), written=found.written)
     between = separators(lines)
     text, boxes, spans = compose(lines, between)
     state = found.state if text.strip() or found.state is PageState.FAILED else PageState.EMPTY

@@ -1,0 +1,102 @@
+"""Numbers of lines in the margin, as drafts, manuscripts under review, bills and pleadings have them.
+
+They are no part of what the lines say, and would stand in the middle of its sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mode
+
+from rag_core.extraction.columns import is_prose, split_run
+from rag_core.extraction.runs import Run
+
+_NUMBER = re.compile(r"\d{1,5}")
+_FEWEST = 5
+# In points: what differs less stands at one place across.
+_ALIGNED = 1.0
+# Of the steps from one to the next, and of the other words that stand on one side of them.
+_LEAST_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Word:
+    """A word, the number of its run, and where it stands in points."""
+
+    text: str
+    run: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def without_line_numbers(runs: list[Run]) -> list[Run]:
+    """The runs without the numbers of their lines, on the left and on the right."""
+    words = [
+        _Word(word, number, *spot)
+        for number, run in enumerate(runs)
+        if _NUMBER.fullmatch(run.words[0]) or _NUMBER.fullmatch(run.words[-1])
+        for word, spot in zip(run.words, run.spots.tolist(), strict=True)
+        if _NUMBER.fullmatch(word) and spot[0] == spot[0]
+    ]
+    if len(words) < _FEWEST:
+        return runs
+    others = _others(runs)
+    kept: dict[int, Run | None] = dict(enumerate(runs))
+    for column in _columns(words):
+        x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)
+        sides = [word for word in others if word.x1 < x0], [word for word in others if word.x0 > x1]
+        text = max(sides, key=len)
+        if len(text) < _LEAST_SHARE * len(others) or not _count_lines(column, text):
+            continue
+        side = sides.index(text)
+        for number in {word.run for word in column}:
+            run = kept[number]
+            kept[number] = run and split_run(run, x1 if side else x0)[side]
+    return [run for run in kept.values() if run]
+
+
+def _others(runs: list[Run]) -> list[_Word]:
+    """The words that are no numbers."""
+    return [
+        _Word(word, number, *spot)
+        for number, run in enumerate(runs)
+        for word, spot in zip(run.words, run.spots.tolist(), strict=True)
+        if spot[0] == spot[0] and not _NUMBER.fullmatch(word)
+    ]
+
+
+def _columns(numbers: list[_Word]) -> list[list[_Word]]:
+    """Numbers that end, or else begin, at one place across, enough of them to count lines."""
+    found: list[list[_Word]] = []
+    for side in ("x1", "x0"):
+        column: list[_Word] = []
+        for word in sorted(numbers, key=lambda word: float(getattr(word, side))):
+            if column and getattr(word, side) - getattr(column[-1], side) > _ALIGNED:
+                column = []
+            if not column:
+                found.append(column)
+            column.append(word)
+    chosen: list[list[_Word]] = []
+    for column in sorted(found, key=len, reverse=True):
+        if len(column) >= _FEWEST and not any(word in other for other in chosen for word in column):
+            chosen.append(column)
+    return chosen
+
+
+def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
+    """Whether numbers go up by equal steps beside lines of prose, and not beside rows or the lines of a form."""
+    column = sorted(column, key=lambda word: word.y0)
+    steps = [int(lower.text) - int(upper.text) for upper, lower in pairwise(column)]
+    if mode(steps) <= 0 or steps.count(mode(steps)) < _LEAST_SHARE * len(steps):
+        return False
+    rows = [sorted(row) for number in column if (row := _beside(number, text))]
+    return bool(rows) and is_prose(rows)
+
+
+def _beside(number: _Word, text: list[_Word]) -> list[tuple[float, float, str]]:
+    middle = (number.y0 + number.y1) / 2
+    return [(word.x0, word.x1, word.text) for word in text if word.y0 < middle < word.y1]
