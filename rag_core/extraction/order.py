@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from rag_core.extraction.columns import Columns, find_columns, split_run
 from rag_core.extraction.lines import Line
-from rag_core.extraction.rows import in_rows, place_strays, separate_strays
+from rag_core.extraction.rows import in_rows, place_strays, separate_strays, with_marks_at_items
 from rag_core.extraction.runs import Run
 
 _JUMP = 0.5
@@ -30,6 +30,8 @@ def ordered(runs: list[Run], *, written: bool = True) -> list[Line]:
     """
     if len(runs) < 2 or len(runs) > _MOST_RUNS:
         return [Line([run]) for run in runs]
+    if written:
+        runs = with_marks_at_items(runs)
     columns = find_columns(runs)
     if columns is not None and (columns.interleaved or not written):
         return _in_columns(runs, columns, written)

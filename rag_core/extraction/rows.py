@@ -12,6 +12,10 @@ from rag_core.extraction.runs import Run
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
+# What an item of a list begins with; a dash may as well be an empty cell.
+_MARK = re.compile(r"[•◦‣▪●○■□]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
+# In heights of the line.
+_FARTHEST_ITEM = 4.0
 
 
 def in_rows(runs: list[Run]) -> list[Line]:
@@ -26,6 +30,33 @@ def in_rows(runs: list[Run]) -> list[Line]:
             row.append(run)
     rows.sort(key=lambda row: _middle(max(row, key=lambda run: run.size)))
     return [_line(row) for row in rows]
+
+
+def with_marks_at_items(runs: list[Run]) -> list[Run]:
+    """The runs with each mark of an item right before what it marks, where the content stream has it elsewhere.
+
+    Some producers write the marks of a page after all its text.
+    """
+    places = [(number, 1) for number in range(len(runs))]
+    for number, mark in enumerate(runs):
+        if not _is_mark_alone(mark) or (number + 1 < len(runs) and _is_item(runs[number + 1], mark)):
+            continue
+        items = [(run.box[0], place) for place, run in enumerate(runs) if _is_item(run, mark)]
+        if items:
+            places[number] = (min(items)[1], 0)
+    return [runs[number] for number in sorted(range(len(runs)), key=places.__getitem__)]
+
+
+def _is_mark_alone(run: Run) -> bool:
+    return len(run.words) == 1 and _MARK.fullmatch(run.words[0]) is not None
+
+
+def _is_item(run: Run, mark: Run) -> bool:
+    """Whether a run stands right of a mark on its line, and near."""
+    shared = min(run.box[3], mark.box[3]) - max(run.box[1], mark.box[1])
+    beside = shared > 0.5 * min(run.box[3] - run.box[1], mark.box[3] - mark.box[1])
+    near = 0 <= run.box[0] - mark.box[2] < _FARTHEST_ITEM * max(run.size, mark.size)
+    return beside and near and not _is_mark_alone(run)
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:

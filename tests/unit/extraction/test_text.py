@@ -251,6 +251,25 @@ def test_footnote_mark_written_last_goes_to_its_word(tmp_path: Path) -> None:
     assert words_by_boxes(page)[-6:] == ["The", "53", "rd", "reporting", "week", "counts."]
 
 
+@pytest.mark.parametrize("marks", ["••••", ("1.", "2.", "a)", "3.")])
+def test_marks_of_a_list_written_after_its_text_go_to_their_items(tmp_path: Path, marks: str | tuple[str, ...]) -> None:
+    items = ("Bring a hammer and", "Oil the red hinge first.", "Use no grease for it.", "Close the cover again.")
+
+    def draw(canvas: Canvas) -> None:
+        heights = (700, 670, 655, 640)
+        canvas.setFont("Helvetica", 11)
+        for item, height in zip(items, heights, strict=True):
+            canvas.drawString(90, height, item)
+            if height == 700:
+                canvas.drawString(90, 685, "twelve nails.")
+        for mark, height in zip(marks, heights, strict=True):
+            canvas.drawString(76, height, mark)
+
+    text = page_of(tmp_path, draw).text
+    expected = [f"{mark} {item}" for mark, item in zip(marks, items, strict=True)]
+    assert [line for line in text.split("\n") if line] == [expected[0], "twelve nails.", *expected[1:]]
+
+
 def test_font_that_does_not_say_how_high_it_is(tmp_path: Path) -> None:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont
