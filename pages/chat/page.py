@@ -13,6 +13,7 @@ from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
 from pages.shared.library import searchable
+from pages.shared.problems import problem
 from pages.shared.source import source_drawer
 from pages.shared.warmth import warmth
 
@@ -23,6 +24,7 @@ run = back.answers.running(current() or "")
 if run is None and conversation and messages[-1:] and messages[-1].role == "user":
     # The answer may have come between the two lines above.
     conversation, messages = back.engine.conversation(conversation.conversation_id)
+problem()
 sidebar(back.engine)
 warmth(back.engine)
 library = back.engine.documents()

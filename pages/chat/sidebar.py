@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.chat.current import choose, current
 from pages.shared import keys
-from pages.shared.problems import told
+from pages.shared.problems import told, told_next
 from pages.shared.text import is_today, plain, shortened
 from rag_core.engine import Engine
 from rag_core.types import Conversation
@@ -110,7 +110,7 @@ def _closed() -> None:
 def _rename(engine: Engine, one: Conversation) -> None:
     def rename() -> None:
         _closed()
-        with told():
+        with told_next():
             engine.rename(one.conversation_id, st.session_state["new_title"])
 
     with st.form("rename", border=False):
@@ -123,7 +123,7 @@ def _rename(engine: Engine, one: Conversation) -> None:
 def _delete(engine: Engine, one: Conversation) -> None:
     def delete() -> None:
         _closed()
-        with told():
+        with told_next():
             engine.delete_conversation(one.conversation_id)
         if one.conversation_id == current():
             choose(None)

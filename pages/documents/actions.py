@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import remember
-from pages.shared.problems import told
+from pages.shared.problems import told, told_next
 from pages.shared.text import count, plain
 from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
 from rag_core.types import DeleteReceipt, DocumentInfo, DocumentStatus
 
 _RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)
@@ -90,8 +92,14 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 
 
 def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    with told():
-        st.session_state[keys.RECEIPTS] = engine.delete([one.document_id for one in chosen])
+    # Kept as they come: they say what is gone where a store fails on the way.
+    receipts: list[DeleteReceipt] = []
+    st.session_state[keys.RECEIPTS] = receipts
+    with told_next():
+        for one in chosen:
+            # Another window may have deleted it since.
+            with suppress(UnknownDocument):
+                receipts += engine.delete([one.document_id])
         st.session_state[keys.SELECTED] = []
 
 

@@ -13,10 +13,12 @@ from pages.documents.uploads import uploads
 from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
+from pages.shared.problems import problem
 from pages.shared.warmth import warmth
 
 arrive("documents")
 back = backend()
+problem()
 st.title("Documents", anchor=False)
 warmth(back.engine)
 uploads(back.engine)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from pages.shared import keys
 from pages.shared.text import plain
 from rag_core.errors import RagError
 
@@ -29,3 +30,18 @@ def told() -> Iterator[None]:
         yield
     except RagError as error:
         st.error(plain(str(error)), icon=":material/error:")
+
+
+@contextmanager
+def told_next() -> Iterator[None]:
+    """As `told`, for what a dialog's button does: the page is drawn anew to close it, and only then has a place."""
+    try:
+        yield
+    except RagError as error:
+        st.session_state[keys.PROBLEM] = str(error)
+
+
+def problem() -> None:
+    """What `told_next` has kept."""
+    if words := st.session_state.pop(keys.PROBLEM, ""):
+        st.error(plain(words), icon=":material/error:")

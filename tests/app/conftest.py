@@ -35,7 +35,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
     """Open a page as a reader does, through app.py; query parameters go by keyword."""
     monkeypatch.chdir(ROOT)
 
-    def opened(page: str = "chat", **params: str) -> AppTest:
+    def opened(page: str = "chat", **params: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
         if page != "chat":
             app.run()

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 from pages.documents.detail import _frame
 from pages.shared.jobs import _states
 from rag_core.engine import Engine
-from rag_core.types import DocumentStatus, Page, PageState
+from rag_core.errors import StoreUnavailable
+from rag_core.types import DeleteReceipt, DocumentStatus, Page, PageState
 from tests.app.conftest import OpenPage, settle, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, add
 from tests.conftest import make_pdf
@@ -95,6 +96,37 @@ def test_delete_asks_first_and_then_gives_a_receipt(open_page: OpenPage, engine:
     assert [one.name for one in engine.documents()] == ["canal.pdf"]
     assert "0 remaining" in texts(app)
     assert list(rows(app)) == ["canal.pdf"]
+
+
+def test_what_another_window_deleted_keeps_nothing_else_from_being_deleted(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE, canal=CANAL)
+    app = open_page("documents", d=list(ids.values()))
+    app.button(key="delete_selected").click().run()
+    engine.delete([engine.documents()[0].document_id])
+    app.button(key="confirm_delete").click().run()
+    assert engine.documents() == []
+    assert "Deleted 1 document: " in texts(app)
+
+
+def test_documents_deleted_before_a_store_failed_are_told_with_the_failure(
+    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = add(engine, bridge=BRIDGE, canal=CANAL)
+    app = open_page("documents", d=list(ids.values()))
+    app.button(key="delete_selected").click().run()
+    second = engine.documents()[1].document_id
+    remove = engine._removal.document
+
+    def failing(document_id: str) -> DeleteReceipt:
+        if document_id == second:
+            raise StoreUnavailable("The vectors do not answer.")
+        return remove(document_id)
+
+    monkeypatch.setattr(engine._removal, "document", failing)
+    app.button(key="confirm_delete").click().run()
+    assert [one.document_id for one in engine.documents()] == [second]
+    assert "Deleted 1 document: " in texts(app)
+    assert "The vectors do not answer" in app.error[0].value
 
 
 def test_one_selected_document_shows_its_pages_and_chunks(open_page: OpenPage, engine: Engine) -> None:

@@ -120,3 +120,24 @@ def test_a_file_name_is_shown_letter_for_letter(open_app: OpenApp, address: str)
     expect(passage).to_be_visible()
     assert f"[1] {name} · p. 1" in passage.inner_text().replace("\u2060", "")
     assert page.get_by_role("main").locator("a[href*=evil]").count() == 0
+
+
+def test_a_dialog_whose_conversation_is_gone_says_so(open_app: OpenApp, address: str) -> None:
+    page = open_app(address)
+    ask(page, "Which conversation is to be deleted?")
+    row = page.get_by_test_id("stSidebar").get_by_role("button", name="Which conversation is", exact=False)
+    expect(row).to_be_visible()
+    quiet(page)
+    page.get_by_role("button", name="New chat").click()
+    other = open_app(address)
+    for window, action in ((page, "Rename"), (other, "Delete")):
+        window.get_by_role("button", name="Edit", exact=True).first.click()
+        window.get_by_role("menuitem", name=action).click()
+        expect(window.get_by_role("dialog")).to_be_visible()
+    other.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(other.get_by_role("dialog")).to_be_hidden()
+    page.get_by_role("dialog").get_by_label("Title").fill("Another title")
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    quiet(page)
+    expect(page.get_by_text("That conversation is no longer stored.")).to_be_visible()
