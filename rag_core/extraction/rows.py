@@ -12,8 +12,8 @@ from rag_core.extraction.runs import Run
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
-# What an item of a list begins with; a dash may as well be an empty cell.
-_MARK = re.compile(r"[•◦‣▪●○■□]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
+# What an item of a list begins with; a dash may as well be an empty cell, and "(1)" the mark of a footnote.
+_MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
 # In heights of the line.
 _FARTHEST_ITEM = 4.0
 
