@@ -24,10 +24,12 @@ LONGEST_LABELLED_CHARS = 60
 # sentencex 1.0 panics at blanks outside ASCII, such as the no-break space that models and PDFs are
 # full of, and refuses half surrogate pairs; a panic is no Exception and would end the thread.
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
-# Behind a bracketed mark at the beginning of a line, sentencex finds no end of a sentence any more.
-_BRACKETED = re.compile(r"^[ \t]*\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2,5})\)(?=\s)", re.MULTILINE)
+# Behind bracketed marks at the beginning of a line, sentencex finds no end of a sentence any more.
+_BRACKETED = re.compile(r"^(?:[ \t]*\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2,5})\)(?=\s))+", re.MULTILINE)
 # The mark of an item or of a heading without what it marks, as sentencex leaves "4." of "4. Payment".
 _LONE_MARK = re.compile(r"\s*\d{1,2}\.[^\S\n]*")
+# What begins with a point or two: "./configure", ".NET".
+_POINT_BEFORE = re.compile(r"(?:\A|\s)\.{1,2}\Z")
 # Abbreviations that sentencex takes for the end of a sentence: those that something always follows, and those
 # that may end one, and do not where a lower-case word, a figure or a currency follows.
 _OPEN = re.compile(
@@ -35,10 +37,10 @@ _OPEN = re.compile(
 )
 _MAYBE_OPEN = re.compile(
     r"\b(?:abs|acc|art|assoc|avg|ca|cl|dept|dev|dia|ed|env|eq|equiv|est|ext|figs?|gem|hrs?|int|max|mfr|min|mind|misc|mo|"
-    r"mwst|no|nos|nr|núm|pág|paras?|pp?|pts?|qty|ref|resp|sec|sq|std|tel|temp|usw|vol|wt|yr)\.\s*\Z",
+    r"mwst|no|nos|nr|núm|pág|paras?|pp?|pts?|qty|ref|resp|sec|sq|std|tel|temp|usw|vol|wt|yr)\.\s*(?:[(\[]\d+[)\]]\s*)?\Z",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"[^\W\d_A-Z]|\d|[€$£¥§~≈±<>≤≥]")
+_GOES_ON = re.compile(r" ?[^\W\d_A-Z]|[(\[]?\d|[.,;:€$£¥§~≈±<>≤≥]")
 # "am 3. Werktag", "1. Juli", "1. 7. 2023" and "zum 15. oder": a point behind a number, not behind a sentence.
 _GERMAN_ORDINAL = re.compile(r"\b(?:am|beim|dem|den|der|des|im|jede[mnrs]?|vom|zum|zur)\s\d{1,2}\.\s*\Z", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*\Z")
@@ -94,6 +96,8 @@ def _is_open(before: str, after: str) -> bool:
     if _PARAGRAPH_END.search(before) or (before.endswith("\n") and ITEM_MARK.match(after)):
         return False
     if _LONE_MARK.fullmatch(before) or _OPEN.search(before) or _GERMAN_ORDINAL.search(before):
+        return True
+    if _POINT_BEFORE.search(before) and after[:1].strip():
         return True
     goes_on = ((_MAYBE_OPEN, _GOES_ON), (_ORDINAL, _AFTER_ORDINAL), (_DAY_AND_MONTH, _A_YEAR))
     return any(end.search(before) and following.match(after) for end, following in goes_on)

@@ -33,6 +33,10 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
         "Das Mietverhältnis beginnt am 1. Juli 2023.",
         "Es endet 28. Februar oder zum 15. eines Monats.",
         "Am 3. Werktag nach dem 1. 7. 2023 ist sie fällig.",
+        "It is abbreviated as in\nEq. (3) and in Ref. [6] for short, but not in Ref. [7].",
+        "Build it with\nsh ./configure or ../tools/build.",
+        "It reads .bashrc files and the .NET ones.",
+        "The columns are\n(1) (2) (3) (4) of the table.",
     ],
 )
 def test_a_sentence_goes_on_behind_an_abbreviation_or_an_ordinal(sentence: str) -> None:
