@@ -60,6 +60,11 @@ def announces(text: str) -> bool:
     return bool(_ANNOUNCES.search(text))
 
 
+def asks(text: str) -> bool:
+    """Whether a sentence is a question, and answers nothing without what follows it."""
+    return text.endswith(("?", "？"))
+
+
 def opens_list(text: str) -> bool:
     """Whether a sentence announces what follows, or has begun to tell it.
 

@@ -10,6 +10,8 @@ from rag_core.answering.expected import Kind, dated, unasked
 
 _END = re.compile(r"[.!?:;。！？]$")
 _NUMBERED = re.compile(r"\d{1,2}[.)]\s")
+# The number of a section, with or without a point behind it.
+_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+(?=[^\W\d_])")
 # "Invoice No. 8841": what a document is called by.
 _REFERENCE = re.compile(r"\b(?:No|Nr|Ref)\b\.?:?\s?[\w/-]*\d[\w/-]*|№\s?\d+", re.IGNORECASE)
 MOST_WORDS = 8
@@ -60,13 +62,17 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
         Of the answer that it asks for.
     """
     words = " ".join(line.text.split())
-    if words and path.endswith(words):
+    section = _SECTION.match(words)
+    if words and path.casefold().endswith((words.casefold(), words[section.end() if section else 0 :].casefold())):
         return True
     if heads_years(words) and is_row(line.after) and not heads_years(line.after):
         return True
     if line.announced or _END.search(words):
         return False
     short = words.count(" ") < MOST_WORDS
+    if section and short and line.alone and _heads(section[1], line.after):
+        # "3.5 million users" alone in its paragraph may be what is asked for.
+        return kind not in (Kind.NUMBER, Kind.PERCENT)
     if is_item(words):
         return (
             short and line.alone and _is_numbered(words) and not (_is_numbered(line.before) or _is_numbered(line.after))
@@ -83,6 +89,11 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
     )
     above_prose = short and len(line.after.split()) > MOST_WORDS and bool(_END.search(line.after))
     return line.alone and bool(is_title or (above_prose and has_figure)) and _only_names(words, question, kind)
+
+
+def _heads(number: str, after: str) -> bool:
+    """Whether a line with such a number stands above the text of a section, or above the first of its own."""
+    return after.startswith(f"{number}.") or ("." in number and len(after.split()) > MOST_WORDS)
 
 
 def _is_numbered(text: str) -> bool:

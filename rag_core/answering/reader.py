@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rag_core.answering.clauses import (
     LONGEST_LIST_WORDS,
     announces,
+    asks,
     continues_list,
     goes_on,
     is_row,
@@ -102,14 +103,15 @@ def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> 
 def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
     """The chosen sentences, each with what it announces, and those of them behind which more of a list is left out.
 
-    "The command is:" is nothing without the command, and a list of which a part is missing looks whole.
+    "The command is:" is nothing without the command, a question nothing without its answer, and a list of which a
+    part is missing looks whole.
     """
     whole, unfinished = list(chosen), []
     for one in chosen:
-        if not opens_list(one.text):
+        if not opens_list(one.text) and not asks(one.text):
             continue
         last, following = one, _following(one, page)
-        words, more = 0, following is not None and (announces(one.text) or continues_list(following.text, one.text))
+        words, more = 0, following is not None and _is_announced(following.text, one.text)
         while following is not None and more and words < LONGEST_LIST_WORDS:
             if not any(_overlap(following, other) for other in whole):
                 whole.append(following)
@@ -119,6 +121,14 @@ def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tup
         if more or goes_on(last.text):
             unfinished.append(last)
     return whole, unfinished
+
+
+def _is_announced(text: str, before: str) -> bool:
+    """Whether a sentence is what the one before it announces or asks for."""
+    if asks(before):
+        # The next of several questions, as a list of contents has them.
+        return not asks(text)
+    return announces(before) or continues_list(text, before)
 
 
 def _following(one: Sentence, page: Sequence[Sentence]) -> Sentence | None:

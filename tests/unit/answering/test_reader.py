@@ -148,6 +148,19 @@ def test_what_a_colon_announces_is_quoted_with_it(announced: str, quoted: str | 
         assert "…" not in text
 
 
+@pytest.mark.parametrize("answer", ["Yes, turn the wheel.", "You need:\n• a frame.\n• a wheel."])
+def test_a_question_is_quoted_with_its_answer(answer: str) -> None:
+    page = f"{BETWEEN}How do I spin the loom?\n\n{answer}\n\n{BETWEEN}"
+    _, quotes, _ = ask("How do I spin the loom?", evidence(page))
+    assert quotes == [f"How do I spin the loom?\n\n{answer}"]
+
+
+def test_a_question_is_not_quoted_with_the_next_one() -> None:
+    page = f"{BETWEEN}How do I spin the loom?\nWhere is the boat?\nWho is there?"
+    _, quotes, _ = ask("How do I spin the loom?", evidence(page))
+    assert quotes == ["How do I spin the loom?"]
+
+
 def test_a_list_that_goes_on_behind_the_passage_does_not_look_whole() -> None:
     page = "To spin the loom this is what you need:\n(a) a red frame;\n(b) a blue wheel; or"
     text, _, _ = ask("How do I spin the loom?", evidence(page))
@@ -241,10 +254,11 @@ def test_a_better_passage_lifts_its_sentences() -> None:
 
 
 @pytest.mark.parametrize("heading", ["Lisa sells apples", "Trade › Lisa sells apples"])
-def test_a_heading_is_never_the_answer(heading: str) -> None:
-    page = "Lisa sells apples\n\nThe fruit is red and Lisa is eighty years old by now."
+@pytest.mark.parametrize("line", ["Lisa sells apples", "LISA SELLS APPLES", "4 Lisa sells apples"])
+def test_a_heading_is_never_the_answer(heading: str, line: str) -> None:
+    page = f"{line}\n\nThe fruit is red and Lisa is eighty years old by now."
     _, quotes, _ = ask("Lisa sells apples", evidence(page, heading=heading))
-    assert not [quote for quote in quotes if quote.strip() == "Lisa sells apples"]
+    assert not [quote for quote in quotes if quote.strip() == line]
 
 
 FOUND = "\n\nThe firm of Acme Robotics makes red robots and has sold them everywhere for years."
@@ -258,8 +272,10 @@ FOUND = "\n\nThe firm of Acme Robotics makes red robots and has sold them everyw
         ("Invoice No. 8841 to Acme Robotics" + FOUND, "How much is the total of invoice 8841 to Acme Robotics?"),
         ("Terms.\n\n2. Duties of Acme Robotics" + FOUND, "What are the duties of Acme Robotics?"),
         ("Terms.\n\nAcme Robotics in 2023" + FOUND, "Who leads Acme Robotics?"),
+        ("Terms.\n\n3.3 Robots of Acme Robotics" + FOUND, "Which robots of Acme Robotics are there?"),
+        ("Terms.\n\n3 Acme Robotics\n\n3.1 ACME-330" + FOUND, "What does Acme Robotics do?"),
     ],
-    ids=["a year", "a date", "a number", "numbered", "not the first"],
+    ids=["a year", "a date", "a number", "numbered", "not the first", "a section", "of two levels"],
 )
 def test_a_title_is_not_the_answer(page: str, question: str) -> None:
     text, _, _ = ask(question, evidence(page))
@@ -279,8 +295,10 @@ def test_the_head_of_columns_is_not_quoted_without_a_row() -> None:
         ("Invoice No. 8841 to Acme" + FOUND, "What is the number of the invoice to Acme?"),
         ("Terms.\n\n1. Rice of Acme\n\n2. Beans of Acme\n\n3. Fish\n\nThe end.", "Rice of Acme"),
         ("Terms.\n\nAcme was founded in 2023\n\nIt moved to Leeds in 2024", "Who founded Acme?"),
+        ("Terms.\n\n3.5 million robots of Acme" + FOUND, "How many robots of Acme are there?"),
+        ("Terms.\n\n12 robots of Acme" + FOUND, "Which robots of Acme are there?"),
     ],
-    ids=["a date", "a number", "an item", "a statement"],
+    ids=["a date", "a number", "an item", "a statement", "a count", "a number of things"],
 )
 def test_a_line_that_tells_what_is_asked_is_no_title(page: str, question: str) -> None:
     text, _, _ = ask(question, evidence(page))
