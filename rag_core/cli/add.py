@@ -27,7 +27,10 @@ def add(
     password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Index PDFs, folders (recursively) and zip archives, and wait until that is done."""
+    """Index PDFs, folders and zip archives, and wait until it is done.
+
+    Folders are looked through with all that is below them.
+    """
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
@@ -90,5 +93,9 @@ def _document(engine: Engine, job: Job) -> Any:
 
 
 def _line(row: dict[str, Any]) -> str:
-    counts = f"{row['pages']} pages, {row['chunks']} chunks, {row['seconds']:.1f} s" if row["chunks"] else ""
+    counts = ""
+    if row["chunks"]:
+        counts = (
+            f"{console.count(row['pages'], 'page')}, {console.count(row['chunks'], 'chunk')}, {row['seconds']:.1f} s"
+        )
     return "  ".join(part for part in (f"{row['status']:9}", row["file"], counts, row["reason"]) if part)

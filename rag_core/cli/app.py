@@ -28,6 +28,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    # Else an option without a value is told as one with: "--json <bool>".
+    rich_markup_mode=None,
 )
 
 
@@ -47,11 +49,15 @@ app.command()(add)
 def list_documents(as_json: Json = False) -> None:
     """List the documents."""
     with open_engine() as engine:
-        found = [rows.listed(document) for document in engine.documents()]
+        documents = engine.documents()
+    found = [rows.listed(document) for document in documents]
     if as_json:
         for row in found:
             console.emit(row)
+    elif not documents:
+        console.note("The library is empty. The command add fills it.")
     else:
+        found = [row | {"added_at": one.added_at} for row, one in zip(found, documents, strict=True)]
         columns = ("document", "pages", "chunks", "status", "added_at", "reason")
         console.table(found, columns, numeric=("pages", "chunks"))
 
@@ -61,16 +67,15 @@ def delete(
     documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Remove documents from every store, and count what is left of them."""
+    """Remove documents from every store; count what is left of them."""
     with open_engine() as engine:
         for receipt in engine.delete(engine.resolve(documents)):
             row = rows.deleted(receipt)
             if as_json:
                 console.emit(row)
             else:
-                console.line(
-                    f"{receipt.document}: {receipt.chunks_removed} chunks removed, {receipt.chunks_remaining} remain"
-                )
+                removed = console.count(receipt.chunks_removed, "chunk")
+                console.line(f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining")
 
 
 app.command()(search)
@@ -84,7 +89,7 @@ def reindex(
     chunk_tokens: Annotated[int | None, typer.Option(min=32, max=8192, help="Tokens a chunk.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Re-index documents; the present index answers until the new one is complete."""
+    """Re-index documents; the present index answers meanwhile."""
     with open_engine() as engine, console.job_bars() as bars:
         chosen = engine.resolve(documents) if documents else None
         job = engine.reindex(chosen, embedder=embedder, chunk_tokens=chunk_tokens)
@@ -113,7 +118,7 @@ app.command()(evaluate)
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """Show counts, what the index was built with, and whether all is well."""
+    """Show what is stored, how it was built, and whether all is well."""
     with open_engine() as engine:
         found = engine.status()
     row = rows.status(found)
@@ -123,7 +128,7 @@ def status(as_json: Json = False) -> None:
         for problem in found.problems:
             console.problem(problem)
         told = ("problems", "healthy", "usage")
-        flat = [{"what": name, "value": value} for name, value in row.items() if name not in told]
+        flat = [{"what": name.replace("_", " "), "value": value} for name, value in row.items() if name not in told]
         flat += [{"what": f"usage of {one.generator}", "value": one.usage.label} for one in found.usage]
         console.table([{"what": "healthy", "value": found.healthy}, *flat], ("what", "value"))
     if not found.healthy:

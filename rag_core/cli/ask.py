@@ -55,7 +55,7 @@ def ask(
     questions: Questions = None,
     as_json: Json = False,
 ) -> None:
-    """Answer a question from the documents, with citations, or say that they do not tell."""
+    """Answer a question with citations, or say that nothing tells."""
 
     def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
         how = Configuration(strategy=strategy)

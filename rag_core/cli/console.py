@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from rag_core.types import Job, JobState, Usage, decimals
 
-out = Console()
 err = Console(stderr=True)
+# Columns where the output is no terminal.
+UNCUT = 100_000
+PREVIEW = 300
 
 
 def emit(row: dict[str, Any]) -> None:
@@ -25,9 +29,25 @@ def emit(row: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def show(what: RenderableType) -> None:
+    """Print for a person to read; what goes on to a file or another program is neither wrapped nor cut."""
+    console = Console(width=None if sys.stdout.isatty() else UNCUT)
+    console.print(what)
+
+
 def line(text: str) -> None:
     """One line of standard output, however long."""
-    out.print(Text(text.replace("\n", " ")), soft_wrap=True)
+    Console().print(Text(text.replace("\n", " ")), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """One line on standard error that tells of no problem."""
+    err.print(Text(text), soft_wrap=True)
+
+
+def count(number: int, one: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def problem(text: str) -> None:
@@ -39,10 +59,11 @@ def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Se
     """Rows as a table; text from documents is never read as markup."""
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        shown.add_column(column.replace("_", " "), justify="right" if column in numeric else "left")
+        # Folded and never cut: a name has to be whole to be of use.
+        shown.add_column(column.replace("_", " "), justify="right" if column in numeric else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
-    out.print(shown)
+    show(shown)
 
 
 def passages(row: dict[str, Any]) -> None:
@@ -54,9 +75,9 @@ def passages(row: dict[str, Any]) -> None:
 def steps(row: dict[str, Any]) -> None:
     """What a strategy did, and what the model took for it."""
     for step in row["steps"]:
-        out.print(Text(step, "dim"))
+        show(Text(step, "dim"))
     if row["usage"]["calls"]:
-        out.print(Text(f"The model took {Usage(**row['usage']).label}", "dim"))
+        show(Text(f"The model took {Usage(**row['usage']).label}", "dim"))
 
 
 def listed(row: dict[str, Any]) -> None:
@@ -65,29 +86,32 @@ def listed(row: dict[str, Any]) -> None:
     refused = "below the threshold" if gate["score"] < gate["threshold"] else "no answer in the passages"
     verdict = "answerable" if gate["answerable"] else refused
     best, needed = (f"{gate[name]:.{decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
-    out.print(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
+    show(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
-        scores = "  ".join(f"{name} {value:.2f}" for name, value in passage["scores"].items() if value is not None)
-        out.print(
-            Text(f"[{passage['rank']}] {passage['document']} p. {passage['page_label']}  ", "bold"),
-            Text(scores),
+        # Rounded first: a score just below zero is no "-0.00".
+        scores = "  ".join(
+            f"{name} {round(value, 2) + 0.0:.2f}" for name, value in passage["scores"].items() if value is not None
         )
-        out.print(Text("    " + " ".join(passage["text"].split())[:300]))
+        head = Text(f"[{passage['rank']}] {passage['document']} p. {passage['page_label']}  ", "bold")
+        show(head.append(scores, "not bold"))
+        text = " ".join(passage["text"].split())
+        cut = f"{text[:PREVIEW]}…" if len(text) > PREVIEW else text
+        show(Padding(Text(cut), (0, 0, 0, 4), expand=False))
 
 
 def answer(row: dict[str, Any]) -> None:
     """An answer and what it cites."""
     if row["short"]:
-        out.print(Text(row["short"], style="bold"))
-    out.print(Text(row["text"]))
+        show(Text(row["short"], style="bold"))
+    show(Text(row["text"]))
     for statement in row["statements"]:
         if not statement["supported"]:
-            out.print(Text(f"Not found in the source: “{statement['text']}” {statement['reason']}", "yellow"))
+            show(Text(f"Not found in the source: “{statement['text']}” {statement['reason']}", "yellow"))
     for notice in row["notices"]:
-        out.print(Text(notice, "yellow"))
+        show(Text(notice, "yellow"))
     for citation in row["citations"]:
         quote = " ".join(citation["quote"].split())
-        out.print(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
+        show(Text(f"[{citation['marker']}] {citation['document']} p. {citation['page_label']}: “{quote}”", "dim"))
     steps(row)
     if row["state"] == "abstained":
         listed(row)
@@ -148,4 +172,10 @@ def counter(name: str) -> Iterator[Callable[[int, int], None]]:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.astimezone().strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_cell(one)}" for name, one in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -71,7 +71,7 @@ def evaluate(
     no_answers: NoAnswers = False,
     as_json: Json = False,
 ) -> None:
-    """Ask labelled questions, and tell how well passages are found, answers given and questions refused."""
+    """Measure passages, answers and refusals on labelled questions."""
     chosen = list(dict.fromkeys(configuration or [Choice.AS_SET]))
     if len(chosen) > 2:
         raise typer.BadParameter("Give --configuration at most twice: two are compared.")

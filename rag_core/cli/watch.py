@@ -19,7 +19,7 @@ def watch(
     follow: Annotated[bool, typer.Option("--follow", help="Go on looking until stopped.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Keep the library in step with a folder, or list the folders that are watched.
+    """Keep the library in step with a folder, or list such folders.
 
     The app goes on looking at watched folders while it runs.
     """
@@ -28,7 +28,9 @@ def watch(
             found = [rows.watched(one) for one in engine.watches()]
             for row in found if as_json else []:
                 console.emit(row)
-            if not as_json:
+            if not as_json and not found:
+                console.note("No folder is watched. Name one to begin.")
+            elif not as_json:
                 console.table(found, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
             return
         if remove:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from rag_core.cli import app as cli
+from rag_core.cli import console
 from rag_core.cli.sources import sources
 from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete
@@ -192,6 +194,55 @@ def test_people_get_words_and_tables(run: Run, library: Path) -> None:
     assert "orchard.pdf" in row["shown"]
     _, (row,), _ = run("search", QUESTION, as_json=False)
     assert "rerank" in row["shown"]
+
+
+def test_what_is_piped_is_a_line_a_row_and_whole(run: Run, tmp_path: Path) -> None:
+    name = f"{'a name longer than a terminal is wide ' * 4}.pdf"
+    (tmp_path / name).write_bytes(HARBOUR)
+    (tmp_path / "words.pdf").write_bytes(b"only words, which is a reason that is longer than the rest of the line")
+    run("add", str(tmp_path / name), str(tmp_path / "words.pdf"), as_json=False)
+    _, (shown,), _ = run("list", as_json=False)
+    head, *rows = shown["shown"].splitlines()
+    assert head.split() == ["document", "pages", "chunks", "status", "added", "at", "reason"]
+    assert len(rows) == 2
+    assert any(row.startswith(name) for row in rows)
+    assert any("Export it as a PDF and add that." in row for row in rows)
+    assert all(re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d ", row) for row in rows)
+    _, (answer,), _ = run("ask", QUESTION, as_json=False)
+    assert f"[1] {name} p. 1: “The harbour of Brennick was dredged in 1931 by forty men.”" in answer["shown"]
+
+
+def test_on_a_terminal_a_long_name_is_folded_and_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"{'abcdefghij' * 12}.pdf"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        patch.setenv("COLUMNS", "60")
+        console.table([{"document": name, "pages": 1}], ("document", "pages"), numeric=("pages",))
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(re.sub("\x1b\\[[0-9;]*m", "", line)) <= 60 for line in lines)
+    assert "".join(line.split()[0] for line in lines[1:]) == name
+
+
+def test_status_is_told_in_words(run: Run, library: Path) -> None:
+    _, (row,), _ = run("status", as_json=False)
+    assert "healthy     yes" in row["shown"]
+    assert "stores      database 3, words 3, vectors 3, token vectors 3, files 2" in row["shown"]
+    assert "{" not in row["shown"]
+
+
+def test_an_empty_library_is_told_as_such(run: Run) -> None:
+    assert run("list", as_json=False) == (0, [{"shown": ""}], "The library is empty. The command add fills it.\n")
+    assert run("list") == (0, [], "")
+    assert run("watch") == (0, [], "")
+    assert "No folder is watched" in run("watch", as_json=False)[2]
+
+
+def test_help_tells_no_value_for_an_option_without_one(run: Run) -> None:
+    _, (row,), _ = run("add", "--help", as_json=False)
+    assert "--json " in row["shown"]
+    assert "<bool>" not in row["shown"]
+    _, (row,), _ = run("--help", as_json=False)
+    assert not re.search(r"^  .*\.\.\.$", row["shown"], re.MULTILINE)
 
 
 def test_an_archive_gives_its_pdfs_and_nothing_else(tmp_path: Path) -> None:
