@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared.jobs import MOST, remember
 from pages.shared.problems import told
-from pages.shared.text import count, plain
+from pages.shared.text import count, moment, plain
 from rag_core.engine import Engine
 from rag_core.types import Watch
 
@@ -15,11 +16,15 @@ def watches(engine: Engine) -> None:
     st.subheader("Watched folders", anchor=False)
     found = engine.watches()
     if not found:
-        st.caption("None. `python -m rag_core watch FOLDER` begins to watch one; the app then looks at it by itself.")
+        # The data folder is open in one process at a time.
+        st.caption(
+            "None. To begin, close the app, run `python -m rag_core watch FOLDER` and start the app again: it then "
+            "looks at the folder by itself."
+        )
     for one in found:
         with st.container(border=True):
             st.text(one.url)
-            looked = one.checked_at.astimezone().strftime("%d %B %Y, %H:%M") if one.checked_at else "not yet"
+            looked = moment(one.checked_at) if one.checked_at else "not yet"
             st.caption(f"{count(one.files, 'file')} · last look: {looked}")
             if one.problem:
                 st.warning(plain(one.problem), icon=":material/error:")
@@ -39,4 +44,13 @@ def watches(engine: Engine) -> None:
 
 def _sync(engine: Engine, watch: Watch) -> None:
     with told():
-        engine.sync_watch(watch.watch_id)
+        found = engine.sync_watch(watch.watch_id)
+        if found is None:  # another window watches it no longer
+            return
+        remember([job for job in engine.jobs(limit=MOST) if job.job_id in found.job_ids])
+        if not found.problem:
+            counts = (
+                f"{len(paths):,} {what}"
+                for paths, what in ((found.added, "added"), (found.changed, "changed"), (found.removed, "removed"))
+            )
+            st.toast(f"Looked at the folder: {', '.join(counts)}", icon=":material/check:")

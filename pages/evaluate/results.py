@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.evaluate.threshold import threshold
 from pages.evaluate.wrong import wrong
-from pages.shared.text import count, duration, reader_zone
+from pages.shared.text import count, duration, moment
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Interval
 
@@ -77,8 +77,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
 
 
 def _title(evaluation: Evaluation) -> str:
-    moment = evaluation.created_at.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
-    return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {moment}"
+    return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {moment(evaluation.created_at)}"
 
 
 def _table(frame: pd.DataFrame) -> None:

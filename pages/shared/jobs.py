@@ -15,7 +15,7 @@ from rag_core.types import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _SHOWN = 8
-_MOST = 1000
+MOST = 1000
 _SHOWN_OUTCOMES = 3
 
 
@@ -53,20 +53,20 @@ def remember(jobs: Sequence[Job]) -> None:
 
 def forget_ended(engine: Engine) -> None:
     """Tell no more of jobs that have ended."""
-    active = {job.job_id for job in engine.jobs(active=True, limit=_MOST)}
+    active = {job.job_id for job in engine.jobs(active=True, limit=MOST)}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
 def job_panel(engine: Engine) -> None:
     """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
-    before = engine.jobs(active=True, limit=_MOST)
+    before = engine.jobs(active=True, limit=MOST)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
 
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
-        running = engine.jobs(active=True, limit=_MOST)
+        running = engine.jobs(active=True, limit=MOST)
         # Tables, counts and pickers outside this fragment change with a job that begins or ends, and once a
         # document is found by its words. A full run would close an open dialog, so that waits until the reader
         # has closed it.
@@ -75,7 +75,7 @@ def job_panel(engine: Engine) -> None:
         for job in reversed(running[-_SHOWN:]):
             _bar(engine, job)
         if len(running) > _SHOWN:
-            st.caption(f"{len(running) - _SHOWN} more are waiting.")
+            st.caption(f"{len(running) - _SHOWN:,} more waiting.")
         _outcomes(engine)
 
     panel()
@@ -101,7 +101,7 @@ def _outcomes(engine: Engine) -> None:
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if not recent:
         return
-    ours = [job for job in reversed(engine.jobs(limit=_MOST)) if job.job_id in recent]
+    ours = [job for job in reversed(engine.jobs(limit=MOST)) if job.job_id in recent]
     # Of a document that was tried again, only what became of it then.
     newest = {job.document_id or job.job_id: job for job in ours}
     results = [job_outcome(job) for job in newest.values() if job.state not in ACTIVE]

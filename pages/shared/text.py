@@ -114,7 +114,12 @@ def reader_zone() -> tzinfo:
         return UTC
 
 
-def is_today(moment: datetime) -> bool:
+def moment(when: datetime) -> str:
+    """``23 Nov 2026, 20:45``, by the reader's clock."""
+    return when.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
+
+
+def is_today(when: datetime) -> bool:
     """Whether a moment lies on the reader's present day."""
     zone = reader_zone()
-    return moment.astimezone(zone).date() == datetime.now(zone).date()
+    return when.astimezone(zone).date() == datetime.now(zone).date()

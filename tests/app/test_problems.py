@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import timedelta, timezone
 from pathlib import Path
 
+import pytest
 from pypdf import PdfReader, PdfWriter
 
 from pages.documents.failures import as_csv
@@ -99,6 +101,22 @@ def test_problems_can_be_taken_away_as_csv(open_page: OpenPage, engine: Engine) 
     assert "is not a PDF" in dict(zip(heading, row, strict=True))["reason"]
 
 
+def test_when_a_folder_was_looked_at_is_told_by_the_reader_s_clock(
+    open_page: OpenPage, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.shared.text.reader_zone", lambda: timezone(timedelta(hours=13)))
+    (tmp_path / "inbox").mkdir()
+    engine.sync_watch(engine.watch(str(tmp_path / "inbox")).watch_id)
+    (looked,) = (one.checked_at for one in engine.watches())
+    assert looked is not None
+    told = (looked + timedelta(hours=13)).strftime("%d %b %Y, %H:%M")
+    assert f"0 files · last look: {told}" in texts(open_page("admin"))
+
+
+def test_without_a_watched_folder_it_is_told_how_to_begin(open_page: OpenPage, engine: Engine) -> None:
+    assert "close the app, run `python -m rag_core watch FOLDER`" in texts(open_page("admin"))
+
+
 def test_watched_folders_are_listed_looked_at_and_let_go(open_page: OpenPage, engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
@@ -107,7 +125,8 @@ def test_watched_folders_are_listed_looked_at_and_let_go(open_page: OpenPage, en
     assert "inbox" in texts(app)
     (folder / "bridge.pdf").write_bytes(BRIDGE)
     app.button(key=f"sync_{watch.watch_id}").click().run()
-    engine.wait([job.job_id for job in engine.jobs(active=True)])
+    assert [one.value for one in app.toast] == ["Looked at the folder: 1 added, 0 changed, 0 removed"]
+    settle(app, lambda app: "bridge.pdf is ready." in texts(app).replace("\\", ""))
     assert [one.name for one in engine.documents()] == ["bridge.pdf"]
     app.button(key=f"unwatch_{watch.watch_id}").click().run()
     assert engine.watches() == []
