@@ -6,6 +6,7 @@ years. What tells is the place: the words around it are there too, around someth
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
@@ -13,7 +14,7 @@ from itertools import pairwise, product
 from rapidfuzz.distance import Indel, Opcode
 
 from rag_core.answering.facts import Reading, holds_name, spelled_out
-from rag_core.answering.numbers import equal
+from rag_core.answering.numbers import Number, equal
 from rag_core.answering.wording import Word
 
 # A longer run of other words is another clause, where nothing stands in the place of anything.
@@ -21,6 +22,12 @@ _LONGEST_SLOT = 5
 _ANCHOR_WORDS = 2
 _LONGEST_ASIDE = 12
 _EVERY_SCALE = frozenset({3, 6, 9})
+# What may stand between a figure and the year that it is of.
+_OF_YEAR = re.compile(
+    r"\s*(?:\(|(?:in|for|during|at the end of|by the end of|as of)\s+)"
+    r"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?((?:19|20)\d\d)\b"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 # How a person is addressed, and what one is: none of them takes the place of a first name.
 _TITLES = frozenset(
     "author captain ceo cfo chair chairman chairwoman chief coo cto dame director dr founder general governor judge "
@@ -29,14 +36,21 @@ _TITLES = frozenset(
 )
 # First and last word in the statement; whether it begins, or ends, both texts.
 _Block = tuple[int, int, bool, bool]
+# Figures with the years that they are of; empty where none is told.
+_Dated = list[tuple[Number, str]]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 
 def replaced(statement: Reading, source: Reading) -> Iterator[str]:
     """What the source has in place of a statement's names and numbers, in words for the reader."""
     yield from _renamed(statement, source)
+    said, there = _dated(statement), _with_years(source)
+    yield from _redated(said, there)
+    dated_alike = _is_dated_alike(said, there)
     anchors, (slots, agreeing) = _anchors(source), _slots(statement, source)
     for start, end in _runs(statement):
+        if dated_alike and all(statement.number_at(word) for word in statement.words[start:end]):
+            continue
         if _in_its_place(statement, start, end, agreeing):
             continue
         around = [(before, pair) for before in (True, False) for pair in _around(statement, start, end, before)]
@@ -62,6 +76,40 @@ def _renamed(statement: Reading, source: Reading) -> Iterator[str]:
             continue
         if beside and not any(holds_name(statement, one) for one in beside):
             yield f"“{beside[0].text}” is there in place of “{first.text}”"
+
+
+def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
+    """Figures that the source has with another year right behind them."""
+    for figure, year in said:
+        found = [other for number, other in there if equal(figure, number)]
+        if year and found and all(found) and year not in found and any(other == year for _, other in there):
+            yield f"the number {figure.text} is of {', '.join(sorted(set(found)))} there"
+
+
+def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
+    """Whether the source has each figure with its year."""
+    return bool(said) and all(
+        year and any(equal(figure, number) and year == other for number, other in there) for figure, year in said
+    )
+
+
+def _dated(statement: Reading) -> _Dated:
+    """The figures of a statement with their years; a single one may stand behind its year."""
+    said = _with_years(statement)
+    years = [number.text for number in statement.numbers if _YEAR.fullmatch(number.text)]
+    return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
+
+
+def _with_years(reading: Reading) -> _Dated:
+    """The figures of a text that are no parts of dates, each with the year behind it, if one is there."""
+    found: _Dated = []
+    if "respectively" in reading.folded:
+        return found
+    for number in reading.numbers:
+        if number.kind != "month" and not _YEAR.fullmatch(number.text):
+            year = _OF_YEAR.match(reading.text, number.end)
+            found.append((number, year[1] if year else ""))
+    return found
 
 
 def _named_together(reading: Reading) -> Iterator[tuple[Word, Word]]:

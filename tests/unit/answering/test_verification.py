@@ -211,6 +211,24 @@ def test_an_acronym_stands_for_words_of_the_source() -> None:
     assert not supported("The CEO, Jane Doe, lives in the UA.", page)
 
 
+@pytest.mark.parametrize(
+    ("statement", "agree"),
+    [
+        ("Revenue was $5.2 million in 2022.", True),
+        ("Revenue in 2021 was $4.8 million.", True),
+        ("Revenue rose from $4.8 million in 2021 to $5.2 million in 2022.", True),
+        ("In 2022 revenue was $5.2 million, up from $4.8 million.", True),
+        ("In 2022 and 2021 revenue was $5.2 million and $4.8 million, respectively.", True),
+        ("Revenue in 2021 was $5.2 million.", False),
+        ("Its 2022 revenue was $4.8 million.", False),
+        ("Revenue was $4.8 million in 2022 and $5.2 million in 2021.", False),
+    ],
+)
+def test_a_figure_of_a_sentence_is_of_the_year_behind_it(statement: str, agree: bool) -> None:
+    page = passage(1, "Its revenue was $5.2 million in 2022, up from $4.8 million in fiscal year 2021.")
+    assert supported(statement, page) is agree
+
+
 INCOME = """\
 Consolidated Statement of Income
 Years ended December 31
