@@ -80,7 +80,7 @@ class ChatCompletions:
             return Event(tokens=tokens)
         delta = getattr(choices[0], "delta", None)
         return Event(
-            text=_text(delta, "content"),
+            text=_text(delta, "content") or _parts(getattr(delta, "content", None)),
             refusal=_text(delta, "refusal"),
             finish=_text(choices[0], "finish_reason"),
             tokens=tokens,
@@ -145,6 +145,13 @@ def api_of(settings: Settings) -> Api:
 def _text(holder: Any, name: str) -> str:
     value = getattr(holder, name, None)
     return value if isinstance(value, str) else ""
+
+
+def _parts(content: Any) -> str:
+    """The text of content in parts, of which others are thoughts, as Mistral's models send it."""
+    parts = content if isinstance(content, list) else []
+    said = [one.get("text") for one in parts if isinstance(one, dict) and one.get("type") == "text"]
+    return "".join(one for one in said if isinstance(one, str))
 
 
 def _tokens(usage: Any, input_name: str, output_name: str) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ Free of any client library: its errors are looked at by the names of their attri
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,8 +15,10 @@ from rag_core.errors import GeneratorError
 
 # Codes of errors that come as events, and the HTTP status that says the same.
 STATUS_OF = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
-# An answer can do without it, and its refusal may name it in words alone.
-_DISPENSABLE = "stream_options"
+# How a refusal that names an option in words alone says that it is not known, and not just too large.
+_UNKNOWN = re.compile(
+    r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
+)
 # Without it the provider keeps what it is sent: rather no answer.
 _INDISPENSABLE = "store"
 
@@ -71,9 +74,9 @@ def pause_asked(headers: Any) -> float:
 
 
 def said_by(error: Any) -> tuple[str, str]:
-    """Code and message of the endpoint's error object."""
-    body = error.body if isinstance(error.body, dict) else {}
-    said = body.get("message")
+    """Code and message of the endpoint's error object; some send words in its place, or call them "detail"."""
+    body = error.body if isinstance(error.body, dict) else {"message": error.body}
+    said = body.get("message") or body.get("detail")
     return str(error.code or body.get("type") or ""), said if isinstance(said, str) else ""
 
 
@@ -83,7 +86,9 @@ def without_refused(options: dict[str, Any], error: Any) -> dict[str, Any] | Non
     Models that think first know ``max_completion_tokens`` and one temperature; most other servers
     know only ``max_tokens``.
     """
-    refused = str(error.param or (_DISPENSABLE if _DISPENSABLE in str(error) else ""))
+    said = str(error)
+    named = (name for name in options if re.search(rf"\b{name}\b", said) and _UNKNOWN.search(said))
+    refused = str(error.param or next(named, ""))
     if refused not in options or refused == _INDISPENSABLE:
         return None
     simpler = {name: value for name, value in options.items() if name != refused}

@@ -275,6 +275,8 @@ MISBEHAVIOUR = [
     ("429 quota", status(429, QUOTA), GeneratorRateLimited, "quota"),
     ("404", status(404, {"message": "model 'smollm2' not found"}), GeneratorUnavailable, "RAG_OPENAI_MODEL"),
     ("400", status(400, {"message": f"bad {KEY}"}), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
+    ("400 in words", status(400, f"no such tool {KEY}"), GeneratorUnavailable, "no such tool"),
+    ("422 in detail", lambda one: one.error(422, {"detail": "no such tool"}), GeneratorUnavailable, "no such tool"),
     ("400 too long", status(400, TOO_LONG), GeneratorUnavailable, "RAG_OPENAI_CONTEXT_TOKENS"),
     ("307", status(307, location="http://elsewhere.invalid/"), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
     ("500", status(500), GeneratorUnavailable, "RAG_OPENAI_BASE_URL"),
@@ -576,6 +578,24 @@ class TestRequest:
         assert endpoint.requests[-1]["max_completion_tokens"] == 48
         assert not {"max_tokens", "temperature"} & set(endpoint.requests[-1])
 
+    @pytest.mark.parametrize(
+        ("said", "left_out"),
+        [
+            ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens"),
+            ("temperature does not support 0 with this model", "temperature"),
+        ],
+    )
+    def test_an_option_that_is_refused_in_words_alone_is_left_out_too(self, play, said: str, left_out: str) -> None:
+        made, endpoint = play(status(400, {"message": said}), complete("Yes."))
+        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert left_out not in endpoint.requests[-1]
+
+    def test_a_limit_that_is_too_large_is_not_lifted(self, play) -> None:
+        made, endpoint = play(status(400, {"message": "max_tokens is too large: 48"}), complete("Yes."))
+        with pytest.raises(GeneratorUnavailable, match="too large"):
+            list(made.generate(QUESTION, [passage()]))
+        assert len(endpoint.requests) == 1
+
     def test_passages_that_do_not_fit_are_left_out_and_said_so(self, play) -> None:
         made, endpoint = play(complete("Yes."))
         stream = made.generate(QUESTION, [passage(1), passage(2, "word " * 3000)])
@@ -691,6 +711,19 @@ def test_characters_split_over_network_chunks_arrive_whole(play) -> None:
 
     made, _ = play(play_split)
     assert "".join(made.generate(QUESTION, [passage()])) == "Größe 😀 会"
+
+
+def test_text_in_parts_comes_without_the_thoughts_beside_it(play) -> None:
+    def in_parts(exchange: Exchange) -> None:
+        exchange.start()
+        thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+        for part in (thought, {"type": "text", "text": "Yes "}, {"type": "text", "text": "[1]."}, {"type": "text"}):
+            exchange.event({"choices": [{"index": 0, "delta": {"content": [part]}, "finish_reason": None}]})
+        exchange.delta(finish="stop")
+        exchange.end()
+
+    made, _ = play(in_parts)
+    assert "".join(made.generate(QUESTION, [passage()])) == "Yes [1]."
 
 
 def test_closing_hangs_up(play) -> None:
