@@ -42,6 +42,19 @@ def test_a_figure_at_the_start_of_a_query_is_no_number_of_a_list() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '["cost of the bridge", "toll, in crowns"]',
+        'Here are the queries:\n```json\n[\n  "cost of the bridge",\n  "toll, in crowns"\n]\n```',
+        '{"queries": ["cost of the bridge", "toll, in crowns"]}',
+        "**Search queries:**\n\n```\ncost of the bridge\ntoll, in crowns\n```",
+    ],
+)
+def test_queries_may_come_as_json_or_code_and_be_announced(reply: str) -> None:
+    assert sub_queries(Replies(reply), QUESTION, 4) == ["cost of the bridge", "toll, in crowns"]
+
+
 @pytest.mark.parametrize("reply", ["", "   \n \n", "?!", "the of and", "x" * (LONGEST_QUERY + 1)])
 def test_what_is_no_query_is_left_out(reply: str) -> None:
     assert sub_queries(Replies(reply), QUESTION, 4) == []
@@ -77,7 +90,7 @@ def test_no_more_parts_than_allowed() -> None:
 
 
 def test_enough_is_enough() -> None:
-    for reply in ("ENOUGH", " enough.", "**ENOUGH**\nbecause …"):
+    for reply in ("ENOUGH", " enough.", "**ENOUGH**\nbecause …", "The passages answer it.\nENOUGH."):
         assert missing(Replies(reply), QUESTION, [passage("It is 42 million euros.")], [QUESTION]) == ""
 
 
