@@ -11,6 +11,8 @@ from rag_core.extraction.runs import Run
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
+# Of the size of the text: what is smaller may be a footnote's mark.
+_SMALL = 0.85
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
 # What an item of a list begins with; a dash may as well be an empty cell, and "(1)" the mark of a footnote.
 _MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
@@ -52,11 +54,11 @@ def _is_mark_alone(run: Run) -> bool:
 
 
 def _is_item(run: Run, mark: Run) -> bool:
-    """Whether a run stands right of a mark on its line, and near."""
+    """Whether a run stands right of a mark on its line, near, and is not larger, as text is than a footnote's mark."""
     shared = min(run.box[3], mark.box[3]) - max(run.box[1], mark.box[1])
     beside = shared > 0.5 * min(run.box[3] - run.box[1], mark.box[3] - mark.box[1])
     near = 0 <= run.box[0] - mark.box[2] < _FARTHEST_ITEM * max(run.size, mark.size)
-    return beside and near and not _is_mark_alone(run)
+    return beside and near and mark.size > _SMALL * run.size and not _is_mark_alone(run)
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
@@ -124,7 +126,7 @@ def _above(run: Run, last: Run) -> bool:
 def _is_mark(run: Run, last: Run) -> bool:
     """A small run over or beside the middle of the one before it: a footnote mark, a raised "rd"."""
     beside = last.box[1] < _middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
-    return beside and run.box[2] > last.box[0] and run.size < 0.85 * last.size and _is_short(run)
+    return beside and run.box[2] > last.box[0] and run.size < _SMALL * last.size and _is_short(run)
 
 
 def _leaps(group: list[Run], last: Run, following: Run) -> bool:
@@ -132,7 +134,7 @@ def _leaps(group: list[Run], last: Run, following: Run) -> bool:
     if _above(following, last):
         return False
     far = all(run.box[3] < last.box[1] - _FAR * max(run.size, 4.0) for run in group)
-    return far or all(run.size < 0.85 * last.size for run in group)
+    return far or all(run.size < _SMALL * last.size for run in group)
 
 
 def _is_short(run: Run) -> bool:

@@ -270,6 +270,19 @@ def test_marks_of_a_list_written_after_its_text_go_to_their_items(tmp_path: Path
     assert [line for line in text.split("\n") if line] == [expected[0], "twelve nails.", *expected[1:]]
 
 
+def test_mark_of_a_footnote_written_last_stays_behind_its_word(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        lines("Stores closed", *PROSE)(canvas)
+        canvas.drawString(160, 748, "Employees")
+        for number, text in enumerate(PROSE):
+            canvas.drawString(72, 680 - 14 * number, text)
+        canvas.setFont("Helvetica", 6)
+        canvas.drawString(142, 754, "(1)")
+
+    assert "Stores closed (1)" in page_of(tmp_path, draw).text
+
+
 def test_font_that_does_not_say_how_high_it_is(tmp_path: Path) -> None:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont
