@@ -19,6 +19,8 @@ _FEWEST = 5
 _ALIGNED = 1.0
 # Of the steps from one to the next, and of the other words that stand on one side of them.
 _LEAST_SHARE = 0.9
+# Of the height of the page's text: the rows of a table in one of two columns take less, as a rule.
+_LEAST_HEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +92,9 @@ def _columns(numbers: list[_Word]) -> list[list[_Word]]:
 def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
     """Whether numbers go up by equal steps beside lines of prose, and not beside rows or the lines of a form."""
     column = sorted(column, key=lambda word: word.y0)
+    height = max(word.y1 for word in text) - min(word.y0 for word in text)
+    if column[-1].y1 - column[0].y0 < _LEAST_HEIGHT * height:
+        return False
     steps = [int(lower.text) - int(upper.text) for upper, lower in pairwise(column)]
     if mode(steps) <= 0 or steps.count(mode(steps)) < _LEAST_SHARE * len(steps):
         return False

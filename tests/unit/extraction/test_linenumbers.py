@@ -44,6 +44,18 @@ def test_numbers_of_rows_are_kept(tmp_path: Path) -> None:
     assert text_of(tmp_path, numbered(rows, 60, first=1)).split("\n")[3] == f"4 {rows[3]}"
 
 
+def test_numbers_of_rows_beside_a_column_of_prose_are_kept(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 8)
+        for number in range(40):
+            canvas.drawString(310, 750 - 14 * number, PROSE[number % 3][:50])
+        for number in range(6):
+            canvas.drawString(50, 750 - 14 * number, str(number + 1))
+            canvas.drawString(72, 750 - 14 * number, "a tool that was sold to people in this town")
+
+    assert "3 a tool that was sold" in text_of(tmp_path, draw)
+
+
 def test_numbers_that_do_not_count_the_lines_are_kept(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 11)
