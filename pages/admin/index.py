@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shared.jobs import remember
 from pages.shared.library import searchable
 from pages.shared.problems import told
+from pages.shared.text import count
 from rag_core.engine import Engine
 from rag_core.types import Fingerprint, Status
 
@@ -25,6 +26,8 @@ _WORDS = {
     "prefix": "Put before each chunk",
 }
 _ALL = ""
+# What decides the text of chunks, and not the vectors made of it.
+_TEXT = {"chunk_tokens", "chunk_overlap", "extractor", "prefix"}
 
 
 def index(engine: Engine, status: Status) -> None:
@@ -33,7 +36,7 @@ def index(engine: Engine, status: Status) -> None:
     with told():
         differing = engine.mismatch()
         _compare(status.built_with, status.configured, set(differing))
-        _rebuild(engine, urgent=bool(differing))
+        _rebuild(engine, status, set(differing))
 
 
 def _compare(built: Fingerprint | None, configured: Fingerprint | None, differing: set[str]) -> None:
@@ -57,7 +60,7 @@ def _short(value: object) -> str:
     return f"{text[:12]}…" if len(text) == 64 else text
 
 
-def _rebuild(engine: Engine, *, urgent: bool) -> None:
+def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
     names = {one.document_id: one.name for one in searchable(engine.documents())}
     if not names:
         return
@@ -72,11 +75,27 @@ def _rebuild(engine: Engine, *, urgent: bool) -> None:
             "Re-index",
             icon=":material/sync:",
             key="reindex",
-            type="primary" if urgent else "secondary",
+            type="primary" if differing else "secondary",
             on_click=_start,
             args=[engine, wanted],
         )
-    st.caption("A new index is built beside the present one, which answers until the new one is complete.")
+    if wanted:
+        st.caption("Its file is read and indexed anew; until that is done, what is stored of it answers.")
+    else:
+        st.caption(
+            f"{count(len(names), 'document')}, {count(status.stores.get('database', 0), 'chunk')}. {_plan(differing)}"
+        )
+
+
+def _plan(differing: set[str]) -> str:
+    """What re-indexing all documents will do."""
+    if not differing:
+        return (
+            "The index was built with the present settings: documents that are complete in every store are kept as "
+            "they are, the others are indexed anew."
+        )
+    reused = "vectors of text that stays the same are kept" if differing <= _TEXT else "every vector is computed anew"
+    return f"A new index is built beside the present one, which answers until it is complete; {reused}."
 
 
 def _start(engine: Engine, wanted: str) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.admin.index import _plan
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 from tests.app.conftest import OpenPage, settle, texts
@@ -43,9 +44,20 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
     assert "built with other settings" in app.error[0].value
     assert "goes on answering" in app.error[0].value
     assert _differing(app) == ["Tokens a chunk"]
+    assert "1 document, 2 chunks. A new index is built beside" in texts(app)
+    assert "vectors of text that stays the same are kept" in texts(app)
     app.button(key="reindex").click().run()
     # The swap may fall between the looks that one run takes at health and at differences.
     settle(app, lambda app: "Everything works." in texts(app) and not _differing(app))
+
+
+def test_what_a_re_index_will_do_is_told_before(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE)
+    app = open_page("admin")
+    assert "complete in every store are kept as they are" in texts(app)
+    app.selectbox(key="reindex_choice").set_value(ids["bridge"]).run()
+    assert "Its file is read and indexed anew" in texts(app)
+    assert "every vector is computed anew" in _plan({"embedder", "weights", "chunk_tokens"})
 
 
 def _differing(app: AppTest) -> list[str]:
