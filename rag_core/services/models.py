@@ -53,7 +53,7 @@ class Models:
         """
         with self._loading:
             if name not in self._loaded:
-                self._warmth = Warmth(False, "Loading the language model")
+                self._warmth = Warmth(False, "Loading the embedder")
                 precision, batch = self._settings.embedding_precision, self._settings.embedding_batch
                 load = partial(load_embedder, name, precision=precision, batch=batch)
                 self._loaded[name] = self._made(load, NOT_LOADED)
