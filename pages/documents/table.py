@@ -105,11 +105,12 @@ def _status(document: DocumentInfo) -> str:
 
 def _configuration(*, wide_status: bool) -> dict[str, object]:
     return {
-        "Name": st.column_config.TextColumn(width=240),
-        "Status": st.column_config.TextColumn(width=420 if wide_status else 130),
-        "Pages": st.column_config.NumberColumn(format="localized", width="small"),
-        "Chunks": st.column_config.NumberColumn(format="localized", width="small"),
+        # Together no wider than the page on a laptop; a reason that is cut is told whole with its document.
+        "Name": st.column_config.TextColumn(width=195 if wide_status else 240),
+        "Status": st.column_config.TextColumn(width=225 if wide_status else 130),
+        "Pages": st.column_config.NumberColumn(format="localized", width=60),
+        "Chunks": st.column_config.NumberColumn(format="localized", width=65),
         # Streamlit's own format for bytes takes its units from the reader's locale: "2.4mB" in British English.
-        "Size, kB": st.column_config.NumberColumn(format="localized", width="small"),
-        "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width="medium"),
+        "Size, kB": st.column_config.NumberColumn(format="localized", width=70),
+        "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width=165),
     }
