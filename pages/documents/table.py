@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
@@ -23,6 +24,7 @@ _WORDS = {
     DocumentStatus.FAILED: "Failed",
     DocumentStatus.CANCELLED: "Cancelled",
 }
+_STATUSES = "document_statuses"
 # New, with its chunks stored and their vectors still to be made.
 _BY_WORDS = "Found by words"
 _COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size, kB", "Added")
@@ -38,9 +40,11 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
             label_visibility="collapsed",
             key="document_search",
         )
-    shown = [one for one in documents if _matches(one, query)]
+    picked = _statuses(documents)
+    shown = [one for one in documents if _matches(one, query) and (not picked or status_words(one) in picked)]
     if not shown:
-        st.caption("No document has these words in its name or status.")
+        of = " of the chosen status" if picked else ""
+        st.caption(f"No document{of} has these words in its name or status.")
         return []
     st.caption(_summary(documents, shown))
     # Streamlit remembers rows by number. When the rows change, a new key makes a new table, and what
@@ -61,6 +65,24 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     chosen = [shown[row] for row in event.selection.rows if row < len(shown)]
     _remember([one.document_id for one in chosen])
     return chosen
+
+
+def _statuses(documents: Sequence[DocumentInfo]) -> list[str]:
+    """Let the reader choose by status, where there is more than one; returns what was chosen, nothing for all."""
+    found = Counter(status_words(one) for one in documents)
+    # A status that no document has any more is no longer offered, and would hide all of them.
+    before = [one for one in st.session_state.get(_STATUSES, []) if one in found]
+    st.session_state[_STATUSES] = before
+    if len(found) < 2:
+        return []
+    return st.pills(
+        "Status",
+        list(found),
+        selection_mode="multi",
+        format_func=lambda one: f"{one} ({found[one]:,})",
+        label_visibility="collapsed",
+        key=_STATUSES,
+    )
 
 
 def _remember(chosen: list[str]) -> None:

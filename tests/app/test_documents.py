@@ -7,6 +7,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from pages.documents.detail import _frame
+from pages.documents.table import _configuration
 from pages.shared.jobs import _states
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
@@ -84,6 +85,30 @@ def test_search_narrows_the_table(open_page: OpenPage, engine: Engine) -> None:
     app.text_input(key="document_search").set_value("zebra").run()
     assert "No document has these words" in texts(app)
     assert "Tick rows" not in texts(app)
+
+
+def test_documents_are_chosen_by_status(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    assert not open_page("documents").get("button_group")
+    ids = add(engine, notes=b"These are only notes.", empty=b"")
+    app = open_page("documents")
+    (statuses,) = app.get("button_group")
+    assert [one.content for one in statuses.proto.options] == ["Not accepted (2)", "Ready (1)"]
+    statuses.set_value(["Not accepted"]).run()
+    assert sorted(rows(app)) == ["empty.pdf", "notes.pdf"]
+    assert "2 of 3 documents" in texts(app)
+    app.text_input(key="document_search").set_value("bridge").run()
+    assert "No document of the chosen status has these words" in texts(app)
+    app.text_input(key="document_search").set_value("").run()
+    # With the last document of a status goes the choice of it.
+    engine.delete([ids["notes"], ids["empty"]])
+    app.run()
+    assert list(rows(app)) == ["bridge.pdf"]
+
+
+def test_all_columns_have_room_beside_the_sidebar_of_a_laptop() -> None:
+    widths = [int(one["width"]) for one in _configuration(wide_status=True).values()]
+    assert sum(widths) <= 780
 
 
 def test_delete_asks_first_and_then_gives_a_receipt(open_page: OpenPage, engine: Engine) -> None:
