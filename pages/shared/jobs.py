@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from pages.shared.jobwords import is_embedding, job_label, job_outcome, job_shar
 from pages.shared.problems import told
 from pages.shared.text import plain
 from rag_core.engine import Engine, SameName
+from rag_core.errors import UnknownDocument
 from rag_core.types import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
@@ -91,10 +93,16 @@ def _bar(engine: Engine, job: Job) -> None:
         st.button(
             "Cancel",
             key=f"cancel_{job.job_id}",
-            on_click=engine.cancel,
-            args=[job.job_id],
+            on_click=_cancel,
+            args=[engine, job],
             type="tertiary",
         )
+
+
+def _cancel(engine: Engine, job: Job) -> None:
+    # Its document may be gone by now, and the work with it.
+    with told(), suppress(UnknownDocument):
+        engine.cancel(job.job_id)
 
 
 def _outcomes(engine: Engine) -> None:

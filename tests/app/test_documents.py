@@ -69,6 +69,22 @@ def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
     settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready"})
 
 
+def test_work_that_is_gone_can_be_cancelled(
+    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = Hold(monkeypatch)
+    hold.on()
+    job = engine.submit("bridge.pdf", BRIDGE)
+    hold.until_reached()
+    app = open_page("documents")
+    hold.release()
+    engine.wait([job.job_id])
+    engine._stores.jobs.forget_ended(0)
+    app.button(key=f"cancel_{job.job_id}").click().run()
+    assert not app.exception
+    assert rows(app) == {"bridge.pdf": "Ready"}
+
+
 def test_a_file_that_is_no_pdf_has_its_reason_on_its_row(open_page: OpenPage) -> None:
     app = open_page("documents")
     app.file_uploader[0].upload("notes.pdf", b"These are only notes.", "application/pdf")
