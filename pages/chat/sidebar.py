@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.chat.current import choose, current
 from pages.shared import keys
-from pages.shared.problems import told, told_next
+from pages.shared.problems import told_next
 from pages.shared.text import is_today, plain, shortened
 from rag_core.engine import Engine
 from rag_core.types import Conversation
@@ -82,7 +82,7 @@ def _row(engine: Engine, one: Conversation) -> None:
     if menu in (RENAME, DELETE):
         st.session_state[keys.MENU] = (menu, one)
     elif menu:
-        with told():
+        with told_next():
             engine.pin(identity, not one.pinned)
         st.rerun()
 

@@ -34,7 +34,7 @@ def told() -> Iterator[None]:
 
 @contextmanager
 def told_next() -> Iterator[None]:
-    """As `told`, for what a dialog's button does: the page is drawn anew to close it, and only then has a place."""
+    """As `told`, where the page is drawn anew at once, as to close a dialog: it is told in that run."""
     try:
         yield
     except RagError as error:

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared.answers import Answers, Run
 from rag_core.engine import Engine
+from rag_core.errors import StoreUnavailable
 from rag_core.types import REFUSAL, AnswerState
 from tests.app.conftest import OpenPage, answered, conversation_of, plain_text, settle, shown, texts
 from tests.conftest import make_pdf
@@ -353,6 +354,18 @@ def test_conversations_are_listed_opened_renamed_pinned_and_deleted(open_page: O
     app.text_input(key="new_title").set_value("Who pays")
     app.button(key="confirm_rename").click().run()
     assert engine.conversations()[0].title == "Who pays"
+
+
+def test_a_conversation_that_cannot_be_pinned_says_why(
+    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(conversation_id: str, pinned: bool) -> None:
+        raise StoreUnavailable("The database is locked.")
+
+    app = ask(open_page(), LENGTH)
+    monkeypatch.setattr(engine, "pin", failing)
+    app.get("menu_button")[0].set_value("Pin").run()
+    assert "The database is locked" in app.error[0].value
 
 
 def test_search_finds_conversations_by_their_text(open_page: OpenPage, engine: Engine) -> None:
