@@ -69,7 +69,9 @@ def delete(
 ) -> None:
     """Remove documents from every store; count what is left of them."""
     with open_engine() as engine:
-        for receipt in engine.delete(engine.resolve(documents)):
+        for document_id in engine.resolve(documents):
+            # One by one: what is gone is told though a store fails on the way.
+            (receipt,) = engine.delete([document_id])
             row = rows.deleted(receipt)
             if as_json:
                 console.emit(row)

@@ -17,6 +17,9 @@ import pytest
 from rag_core.cli import app as cli
 from rag_core.cli import console
 from rag_core.cli.sources import sources
+from rag_core.errors import StoreUnavailable
+from rag_core.services.removal import Removal
+from rag_core.types import DeleteReceipt
 from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete
 
@@ -97,6 +100,22 @@ def test_list_delete_and_status(run: Run, library: Path) -> None:
     assert code == 0
     assert rows[0]["healthy"]
     assert rows[0]["stores"] == {"database": 1, "words": 1, "vectors": 1, "token vectors": 1, "files": 1}
+
+
+def test_what_was_deleted_before_a_store_failed_is_told(
+    run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = Removal.document
+
+    def failing(self: Removal, document_id: str) -> DeleteReceipt:
+        if self._stores.library.name(document_id) == "orchard.pdf":
+            raise StoreUnavailable("The vectors do not answer.")
+        return remove(self, document_id)
+
+    monkeypatch.setattr(Removal, "document", failing)
+    code, rows, said = run("delete", "harbour.pdf", "orchard.pdf")
+    assert (code, said) == (cli.FAILED, "The vectors do not answer.\n")
+    assert [row["document"] for row in rows] == ["harbour.pdf"]
 
 
 def test_search_names_its_scores_and_its_gate(run: Run, library: Path) -> None:
