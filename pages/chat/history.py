@@ -122,7 +122,8 @@ def _text(message: Message, answer: Answer) -> None:
     if share := share_found(answer):
         st.caption(share)
     if answer.stopped:
-        st.caption(":material/stop_circle: Stopped before the end. What was written until then is kept.")
+        unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
+        st.caption(f":material/stop_circle: Stopped before the end. What was written until then is kept.{unchecked}")
     written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
     if made := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
         st.caption(plain(made))

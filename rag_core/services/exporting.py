@@ -93,8 +93,11 @@ def _dated(conversation: Conversation) -> str:
 
 def _notes(answer: Answer) -> list[str]:
     """Who wrote an answer, and whether it is whole. Notices are left out: they tell of this installation."""
-    notes = [] if answer.generator == "extractive" else [f"Written by {answer.generator.partition(':')[2]}."]
-    return [*notes, *(["Stopped before the end."] if answer.stopped else [])]
+    stopped = ["Stopped before the end."] if answer.stopped else []
+    if answer.generator == "extractive":
+        return stopped
+    unchecked = ["Not checked against the sources."] if answer.stopped else []
+    return [f"Written by {answer.generator.partition(':')[2]}.", *stopped, *unchecked]
 
 
 def _sources(answer: Answer) -> list[str]:

@@ -102,6 +102,7 @@ def test_a_stopped_answer_keeps_what_was_written(open_app: OpenApp, address: str
     expect(page.get_by_text("88 metres tall [1].").first).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Stopped before the end.")).to_be_visible()
+    expect(page.get_by_text("It was not checked against the sources.")).to_be_visible()
     quiet(page)
     expect(page.get_by_text("is 88 metres tall").first).to_be_visible()
     page.reload()

@@ -124,3 +124,13 @@ def test_refusals_and_messages_without_an_answer_are_exported(tmp_path: Path) ->
     assert "[1] a.pdf, page 1 (not cited)" in text
     assert "Stopped before the end." in text
     assert "Stopped before there was an answer." in text
+
+
+@pytest.mark.parametrize(("generator", "told"), [("openai:m", True), ("extractive", False)])
+def test_what_a_model_was_stopped_at_is_told_to_be_unchecked(tmp_path: Path, generator: str, told: bool) -> None:
+    messages = talk("It is 42 [1].", citations=(), stopped=True, generator=generator)
+    for text in (
+        markdown(settings_in(tmp_path), CONVERSATION, messages),
+        pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages)),
+    ):
+        assert ("Not checked against the sources" in text) is told
