@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,9 @@ from rag_core.types import Message, Usage
 HISTORY_TOKENS = 1500
 MOST_WORDS_ADDED = 40
 
+# "Here is the question:", the fences of a block of code, and "Rewritten question:" before it.
+_ANNOUNCES = re.compile(r":\W*$|^\s*```")
+_LABEL = re.compile(r"^\W*(?:[\w-]+\s+){0,3}(?:question|query|rewritten|rewrite)\W*:\W*", re.I)
 _RULES = """\
 You prepare questions for a search. The last question of a conversation may lean on earlier turns: \
 pronouns, "the second one", "and in 2021?". Write it so that it can be understood without them, with \
@@ -80,10 +84,14 @@ def _spoken(history: Sequence[Message]) -> str:
 
 def _usable(said: str, question: str, spoken: str) -> str:
     """The model's wording; empty where it is none: no question, or far from what was said."""
-    lines = said.strip().strip('"“”').splitlines()
-    if len(lines) != 1 or len(lines[0].split()) > len(question.split()) + MOST_WORDS_ADDED:
+    lines = [line for line in said.splitlines() if line.strip() and not _ANNOUNCES.search(line)]
+    wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
+    if len(wording.split()) > len(question.split()) + MOST_WORDS_ADDED:
+        return ""
+    # An answer in its place is no wording of a question.
+    if wording.endswith((".", "!")) and question.rstrip().endswith("?"):
         return ""
     known = {word.lower() for text in (question, spoken) for word in content(text)}
-    words = [word.lower() for word in content(lines[0])]
+    words = [word.lower() for word in content(wording)]
     # What neither question nor conversation holds was made up.
-    return " ".join(lines[0].split()) if words and sum(word in known for word in words) * 2 >= len(words) else ""
+    return wording if words and sum(word in known for word in words) * 2 >= len(words) else ""

@@ -119,6 +119,21 @@ def test_an_endpoint_completes_what_no_rule_can(tmp_path: Path) -> None:
         assert "of the Zanzibar bridge end?" in str(endpoint.requests[2]["messages"][-1])
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Rewritten question: When does the building of the Zanzibar bridge end?",
+        "Here is the question:\n\n**When does the building of the Zanzibar bridge end?**",
+        "```\nWhen does the building of the Zanzibar bridge end?\n```",
+    ],
+)
+def test_what_stands_around_a_rewriting_is_not_searched_for(tmp_path: Path, said: str) -> None:
+    with ScriptedEndpoint(FIRST, complete(said), FIRST) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        answer = talk(engine, ASK_BUDGET, "when does the building end")[-1].answer
+        assert answer is not None
+        assert answer.rewritten == "When does the building of the Zanzibar bridge end?"
+
+
 def test_an_endpoint_is_not_asked_about_a_question_that_names_its_subject(tmp_path: Path) -> None:
     with ScriptedEndpoint(FIRST) as endpoint, asking(endpoint, tmp_path / "data") as engine:
         answer = talk(engine, ASK_BUDGET, ASK_BUDGET)[-1].answer
@@ -137,7 +152,13 @@ def test_a_failing_endpoint_leaves_the_rules_and_a_notice(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "said",
-    ["The answer is June of next year, as you can see.\nIs there more?", "Tartan zebras sing?", "word " * 99, "?"],
+    [
+        "The answer is June of next year, as you can see.\nIs there more?",
+        "Tartan zebras sing?",
+        "word " * 99,
+        "?",
+        "The building of the Zanzibar bridge ends in June.",
+    ],
 )
 def test_what_is_no_rewriting_is_not_used(tmp_path: Path, said: str) -> None:
     script = FIRST, complete(said), complete("In June [1].")
