@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from rag_core.answering.prompt import neutralise, passage_block
+from rag_core.answering.prompt import attribute, neutralise, passage_block
 from rag_core.answering.wording import words
 from rag_core.types import Passage
 
@@ -78,7 +78,7 @@ def parts(complete: Complete, question: str, documents: Sequence[str], most: int
     A part that shares no word with the question is dropped: answers to it would not answer the question.
     Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
     """
-    listed = "\n".join(f"[{number}] {_line(neutralise(name))}" for number, name in enumerate(documents, 1))
+    listed = "\n".join(f"[{number}] {attribute(name)}" for number, name in enumerate(documents, 1))
     request = f"Documents:\n{listed}\n\nQuestion: {neutralise(question)}"
     reply = complete(_messages(_PARTS.format(most=most) + _QUOTED, request))
     found: dict[tuple[str, int | None], Part] = {}
