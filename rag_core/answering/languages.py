@@ -191,6 +191,17 @@ def language_of(text: str) -> str:
     return found[0] if most and len(found) == 1 and found != ["en"] else ""
 
 
+def differ(text: str, source: str) -> bool:
+    """Whether two texts are in different languages, as far as their words and letters tell."""
+    told = language_of(text) or any(plain(word) in _TELLING["en"] for word in _WORD.findall(text))
+    return _is_latin(text) != _is_latin(source) or (bool(told) and language_of(text) != language_of(source))
+
+
+def _is_latin(text: str) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum(letter < "\u0250" for letter in letters) >= len(letters)
+
+
 def unelided(words: Sequence[Word], language: str) -> list[Word]:
     """Words without those that French and Italian run together with them: "Union" for "l'Union"."""
     elision = _ELISIONS.get(language)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rag_core.answering.expected import wanting
 from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.languages import differ
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
 from rag_core.answering.refusals import begins_open
@@ -170,6 +171,11 @@ class Asking:
             return Verified(REFUSAL)
         if all(statement.reason == NOT_CITED for statement in verified.statements):
             reason = "The model's answer named no source that supports it."
+            gathered.notices.append(f"{reason} Quoted from the documents instead.")
+            yield Restart(reason)
+            return None
+        if differ(text, "\n".join(one.text for one in found.result.passages)):
+            reason = "The model's answer is in another language than its sources and could not be checked."
             gathered.notices.append(f"{reason} Quoted from the documents instead.")
             yield Restart(reason)
             return None

@@ -462,6 +462,18 @@ def test_an_answer_of_which_the_sources_say_nothing_is_a_refusal(tmp_path: Path)
         assert "".join(event.text for event in events[restart:] if isinstance(event, Delta)) == REFUSAL
 
 
+@pytest.mark.parametrize(
+    "written", ["Die Kosten der Brücke liegen bei 42 Millionen Euro [1].", "桥的费用是四千二百万欧元 [1]。"]
+)
+def test_an_answer_that_cannot_be_checked_for_its_language_is_quoted(tmp_path: Path, written: str) -> None:
+    with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "extractive")
+        assert "another language than its sources" in answer.notices[-1]
+        assert_citations_hold(engine, answer)
+
+
 def test_a_quoted_answer_is_found_in_the_sources_by_itself(library: Engine) -> None:
     answer = library.answer(ASK_BUDGET)
     assert answer.statements

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from rag_core.answering.facts import Reading, opposites
-from rag_core.answering.languages import INTERJECTION, OPPOSITES, language_of
+from rag_core.answering.languages import INTERJECTION, OPPOSITES, differ, language_of
 from rag_core.answering.verification import verify
 from tests.unit.answering.samples import passage
 
@@ -165,3 +165,19 @@ def test_a_yes_alone_is_found_nowhere() -> None:
 )
 def test_no_other_word_is_an_interjection(text: str) -> None:
     assert INTERJECTION.match(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "apart"),
+    [
+        ("The tower is not 88 metres tall.", "It is the tallest of the towers.", False),
+        ("Der Turm ist 88 Meter hoch und alt.", "It is the tallest of the towers.", True),
+        ("Der Turm ist 88 Meter hoch und alt.", "Das ist der höchste Turm, und er ist alt.", False),
+        ("Башня старая.", "It is the tallest of the towers.", True),
+        ("88", "It is the tallest of the towers.", False),
+        ("Umsatz: 99 Euro", "Das ist der höchste Turm, und er ist alt.", False),
+        ("The tower is 88 metres tall.", "Das ist der höchste Turm, und er ist alt.", True),
+    ],
+)
+def test_languages_that_differ_are_told(text: str, source: str, apart: bool) -> None:
+    assert differ(text, source) is apart
