@@ -211,6 +211,9 @@ def _rivals(statement: Reading, one: Word, source: Reading, other: Word) -> bool
         return False
     figure, source_figure = statement.number_at(one), source.number_at(other)
     if figure and source_figure:
+        # A year takes no amount's place.
+        if bool(_YEAR.fullmatch(figure.text)) != bool(_YEAR.fullmatch(source_figure.text)):
+            return False
         return figure.kind == source_figure.kind and not any(
             equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
         )

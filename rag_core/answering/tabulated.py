@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_core.answering.facts import Reading
 from rag_core.answering.numbers import Number, equal, table_scales
@@ -35,6 +36,8 @@ _OTHER_YEAR = re.compile(
     r"\b(?:prior|previous|last|preceding|next)\s(?:\w+\s)?year\b|\byear\s(?:before|earlier|ago)\b", re.IGNORECASE
 )
 _COMPARED = re.compile(r"\b(?:from|than|with|to|against|versus|vs\.?)\s+(?:about\s+)?$", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\s+$")
+_TO = re.compile(r"\s*(?:in\s+(?:\w+\s+)?\d{4}\s+)?to\s+")
 _DAY_GAP = 3
 
 
@@ -89,6 +92,20 @@ def misread(
         *_other_years(statement, placed, rest, [year for _, year in years]),
         *_other_sense(statement, placed, title),
     ]
+
+
+def turned(statement: Reading) -> Iterator[str]:
+    """Where a figure is said to rise from a higher one, or to fall from a lower one, in words for the reader."""
+    rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
+    said = rose or fell
+    if said is None or (rose and fell):
+        return
+    for one, other in pairwise(number for number in statement.numbers if not YEARS.fullmatch(number.text)):
+        between = statement.text[one.end : other.start]
+        if _FROM.search(statement.text, 0, one.start) and _TO.fullmatch(between) and one.kind == other.kind:
+            fallen, risen = min(one.values) > max(other.values), max(one.values) < min(other.values)
+            if fallen if rose else risen:
+                yield f"its own figures say the opposite of “{said[0]}”"
 
 
 def scales(row: Row, title: Reading) -> frozenset[int]:

@@ -13,7 +13,7 @@ from rag_core.answering.references import Claim, claims, markers_in, normalised,
 from rag_core.answering.refusals import leaves_open
 from rag_core.answering.substitution import replaced
 from rag_core.answering.tables import Row
-from rag_core.answering.tabulated import misread, scales
+from rag_core.answering.tabulated import misread, scales, turned
 from rag_core.types import Citation, Passage, Statement
 
 # Share of a statement's words that its source must hold; a statement with half its words from
@@ -150,6 +150,7 @@ def _difference(statement: Reading, candidate: Candidate, table: Sequence[Row]) 
         figures = [
             *miscounted(statement, source, f"{title.text}\n{candidate.context.text}", powers),
             *replaced(statement, source),
+            *turned(statement),
         ]
     found = [*figures, *differences(statement, source, candidate.around, candidate.context, title)]
     return found[0] if found else ""

@@ -218,6 +218,8 @@ def test_an_acronym_stands_for_words_of_the_source() -> None:
         ("Revenue in 2021 was $4.8 million.", True),
         ("Revenue rose from $4.8 million in 2021 to $5.2 million in 2022.", True),
         ("In 2022 revenue was $5.2 million, up from $4.8 million.", True),
+        ("Revenue rose from $4.8 million to $5.2 million.", True),
+        ("Revenue rose from $5.2 million to $4.8 million.", False),
         ("In 2022 and 2021 revenue was $5.2 million and $4.8 million, respectively.", True),
         ("Revenue in 2021 was $5.2 million.", False),
         ("Its 2022 revenue was $4.8 million.", False),
