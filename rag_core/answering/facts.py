@@ -165,6 +165,7 @@ def differences(statement: Reading, source: Reading, around: Reading, context: R
         *own_negations(statement, source),
         *source_negations(statement, source),
         *_half_denied(statement, source),
+        *_otherwise_denied(statement, source),
         *opposites(statement, source),
     ]
 
@@ -243,6 +244,15 @@ def _half_denied(statement: Reading, source: Reading) -> Iterator[str]:
         head, rest = frozenset(reached[:1]), statement.stems & frozenset(reached[1:])
         if head <= statement.stems and rest and not _met(head | rest, statement):
             yield f"the source says “{word}”"
+
+
+def _otherwise_denied(statement: Reading, source: Reading) -> Iterator[str]:
+    """Where both deny the same of different things: "not cover damage by fire", and by water."""
+    for (word, reached), (_, scope) in zip(statement.denied, statement.negations, strict=False):
+        for _, there in source.denied:
+            own = {*reached, *scope} - source.stems
+            if reached[:1] == there[:1] and own and set(there) - statement.stems:
+                yield f"the source says “{word}” of something else"
 
 
 def _met(scope: frozenset[str], other: Reading) -> bool:

@@ -183,6 +183,8 @@ def test_notations_of_one_value_agree_and_no_others(source: str, said: str, agre
         ("It does not cover damage by water.", "It covers water.", False),
         ("It does not cover damage by water.", "Water damage is not covered.", True),
         ("It does not cover damage by water.", "It does not cover water.", True),
+        ("It does not cover damage by water.", "Damage by fire is not covered.", False),
+        ("It does not cover damage by water.", "It does not cover damage by fire.", False),
         ("It covers damage by fire, but not by water.", "It covers damage by fire.", True),
         ("It does not cover damage by water, and covers fire.", "It covers fire.", True),
         ("The board did not refer the claim to the court.", "The claim was referred to the court.", False),
