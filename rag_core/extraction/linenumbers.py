@@ -44,9 +44,9 @@ def without_line_numbers(runs: list[Run]) -> list[Run]:
         for word, spot in zip(run.words, run.spots.tolist(), strict=True)
         if _NUMBER.fullmatch(word) and spot[0] == spot[0]
     ]
-    if len(words) < _FEWEST:
+    others = _others(runs) if len(words) >= _FEWEST else []
+    if not others:
         return runs
-    others = _others(runs)
     kept: dict[int, Run | None] = dict(enumerate(runs))
     for column in _columns(words):
         x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)

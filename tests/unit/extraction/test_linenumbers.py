@@ -64,3 +64,7 @@ def test_numbers_that_do_not_count_the_lines_are_kept(tmp_path: Path) -> None:
             canvas.drawRightString(60, 750 - 14 * number, str(number**2))
 
     assert text_of(tmp_path, draw).split("\n")[3] == f"9 {DRAFT[3]}"
+
+
+def test_a_page_of_numbers_alone_keeps_them(tmp_path: Path) -> None:
+    assert text_of(tmp_path, numbered(("",) * 12, 60)).split() == [str(number) for number in range(31, 43)]
