@@ -15,7 +15,7 @@ from rag_core import guide
 from rag_core.errors import RagError, SettingsError
 from rag_core.evaluation.figures import compare, gate_scores
 from rag_core.evaluation.labels import parse_labels
-from rag_core.evaluation.plots import plots
+from rag_core.evaluation.plots import plots, score_plot
 from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
 from rag_core.evaluation.report import write_report
 from rag_core.malloc import keep_freed_memory
@@ -844,6 +844,14 @@ class Engine:
     def set_threshold(self, value: float | None) -> None:
         """Override the threshold; ``None`` goes back to the setting."""
         self._stores.conversations.set_preference("threshold", value)
+
+    def gate_scores(self, most: int = 200) -> list[float]:
+        """The scores of the present gate for the newest questions of conversations, newest first."""
+        return self._stores.conversations.gate_scores(self.settings.gate, most)
+
+    def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
+        """Such scores and the threshold as a chart, a Vega-Lite specification."""
+        return score_plot(scores, self.threshold)
 
     @property
     def top_k(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import told
-from pages.shared.text import threshold_text
+from pages.shared.text import count, threshold_text
 from rag_core.engine import Engine
 from rag_core.types import decimals
 
@@ -36,6 +36,21 @@ def gate(engine: Engine) -> None:
         f"In use: {threshold_text(engine.threshold)} and {engine.top_k}. The settings say "
         f"{threshold_text(settings.threshold)} and {settings.top_k}."
     )
+    _recent(engine)
+
+
+def _recent(engine: Engine) -> None:
+    """The scores that the newest questions had, to choose the threshold by."""
+    scores = engine.gate_scores()
+    if not scores:
+        return
+    above = sum(score >= engine.threshold for score in scores)
+    words = (
+        f"Best score of each of the newest {count(len(scores), 'question')} in conversations: {above:,} reached the "
+        "threshold in use, the dashed line."
+    )
+    st.caption(words)
+    st.vega_lite_chart(spec=dict(engine.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words)
 
 
 def _save(engine: Engine) -> None:

@@ -122,13 +122,29 @@ def _scores(evaluation: Evaluation) -> Spec | None:
             "color": {"field": "questions", "type": "nominal", "title": None, "legend": {"orient": "top"}},
         },
     }
-    threshold = {
-        "data": {"values": [{"threshold": evaluation.threshold}]},
+    return {"layer": [bars, _rule(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
+
+
+def score_plot(scores: Sequence[float], threshold: float) -> Spec:
+    """How often the gate gave which score, in twentieths of 0 to 1, with the threshold."""
+    bars = {
+        "data": {"values": [{"score": score} for score in scores]},
+        "mark": "bar",
+        "encoding": {
+            "x": {"field": "score", "bin": {"step": 0.05, "extent": [0, 1]}, "title": "the gate's score"},
+            "y": {"aggregate": "count", "title": "questions", "axis": {"tickMinStep": 1}},
+        },
+    }
+    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT // 2}
+
+
+def _rule(threshold: float) -> Spec:
+    return {
+        "data": {"values": [{"threshold": threshold}]},
         # Vega's own black would not be seen on a dark page.
         "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#808080"},
         "encoding": {"x": {"field": "threshold", "type": "quantitative"}},
     }
-    return {"layer": [bars, threshold], "width": _WIDTH, "height": _HEIGHT}
 
 
 def _lines(rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str) -> Spec | None:

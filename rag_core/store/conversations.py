@@ -51,6 +51,13 @@ class ConversationStore:
             raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
         return _conversation(row)
 
+    def gate_scores(self, name: str, most: int) -> list[float]:
+        """The scores of that name by which the newest answers were given or refused, newest first."""
+        gate = messages.c.answer["gate"]
+        query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == name)
+        with self._db.read() as connection:
+            return list(connection.scalars(query.order_by(messages.c.created_at.desc()).limit(most)))
+
     def messages(self, conversation_id: str) -> list[Message]:
         """Messages in order."""
         query = select(messages).where(messages.c.conversation_id == conversation_id)

@@ -7,7 +7,7 @@ from pages.admin.index import _plan
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 from tests.app.conftest import OpenPage, settle, texts
-from tests.app.test_chat import BRIDGE, add
+from tests.app.test_chat import BRIDGE, LENGTH, add, ask
 
 
 def test_health_counts_and_fingerprint(open_page: OpenPage, engine: Engine) -> None:
@@ -32,6 +32,19 @@ def test_threshold_and_number_of_passages_are_stored_and_can_be_reset(open_page:
     next(one for one in app.button if one.label == "Back to the settings").click().run()
     assert (engine.threshold, engine.top_k) == (engine.settings.threshold, engine.settings.top_k)
     assert app.slider[0].value == engine.settings.threshold
+
+
+def test_recent_scores_stand_beside_the_threshold(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    assert "newest" not in texts(open_page("admin"))
+    for question in (LENGTH, "Who won the cup in Brazil?"):
+        ask(open_page(), question)
+    answered, refused = sorted(engine.gate_scores(), reverse=True)
+    assert answered >= engine.threshold > refused
+    assert engine.gate_scores(1) == [refused]
+    app = open_page("admin")
+    assert "newest 2 questions in conversations: 1 reached the threshold" in texts(app)
+    assert [one["score"] for one in engine.gate_scores_plot([0.2, 0.9])["layer"][0]["data"]["values"]] == [0.2, 0.9]
 
 
 def test_settings_that_differ_from_the_index_are_told_and_mended(
