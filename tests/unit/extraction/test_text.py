@@ -278,9 +278,18 @@ def test_mark_of_a_footnote_written_last_stays_behind_its_word(tmp_path: Path) -
         for number, text in enumerate(PROSE):
             canvas.drawString(72, 680 - 14 * number, text)
         canvas.setFont("Helvetica", 6)
-        canvas.drawString(142, 754, "(1)")
+        canvas.drawString(142, 754, "a)")
 
-    assert "Stores closed (1)" in page_of(tmp_path, draw).text
+    assert "Stores closed a)" in page_of(tmp_path, draw).text
+
+
+def test_number_of_an_equation_stays_in_its_column(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        lines(*LEFT, "", "E = m c", *LEFT)(canvas)
+        canvas.drawString(280, 750 - 14 * 4, "(1)")
+        lines(*RIGHT, *RIGHT, *RIGHT, left=310)(canvas)
+
+    assert {"(1)", "E = m c (1)"} & set(page_of(tmp_path, draw).text.split("\n"))
 
 
 def test_font_that_does_not_say_how_high_it_is(tmp_path: Path) -> None:
