@@ -135,7 +135,7 @@ def score_plot(scores: Sequence[float], threshold: float) -> Spec:
             "y": {"aggregate": "count", "title": "questions", "axis": {"tickMinStep": 1}},
         },
     }
-    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT // 2}
+    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
 
 
 def _rule(threshold: float) -> Spec:
