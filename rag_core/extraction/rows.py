@@ -14,8 +14,8 @@ _JUMP, _FAR = 1.5, 6.0
 # Of the size of the text: what is smaller may be a footnote's mark.
 _SMALL = 0.85
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
-# What an item of a list begins with; a dash may as well be an empty cell, and "(1)" the mark of a footnote or the number
-# of an equation.
+# What an item of a list begins with; a dash may as well be an empty cell, and "(1)" the mark of a footnote or
+# the number of an equation.
 _MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
 # In heights of the line.
 _FARTHEST_ITEM = 4.0
