@@ -11,6 +11,7 @@ from rag_core.answering.dependence import find_reference, is_anchored
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.phrases import content
 from rag_core.answering.prompt import neutralise, turn
+from rag_core.answering.replies import told_lines
 from rag_core.answering.rewriting import rewrite, turns_of
 from rag_core.errors import GeneratorError
 from rag_core.types import Message, Usage
@@ -19,8 +20,7 @@ from rag_core.types import Message, Usage
 HISTORY_TOKENS = 1500
 MOST_WORDS_ADDED = 40
 
-# "Here is the question:", the fences of a block of code, and "Rewritten question:" before it.
-_ANNOUNCES = re.compile(r":\W*$|^\s*```")
+# "Rewritten question:" before it.
 _LABEL = re.compile(r"^\W*(?:[\w-]+\s+){0,3}(?:question|query|rewritten|rewrite)\W*:\W*", re.I)
 _RULES = """\
 You prepare questions for a search. The last question of a conversation may lean on earlier turns: \
@@ -84,7 +84,7 @@ def _spoken(history: Sequence[Message]) -> str:
 
 def _usable(said: str, question: str, spoken: str) -> str:
     """The model's wording; empty where it is none: no question, or far from what was said."""
-    lines = [line for line in said.splitlines() if line.strip() and not _ANNOUNCES.search(line)]
+    lines = [line for line in told_lines(said) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
     if len(wording.split()) > len(question.split()) + MOST_WORDS_ADDED:
         return ""
