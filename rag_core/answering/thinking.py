@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing
 
-THOUGHT = "What the model thought before it answered was left out."
+from rag_core.types import AskEvent, Delta, Restart
+
+_THOUGHT = "What the model thought before it answered was left out."
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
@@ -37,4 +39,14 @@ def behind_thinking(text: str) -> str:
     for begun, closed in _BLOCKS:
         if closed in text and begun not in text.partition(closed)[0]:
             return text.rpartition(closed)[2].lstrip()
+    return text
+
+
+def thought_taken_back(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
+    """What was written, `behind_thinking`; what was shown of the thought is taken back."""
+    written = "".join(pieces)
+    text = behind_thinking(written)
+    if text != written:
+        yield Restart(_THOUGHT)
+        yield Delta(text)
     return text

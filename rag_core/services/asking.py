@@ -17,7 +17,7 @@ from rag_core.answering.reader import Evidence, read
 from rag_core.answering.refusals import begins_open
 from rag_core.answering.rows import read_rows
 from rag_core.answering.short import short_answer
-from rag_core.answering.thinking import THOUGHT, behind_thinking
+from rag_core.answering.thinking import thought_taken_back
 from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
@@ -155,11 +155,7 @@ class Asking:
             stream.close()
             gathered.usage += stream.usage
         gathered.notices += stream.notices
-        written = "".join(pieces)
-        text = behind_thinking(written)
-        if text != written:
-            yield Restart(THOUGHT)
-            yield Delta(text)
+        text = yield from thought_taken_back(pieces)
         if is_refusal(text):
             return Verified(REFUSAL)
         verified = verify(text, found.result.passages, token_vectors(found.ranked.generation))

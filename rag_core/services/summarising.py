@@ -21,7 +21,7 @@ from rag_core.answering.summary import (
     room,
     spread,
 )
-from rag_core.answering.thinking import THOUGHT, behind_thinking
+from rag_core.answering.thinking import thought_taken_back
 from rag_core.answering.verification import Verified, verify
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.retrieval import Timer
@@ -217,11 +217,7 @@ class Summarising:
             gathered.usage += stream.usage
         gathered.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
-        written = "".join(pieces)
-        text = behind_thinking(written)
-        if text != written:
-            yield Restart(THOUGHT)
-            yield Delta(text)
+        text = yield from thought_taken_back(pieces)
         text = normalised(text, [one.rank for one in result.passages])
         passages, [text] = renumbered(result.passages, [text])
         verified = verify(text, passages, checking.vectors)
