@@ -128,6 +128,18 @@ _LASTING = re.compile(
     r"quick\w*|rare\w*|regular\w*|seconds?|short\w*|teen\w*|temporar\w+|usual\w*|\w*long\w*|young\w*)\b",
     re.IGNORECASE,
 )
+# The words that say what is wanted without a number.
+_TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
+    "a percentage": (_QUANTITY,),
+    "a number": (_QUANTITY,),
+    "an amount": (_AMOUNT, _QUANTITY),
+    "a year": (_YEARS,),
+    "a time": (_YEARS, _TIMES),
+    "a length": (_YEARS, _TIMES, _LASTING, _QUANTITY),
+    "an age": (_YEARS, _TIMES, _LASTING, _QUANTITY),
+}
+# A list says how many there are.
+_COUNTED = frozenset({"a percentage", "a number", "an amount"})
 # Of the words of English prose four in ten belong to its grammar. Numbers in words are not known in other languages.
 _ENGLISH = 0.2
 _DEFINING = re.compile(
@@ -183,17 +195,11 @@ def wanting(question: str, texts: Sequence[str]) -> str:
 
 def _may_say(wanted: str, text: str, question: str) -> bool:
     found = unasked(text, question)
-    if wanted == "a year":
-        return bool(found or _YEARS.search(text))
-    if wanted in ("a time", "a length", "an age"):
-        timed = found or _YEARS.search(text) or _TIMES.search(text)
-        return bool(timed or (wanted != "a time" and (_LASTING.search(text) or _QUANTITY.search(text))))
-    if wanted == "an amount" and _AMOUNT.search(text):
-        return True
     if wanted == "a number":
         asked = {stem(token.word) for token in tokens(question)}
         found = [one for one in found if not dated(one, text) or _counts(one, text, asked)]
-    return bool(found or _QUANTITY.search(text) or items(text) > 1)
+    told = found or any(words.search(text) for words in _TOLD_BY[wanted])
+    return bool(told or (wanted in _COUNTED and items(text) > 1))
 
 
 def _counts(number: Number, text: str, asked: Collection[str]) -> bool:

@@ -216,9 +216,9 @@ def spelled_out(word: Word, source: Reading) -> bool:
     """Whether the words that an acronym stands for are in the source, in small letters where it has three or more."""
     if not (word.text.isupper() and len(word.text) > 1):
         return False
-    initials = "".join(one.text[0] for one in source.words if len(word.text) > 2 or one.text[0].isupper())
-    capitals = "".join(one.text[0] for one in source.words if one.text[0].isupper())
-    return word.folded in initials.casefold() or word.folded in capitals.casefold()
+    initials = "".join(one.text[0] for one in source.words)
+    capitals = "".join(initial for initial in initials if initial.isupper())
+    return word.folded in capitals.casefold() or (len(word.text) > 2 and word.folded in initials.casefold())
 
 
 def own_negations(statement: Reading, source: Reading) -> Iterator[str]:

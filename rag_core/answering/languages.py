@@ -193,8 +193,11 @@ def language_of(text: str) -> str:
 
 def differ(text: str, source: str) -> bool:
     """Whether two texts are in different languages, as far as their words and letters tell."""
-    told = language_of(text) or any(plain(word) in _TELLING["en"] for word in _WORD.findall(text))
-    return _is_latin(text) != _is_latin(source) or (bool(told) and language_of(text) != language_of(source))
+    if _is_latin(text) != _is_latin(source):
+        return True
+    language = language_of(text)
+    told = language or any(plain(word) in _TELLING["en"] for word in _WORD.findall(text))
+    return bool(told) and language != language_of(source)
 
 
 def _is_latin(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.refusals import leaves_open
+from rag_core.answering.refusals import FIGURE, leaves_open
 from rag_core.answering.wording import words
 from rag_core.sentences import sentence_spans
 
@@ -42,9 +42,9 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
 # A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
 _ASSERTS = re.compile(
     r"[.!][*_]*\s*$|\b(?:is|are|was|were|has|have|had|will|would|can|cannot|could|must|does|do|did|not|never)\b"
-    r"|[$€£¥%]|\d[.,]\d|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{3}"
+    rf"|[$€£¥%]|\d[.,]\d|{FIGURE}{{3}}"
 )
-_BOLD_FIGURE = re.compile(r"\s*[*_].*(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")
+_BOLD_FIGURE = re.compile(rf"\s*[*_].*{FIGURE}")
 _DIGIT = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # Where one clause ends and another begins that says something else.

@@ -43,7 +43,8 @@ _WAYS = (
     r"(?:dicono|menzionano|contengono|indicano|specificano|rispondono)\b",
 )
 # A figure is said of something else, unless it is a year.
-_FIGURE = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")
+FIGURE = r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d"
+_FIGURE = re.compile(FIGURE)
 _OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
 
 

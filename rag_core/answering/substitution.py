@@ -15,6 +15,7 @@ from rapidfuzz.distance import Indel, Opcode
 
 from rag_core.answering.facts import Reading, holds_name, spelled_out
 from rag_core.answering.numbers import Number, equal
+from rag_core.answering.tables import YEARS
 from rag_core.answering.wording import Word
 
 # A longer run of other words is another clause, where nothing stands in the place of anything.
@@ -27,7 +28,6 @@ _OF_YEAR = re.compile(
     r"\s*(?:\(|(?:in|for|during|at the end of|by the end of|as of)\s+)"
     r"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?((?:19|20)\d\d)\b"
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
 # How a person is addressed, and what one is: none of them takes the place of a first name.
 _TITLES = frozenset(
     "author captain ceo cfo chair chairman chairwoman chief coo cto dame director dr founder general governor judge "
@@ -96,7 +96,7 @@ def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
 def _dated(statement: Reading) -> _Dated:
     """The figures of a statement with their years; a single one may stand behind its year."""
     said = _with_years(statement)
-    years = [number.text for number in statement.numbers if _YEAR.fullmatch(number.text)]
+    years = [number.text for number in statement.numbers if YEARS.fullmatch(number.text)]
     return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
 
 
@@ -106,7 +106,7 @@ def _with_years(reading: Reading) -> _Dated:
     if "respectively" in reading.folded:
         return found
     for number in reading.numbers:
-        if number.kind != "month" and not _YEAR.fullmatch(number.text):
+        if number.kind != "month" and not YEARS.fullmatch(number.text):
             year = _OF_YEAR.match(reading.text, number.end)
             found.append((number, year[1] if year else ""))
     return found
@@ -212,7 +212,7 @@ def _rivals(statement: Reading, one: Word, source: Reading, other: Word) -> bool
     figure, source_figure = statement.number_at(one), source.number_at(other)
     if figure and source_figure:
         # A year takes no amount's place.
-        if bool(_YEAR.fullmatch(figure.text)) != bool(_YEAR.fullmatch(source_figure.text)):
+        if bool(YEARS.fullmatch(figure.text)) != bool(YEARS.fullmatch(source_figure.text)):
             return False
         return figure.kind == source_figure.kind and not any(
             equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
