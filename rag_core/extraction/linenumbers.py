@@ -6,6 +6,7 @@ They are no part of what the lines say, and would stand in the middle of its sen
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mode
@@ -37,14 +38,15 @@ class _Word:
 
 def without_line_numbers(runs: list[Run]) -> list[Run]:
     """The runs without the numbers of their lines, on the left and on the right."""
-    words = [
-        _Word(word, number, *spot)
+    numbered = [
+        (number, run)
         for number, run in enumerate(runs)
         if _NUMBER.fullmatch(run.words[0]) or _NUMBER.fullmatch(run.words[-1])
-        for word, spot in zip(run.words, run.spots.tolist(), strict=True)
-        if _NUMBER.fullmatch(word) and spot[0] == spot[0]
     ]
-    others = _others(runs) if len(words) >= _FEWEST else []
+    words = [word for word in _words(numbered) if _NUMBER.fullmatch(word.text)]
+    others = []
+    if len(words) >= _FEWEST:
+        others = [word for word in _words(enumerate(runs)) if not _NUMBER.fullmatch(word.text)]
     if not others:
         return runs
     kept: dict[int, Run | None] = dict(enumerate(runs))
@@ -61,14 +63,12 @@ def without_line_numbers(runs: list[Run]) -> list[Run]:
     return [run for run in kept.values() if run]
 
 
-def _others(runs: list[Run]) -> list[_Word]:
-    """The words that are no numbers."""
-    return [
-        _Word(word, number, *spot)
-        for number, run in enumerate(runs)
-        for word, spot in zip(run.words, run.spots.tolist(), strict=True)
-        if spot[0] == spot[0] and not _NUMBER.fullmatch(word)
-    ]
+def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
+    """The words of runs, which come with their numbers, as far as their places are known."""
+    for number, run in numbered:
+        for word, spot in zip(run.words, run.spots.tolist(), strict=True):
+            if spot[0] == spot[0]:
+                yield _Word(word, number, *spot)
 
 
 def _columns(numbers: list[_Word]) -> list[list[_Word]]:
