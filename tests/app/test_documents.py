@@ -11,7 +11,7 @@ from pages.documents.table import _configuration
 from pages.shared.jobs import _states
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
-from rag_core.types import DeleteReceipt, DocumentStatus, Page, PageState
+from rag_core.types import DeleteReceipt, DocumentStatus, Job, Page, PageState
 from tests.app.conftest import OpenPage, settle, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, add
 from tests.conftest import make_pdf
@@ -50,13 +50,19 @@ def test_the_server_takes_files_as_large_as_the_setting_says(
     assert config.get_option("server.maxUploadSize") == limit
 
 
-def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
-    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def held(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> tuple[Hold, Job]:
+    """A job that waits with its text stored and its vectors to be made."""
     hold = Hold(monkeypatch)
     hold.on()
     job = engine.submit("bridge.pdf", BRIDGE)
     hold.until_reached()
+    return hold, job
+
+
+def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
+    open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold, job = held(engine, monkeypatch)
     app = open_page("documents")
     (row,) = app.dataframe[0].value.to_dict("records")
     assert (row["Status"], row["Pages"], row["Chunks"]) == ("Found by words", 2, 2)
@@ -72,10 +78,7 @@ def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
 def test_work_that_is_gone_can_be_cancelled(
     open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hold = Hold(monkeypatch)
-    hold.on()
-    job = engine.submit("bridge.pdf", BRIDGE)
-    hold.until_reached()
+    hold, job = held(engine, monkeypatch)
     app = open_page("documents")
     hold.release()
     engine.wait([job.job_id])
