@@ -41,6 +41,7 @@ from rag_core.services.upkeep import mark_clean, sweep
 from rag_core.services.viewing import Viewing
 from rag_core.services.watching import Watching
 from rag_core.settings import Settings
+from rag_core.store.files import clean_collection
 from rag_core.types import (
     Answer,
     AskEvent,
@@ -67,6 +68,7 @@ from rag_core.types import (
     Page,
     PageImage,
     PageKey,
+    Scope,
     SearchResult,
     Status,
     Sync,
@@ -288,14 +290,14 @@ class Engine:
         password : str, optional
             Of an encrypted PDF; kept in memory until the file has been read, never stored.
         """
-        return self._indexer.submit(name, data, collection, on_same_name, password)
+        return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password)
 
     def clashes(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
         """Whether a document of that name but with other content is in the library, or waits to be indexed.
 
         `submit` would replace it, or keep both, as ``on_same_name`` says: a question to ask first.
         """
-        return self._indexer.clashes(name, data, collection)
+        return self._indexer.clashes(name, data, clean_collection(collection))
 
     def add(self, name: str, data: bytes, **options: Any) -> Job:
         """`submit`, and wait until the file is indexed or refused."""
@@ -412,6 +414,16 @@ class Engine:
         """Document ids for names or ids; raises `UnknownDocument`."""
         return self._stores.library.resolve(names)
 
+    def move(self, document_ids: Sequence[str], collection: str) -> None:
+        """Put documents into a collection, which begins with its first document and ends with its last.
+
+        Raises
+        ------
+        CollectionError
+            The name is none, or a document of the same name would be there twice; nothing was moved.
+        """
+        self._stores.library.move(document_ids, clean_collection(collection))
+
     def reindex(
         self,
         document_ids: Sequence[str] | None = None,
@@ -470,7 +482,7 @@ class Engine:
 
         Looked at by `sync_watch`, and from time to time once `start_watching` was called.
         """
-        return self._watching.add(url, collection)
+        return self._watching.add(url, clean_collection(collection))
 
     def watched(self, url: str) -> Watch | None:
         """The watch of a folder or fsspec URL, reachable or not; raises `SettingsError` for what is neither."""
@@ -496,6 +508,7 @@ class Engine:
         question: str,
         *,
         documents: Sequence[str] | None = None,
+        collections: Sequence[str] = (),
         top_k: int | None = None,
         configuration: Configuration | None = None,
     ) -> SearchResult:
@@ -504,8 +517,8 @@ class Engine:
         Parameters
         ----------
         question : str
-        documents : sequence of str, optional
-            Names or ids to search in; all when none is given.
+        documents, collections : sequence of str, optional
+            Names or ids of documents, and names of collections, to search in; everything when none is given.
         top_k : int, optional
             How many passages; wins over the configuration's.
         configuration : Configuration, optional
@@ -513,11 +526,12 @@ class Engine:
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        query = self._searching.query(question, documents, top_k, configuration or AS_SET)
+        within = self._within(documents, collections)
+        query = self._searching.query(question, within, top_k, configuration or AS_SET)
         return finished(self._strategies.search(query, Timer())).result
 
     def ask(
@@ -525,6 +539,7 @@ class Engine:
         question: str,
         *,
         documents: Sequence[str] | None = None,
+        collections: Sequence[str] = (),
         top_k: int | None = None,
         history: Sequence[Message] = (),
         configuration: Configuration | None = None,
@@ -551,12 +566,17 @@ class Engine:
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        asked = self._conversing.ask(question, documents, top_k, history, configuration or AS_SET, search_for)
-        return self._conversing.with_follow_ups(asked, documents) if suggest else asked
+        within = self._within(documents, collections)
+        asked = self._conversing.ask(question, within, top_k, history, configuration or AS_SET, search_for)
+        return self._conversing.with_follow_ups(asked, within) if suggest else asked
+
+    def _within(self, documents: Sequence[str] | None, collections: Sequence[str]) -> Sequence[str] | None:
+        held = self._stores.library.in_collections(collections) if collections else []
+        return [*(documents or ()), *held] or None
 
     def answer(self, question: str, **options: Any) -> Answer:
         """`ask`, without the stream."""
@@ -573,6 +593,7 @@ class Engine:
         question: str,
         *,
         documents: Sequence[str] | None = None,
+        collections: Sequence[str] = (),
         configuration: Configuration | None = None,
     ) -> Explanation:
         """What each stage of `search` found for a question, all ranks and scores, and the gate's verdict.
@@ -580,16 +601,16 @@ class Engine:
         Parameters
         ----------
         question : str
-        documents : sequence of str, optional
-            Names or ids to search in; all when none is given.
+        documents, collections : sequence of str, optional
+            As in `search`.
         configuration : Configuration, optional
             How to retrieve; as set, unless given.
 
         Raises
         ------
-        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        return self._explaining.explain(question, documents, configuration or AS_SET)
+        return self._explaining.explain(question, self._within(documents, collections), configuration or AS_SET)
 
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """For each token of a question, its weight and its best match in a chunk.
@@ -620,9 +641,9 @@ class Engine:
         """Conversations whose title or text holds ``query``: pinned first, then newest."""
         return self._stores.conversations.listed(query)
 
-    def new_conversation(self, documents: Sequence[str] = ()) -> Conversation:
-        """Begin a conversation over these documents, or over all."""
-        return self._stores.conversations.add(documents)
+    def new_conversation(self, scope: Scope | None = None) -> Conversation:
+        """Begin a conversation, over everything unless a scope is given."""
+        return self._stores.conversations.add(scope or Scope())
 
     def conversation(self, conversation_id: str) -> tuple[Conversation, list[Message]]:
         """A conversation and its messages; raises `UnknownConversation`."""
@@ -653,9 +674,9 @@ class Engine:
     def pin(self, conversation_id: str, pinned: bool) -> None:
         self._stores.conversations.update(conversation_id, pinned=pinned)
 
-    def set_scope(self, conversation_id: str, documents: Sequence[str]) -> None:
-        """Choose the documents that a conversation asks over; none means all."""
-        self._stores.conversations.update(conversation_id, documents=list(documents))
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        """Choose what a conversation asks over; raises `UnknownConversation`."""
+        self._stores.conversations.set_scope(conversation_id, scope)
 
     def delete_conversation(self, conversation_id: str) -> None:
         self._stores.conversations.delete(conversation_id)

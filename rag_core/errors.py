@@ -13,6 +13,7 @@
     │   │   └── DocumentTooLarge
     │   ├── ExtractionFailed       ours: a crash, a time-out, out of memory
     │   └── UnknownDocument        a name or id that the library does not hold
+    ├── CollectionError            a name that none can have, none that holds a document, or a document's name taken
     ├── QuestionError              empty or too long, or not one that its strategy can take
     ├── LabelError                 a labelled question that cannot be read, or does not fit the library
     ├── StoreError
@@ -83,6 +84,10 @@ class ExtractionFailed(DocumentError):
 
 class UnknownDocument(DocumentError):
     """A document name or id that the library does not hold."""
+
+
+class CollectionError(RagError):
+    """A collection that cannot be named so, that holds no document, or that holds one of that name already."""
 
 
 class QuestionError(RagError):

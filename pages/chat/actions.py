@@ -10,7 +10,7 @@ from pages.chat.current import current
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared.backend import Backend
 from pages.shared.text import plain
-from rag_core.types import Answer, Message
+from rag_core.types import Answer, Message, Scope
 
 
 def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
@@ -51,7 +51,7 @@ def actions(back: Backend, message: Message) -> None:
     _export(back, key)
 
 
-def follow_ups(back: Backend, message: Message, scope: list[str]) -> None:
+def follow_ups(back: Backend, message: Message, scope: Scope) -> None:
     """Questions to go on with, which the documents answer."""
     if not message.answer or not message.answer.follow_ups:
         return

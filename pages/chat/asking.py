@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from pages.chat.questions import ask, give_back
@@ -15,13 +13,13 @@ from pages.shared.jobs import submit
 from pages.shared.problems import told
 from pages.shared.text import plain
 from pages.shared.warmth import warming
-from rag_core.types import Stage
+from rag_core.types import Scope, Stage
 
 # Seconds that an answer may take without being shown on its way, and between two looks at a longer one.
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
-def prompt(back: Backend, documents: Sequence[str], *, locked: bool) -> None:
+def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
     """The input for questions and PDFs, also while models warm up; ``locked`` while an answer is written.
 
     Its own way to lock and stop is not used: it holds for a script run, and an answer takes longer.
@@ -35,7 +33,7 @@ def prompt(back: Backend, documents: Sequence[str], *, locked: bool) -> None:
         with told():
             held_back = len(st.session_state.get(keys.CLASHES, {}))
             jobs = submit(back.engine, [(one.name, one.getvalue()) for one in given.files])
-            scope = widen(back.engine, documents, jobs)
+            scope = widen(back.engine, asked, jobs)
             question = given.text.strip()
             if question and len(st.session_state.get(keys.CLASHES, {})) > held_back:
                 give_back(question, "a file that came with it is not added yet: its name is taken")

@@ -11,11 +11,12 @@ from pages.chat.strategy import strategy
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.jobs import forget_ended
+from pages.shared.library import still_held
 from rag_core.errors import UnknownConversation
-from rag_core.types import Message
+from rag_core.types import Message, Scope
 
 
-def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequence[str] = ()) -> None:
+def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ()) -> None:
     """Put a question into the open conversation, or a new one, and start the answer.
 
     Where another window has put one there that is still being answered, or has deleted the conversation,
@@ -25,7 +26,7 @@ def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequenc
     forget_ended(back.engine)
     identity = current()
     if identity is None:
-        identity = back.engine.new_conversation(documents).conversation_id
+        identity = back.engine.new_conversation(scope).conversation_id
         choose(identity)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
     history = _messages(back, identity)
@@ -33,19 +34,19 @@ def ask(back: Backend, question: str, documents: Sequence[str], job_ids: Sequenc
         give_back(question)
         return
     back.engine.append(identity, "user", question)
-    back.answers.start(identity, question, documents, history, job_ids, strategy=strategy(back.engine))
+    back.answers.start(identity, question, scope, history, job_ids, strategy=strategy(back.engine))
 
 
 def ask_first(back: Backend, question: str) -> None:
     """Begin a conversation with a question; a second click does nothing."""
     if current() is None:
-        ask(back, question, [])
+        ask(back, question, Scope())
 
 
-def ask_next(back: Backend, message: Message, question: str, documents: Sequence[str]) -> None:
+def ask_next(back: Backend, message: Message, question: str, scope: Scope) -> None:
     """Go on from an answer with a question; a second click does nothing."""
     if _is_last(back, message):
-        ask(back, question, documents)
+        ask(back, question, scope)
 
 
 def answer_again(back: Backend, message: Message) -> None:
@@ -87,11 +88,10 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
     back.answers.start(identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how)
 
 
-def scope_of(back: Backend, identity: str) -> list[str]:
-    """The documents that a conversation is limited to, without those deleted since."""
+def scope_of(back: Backend, identity: str) -> Scope:
+    """What a conversation is limited to, without what is gone since."""
     conversation, _ = back.engine.conversation(identity)
-    known = {one.document_id for one in back.engine.documents()}
-    return [one for one in conversation.documents if one in known]
+    return still_held(conversation.scope, back.engine.documents())
 
 
 def give_back(question: str, why: str = "the conversation has changed in another window") -> None:

@@ -2,70 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from pages.chat.current import current
 from pages.shared import keys
-from pages.shared.library import searchable
+from pages.shared.library import collections, searchable, still_held
 from pages.shared.problems import told
 from pages.shared.text import count
 from rag_core.engine import Engine
-from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job
+from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope
+
+# Before a collection's name among the ids of documents, which have no colon.
+_COLLECTION = "collection:"
 
 
-def scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> list[str]:
-    """Let the reader choose documents; returns their ids, none for all.
+def scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
+    """Let the reader choose documents and collections; returns them.
 
     The choice is stored with the conversation, or waits in the session until it begins. A file dropped into
     it is chosen from the start, though it can be asked only once it has been read.
     """
     can_be_asked = searchable(library)
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
-    names = {one.document_id: one.name for one in [*can_be_asked, *coming]}
+    held = {f"{_COLLECTION}{name}": f"Collection {name} ({n:,})" for name, n in collections(can_be_asked).items()}
+    names = {**held, **{one.document_id: one.name for one in [*can_be_asked, *coming]}}
     identity = conversation.conversation_id if conversation else "new"
     key = f"{keys.SCOPE}_{identity}"
-    stored = list(conversation.documents) if conversation else []
-    chosen = [one for one in st.session_state.get(key, stored) if one in names]
-    options = [*dict.fromkeys([*(one.document_id for one in can_be_asked), *chosen])]
+    stored = conversation.scope if conversation else Scope()
+    chosen = [one for one in st.session_state.get(key, _entries(stored)) if one in names]
+    options = [*dict.fromkeys([*held, *(one.document_id for one in can_be_asked), *chosen])]
     if not options:
-        return []
+        return Scope()
     st.session_state[key] = chosen
 
     def changed() -> None:
         if conversation:
             with told():
-                engine.set_scope(conversation.conversation_id, st.session_state[key])
+                engine.set_scope(conversation.conversation_id, _scope(st.session_state[key]))
 
     st.multiselect(
         "Documents to ask",
         options,
         key=key,
-        format_func=lambda document: names.get(document, ""),
+        format_func=lambda one: names.get(one, ""),
         placeholder=f"All documents ({len(can_be_asked):,})",
         label_visibility="collapsed",
         on_change=changed,
     )
-    _tell_deleted(stored, {one.document_id for one in library}, chosen)
-    return chosen
+    _tell_gone(stored, still_held(stored, library), asks_others=bool(chosen))
+    return _scope(chosen)
 
 
-def widen(engine: Engine, documents: Sequence[str], jobs: Sequence[Job]) -> list[str]:
+def widen(engine: Engine, asked: Scope, jobs: Sequence[Job]) -> Scope:
     """Have files that were dropped into a conversation over some documents be among them; returns all of these."""
-    added = [job.document_id for job in jobs if job.document_id and job.document_id not in documents]
-    if not documents or not added:
-        return list(documents)
-    wider = [*documents, *added]
+    added = [job.document_id for job in jobs if job.document_id and job.document_id not in asked.documents]
+    if not asked or not added:
+        return asked
+    wider = replace(asked, documents=(*asked.documents, *added))
     if identity := current():
         engine.set_scope(identity, wider)
-    st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = wider
+    st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = _entries(wider)
     return wider
 
 
-def _tell_deleted(stored: Sequence[str], kept: Collection[str], chosen: Sequence[str]) -> None:
-    gone = sum(one not in kept for one in stored)
-    if gone:
-        rest = "It now asks the others." if chosen else "It now asks all documents."
+def _entries(asked: Scope) -> list[str]:
+    return [*(f"{_COLLECTION}{name}" for name in asked.collections), *asked.documents]
+
+
+def _scope(entries: Sequence[str]) -> Scope:
+    named = [one.removeprefix(_COLLECTION) for one in entries if one.startswith(_COLLECTION)]
+    return Scope(tuple(one for one in entries if not one.startswith(_COLLECTION)), tuple(named))
+
+
+def _tell_gone(stored: Scope, held: Scope, *, asks_others: bool) -> None:
+    rest = "It now asks the others." if asks_others else "It now asks all documents."
+    if gone := len(stored.documents) - len(held.documents):
         was = "was" if gone == 1 else "were"
         st.caption(f"{count(gone, 'document')} this conversation was limited to {was} deleted. {rest}")
+    if gone := len(stored.collections) - len(held.collections):
+        holds = "holds" if gone == 1 else "hold"
+        st.caption(f"{count(gone, 'collection')} this conversation was limited to {holds} no document. {rest}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import remember
+from pages.shared.library import collection_words
 from pages.shared.problems import told, told_next
 from pages.shared.text import count, plain
-from rag_core.engine import Engine
+from rag_core.engine import DEFAULT_COLLECTION, Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types import DeleteReceipt, DocumentInfo, DocumentStatus
 
@@ -19,7 +20,7 @@ _RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELL
 _LISTED = 10
 
 
-def actions(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     """Buttons for the selected documents."""
     if not chosen:
         return
@@ -37,6 +38,7 @@ def actions(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
             args=[engine, indexed],
             disabled=not indexed,
         )
+        _collect(engine, chosen, collections)
         if again := [one.document_id for one in chosen if one.status in _RETRY]:
             st.button(
                 "Try again",
@@ -73,6 +75,34 @@ def receipts() -> None:
         if len(shown) > _LISTED:
             st.caption(f"and {len(shown) - _LISTED} more")
         st.button("Close", key="close_receipt", type="tertiary", on_click=shown.clear)
+
+
+def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
+    """Let the reader put the selected documents into a collection, an old one or a new one."""
+
+    def moved() -> None:
+        with told():
+            engine.move([one.document_id for one in chosen], st.session_state[into])
+
+    into = "collect_into"
+    with st.popover("Collection", icon=":material/folder:", key="collect_selected"):
+        st.caption("A chat can ask one collection alone.")
+        st.selectbox(
+            "Collection",
+            [*collections, DEFAULT_COLLECTION],
+            index=None,
+            format_func=collection_words,
+            placeholder="Choose one, or type a new name",
+            accept_new_options=True,
+            key=into,
+        )
+        st.button(
+            f"Put {count(len(chosen), 'document')} there",
+            key="collect",
+            type="primary",
+            on_click=moved,
+            disabled=not st.session_state.get(into),
+        )
 
 
 @st.dialog(

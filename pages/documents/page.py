@@ -13,6 +13,7 @@ from pages.documents.uploads import uploads
 from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
+from pages.shared.library import collections
 from pages.shared.problems import problem
 from pages.shared.warmth import warmth
 
@@ -21,11 +22,11 @@ back = backend()
 problem()
 st.title("Documents", anchor=False)
 warmth(back.engine)
-uploads(back.engine)
+documents = back.engine.documents()
+uploads(back.engine, documents)
 clashes(back.engine)
 job_panel(back.engine)
 receipts()
-documents = back.engine.documents()
 if not documents:
     st.info(
         "The library is empty. Drop PDFs on the field above; you can ask them as soon as they are indexed.",
@@ -33,7 +34,7 @@ if not documents:
     )
     st.stop()
 chosen = table(documents)
-actions(back.engine, chosen)
+actions(back.engine, chosen, collections(documents))
 failures(documents)
 if len(chosen) == 1:
     unlock(back.engine, chosen[0])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 import pandas as pd
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.text import count
+from pages.shared.library import collection_words, collections
+from pages.shared.text import count, plain
 from rag_core.types import DocumentInfo, DocumentStatus
 
 _WORDS = {
@@ -25,9 +26,11 @@ _WORDS = {
     DocumentStatus.CANCELLED: "Cancelled",
 }
 _STATUSES = "document_statuses"
+_COLLECTIONS = "document_collections"
 # New, with its chunks stored and their vectors still to be made.
 _BY_WORDS = "Found by words"
-_COLUMNS = ("Name", "Status", "Pages", "Chunks", "Size, kB", "Added")
+_COLUMNS = ("Name", "Collection", "Status", "Pages", "Chunks", "Size, kB", "Added")
+_COLLECTION_WIDTH = 100
 
 
 def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
@@ -40,13 +43,22 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
             label_visibility="collapsed",
             key="document_search",
         )
-    picked = _statuses(documents)
-    shown = [one for one in documents if _matches(one, query) and (not picked or status_words(one) in picked)]
+    statuses = _picked("Status", Counter(map(status_words, documents)), _STATUSES)
+    within = _picked("Collection", Counter(map(_collection, documents)), _COLLECTIONS)
+    shown = [
+        one
+        for one in documents
+        if _matches(one, query)
+        and (not statuses or status_words(one) in statuses)
+        and (not within or _collection(one) in within)
+    ]
     if not shown:
-        of = " of the chosen status" if picked else ""
+        chosen = [name for name, picked in (("status", statuses), ("collection", within)) if picked]
+        of = f" of the chosen {' and '.join(chosen)}" if chosen else ""
         st.caption(f"No document{of} has these words in its name or status.")
         return []
     st.caption(_summary(documents, shown))
+    collected = bool(collections(documents))
     # Streamlit remembers rows by number. When the rows change, a new key makes a new table, and what
     # was selected is selected again by its id, so that no selection slips to another document.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
@@ -58,7 +70,8 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [row for row, one in enumerate(shown) if one.document_id in before]}},
         hide_index=True,
-        column_config=_configuration(wide_status=any(one.reason for one in shown)),
+        column_config=_configuration(wide_status=any(one.reason for one in shown), collected=collected),
+        column_order=[one for one in _COLUMNS if collected or one != "Collection"],
         height=min(38 + 35 * len(shown), 460),
         alt="Documents in the library",
     )
@@ -67,21 +80,20 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     return chosen
 
 
-def _statuses(documents: Sequence[DocumentInfo]) -> list[str]:
-    """Let the reader choose by status, where there is more than one; returns what was chosen, nothing for all."""
-    found = Counter(status_words(one) for one in documents)
-    # A status that no document has any more is no longer offered, and would hide all of them.
-    before = [one for one in st.session_state.get(_STATUSES, []) if one in found]
-    st.session_state[_STATUSES] = before
+def _picked(label: str, found: Mapping[str, int], key: str) -> list[str]:
+    """Let the reader choose of what there is more than one of; returns what was chosen, nothing for all."""
+    # What no document has any more is no longer offered, and would hide all of them.
+    before = [one for one in st.session_state.get(key, []) if one in found]
+    st.session_state[key] = before
     if len(found) < 2:
         return []
     return st.pills(
-        "Status",
+        label,
         list(found),
         selection_mode="multi",
-        format_func=lambda one: f"{one} ({found[one]:,})",
+        format_func=lambda one: f"{plain(one)} ({found[one]:,})",
         label_visibility="collapsed",
-        key=_STATUSES,
+        key=key,
     )
 
 
@@ -101,12 +113,19 @@ def _matches(document: DocumentInfo, query: str) -> bool:
 
 def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> str:
     of = f"{len(shown):,} of " if len(shown) != len(documents) else ""
-    return f"{of}{count(len(documents), 'document')}. Tick rows to open, delete or re-index them."
+    return f"{of}{count(len(documents), 'document')}. Tick rows to open, delete, re-index or collect them."
 
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
-    rows = [(one.name, _status(one), one.pages, one.chunks, ceil(one.size / 1000), one.added_at) for one in documents]
+    rows = [
+        (one.name, _collection(one), _status(one), one.pages, one.chunks, ceil(one.size / 1000), one.added_at)
+        for one in documents
+    ]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+def _collection(document: DocumentInfo) -> str:
+    return collection_words(document.collection)
 
 
 def status_words(document: DocumentInfo) -> str:
@@ -125,11 +144,14 @@ def _status(document: DocumentInfo) -> str:
     return f"{words}: {reason}"
 
 
-def _configuration(*, wide_status: bool) -> dict[str, object]:
+def _configuration(*, wide_status: bool, collected: bool) -> dict[str, object]:
+    # Together no wider than the page on a laptop; a reason that is cut is told whole with its document.
+    room = 420 - (_COLLECTION_WIDTH if collected else 0)
+    status = room * 8 // 15 if wide_status else 130
     return {
-        # Together no wider than the page on a laptop; a reason that is cut is told whole with its document.
-        "Name": st.column_config.TextColumn(width=195 if wide_status else 240),
-        "Status": st.column_config.TextColumn(width=225 if wide_status else 130),
+        "Name": st.column_config.TextColumn(width=min(240, room - status)),
+        "Collection": st.column_config.TextColumn(width=_COLLECTION_WIDTH),
+        "Status": st.column_config.TextColumn(width=status),
         "Pages": st.column_config.NumberColumn(format="localized", width=60),
         "Chunks": st.column_config.NumberColumn(format="localized", width=65),
         # Streamlit's own format for bytes takes its units from the reader's locale: "2.4mB" in British English.

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import submit
-from rag_core.engine import Engine
+from pages.shared.library import collection_words, collections
+from rag_core.engine import DEFAULT_COLLECTION, Engine
+from rag_core.types import DocumentInfo
 
 
-def uploads(engine: Engine) -> None:
-    """Take PDFs; each is handed over once, and the zone is empty again."""
+def uploads(engine: Engine, documents: Sequence[DocumentInfo]) -> None:
+    """Take PDFs, into a collection where there are any; each is handed over once, and the zone is empty again."""
     # A file stays in the widget through all reruns; a new key gives a new, empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
+    made = list(collections(documents))
+    into = made and st.selectbox(
+        "Add to",
+        [DEFAULT_COLLECTION, *made],
+        format_func=collection_words,
+        accept_new_options=True,
+        key=keys.COLLECTION,
+        width=320,
+    )
     files = st.file_uploader(
         "Drop PDFs here, or choose files",
         type="pdf",
@@ -21,6 +34,6 @@ def uploads(engine: Engine) -> None:
         max_upload_size=engine.settings.max_file_mb,
     )
     if files:
-        submit(engine, [(one.name, one.getvalue()) for one in files])
+        submit(engine, [(one.name, one.getvalue()) for one in files], into or DEFAULT_COLLECTION)
         st.session_state[keys.UPLOADER_ROUND] = turn + 1
         st.rerun()

@@ -11,12 +11,10 @@ from pages.shared import keys
 from pages.shared.problems import told
 from pages.shared.text import plain
 from rag_core.engine import Engine
-from rag_core.types import DocumentInfo, Explanation
+from rag_core.types import DocumentInfo, Explanation, Scope
 
 
-def explained(
-    engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Sequence[str]
-) -> Explanation | None:
+def explained(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> Explanation | None:
     """Explain the question, or say what to do first; ``None`` where there is nothing to show.
 
     What was found stays until question, documents or library change, so that a slider moves nothing
@@ -31,13 +29,13 @@ def explained(
             "stage, which words made their scores, and how much each would count in an answer."
         )
         return None
-    library = tuple((one.document_id, one.version_id, one.embedder, one.chunks) for one in documents)
-    signature = (question, tuple(scope), library, engine.threshold, engine.top_k)
+    library = tuple((one.document_id, one.version_id, one.collection, one.embedder, one.chunks) for one in documents)
+    signature = (question, scope, library, engine.threshold, engine.top_k)
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None
         with st.spinner("Searching, stage by stage"), told():
-            explanation = engine.explain(question, documents=scope or None)
+            explanation = engine.explain(question, documents=scope.documents, collections=scope.collections)
         if explanation is None:
             return None
         kept = st.session_state[keys.LAB_EXPLANATION] = (signature, explanation)

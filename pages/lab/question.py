@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
 from pages.shared import keys
-from rag_core.types import DocumentInfo
+from pages.shared.library import collections
+from rag_core.types import DocumentInfo, Scope
 
 
-def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, list[str]]:
-    """Let the reader type a question and choose documents; returns it and their names, none for all.
+def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
+    """Let the reader type a question and choose documents, by their names, and collections.
 
-    Both stand in the address, so that a question can be linked to and sent on.
+    All stand in the address, so that a question can be linked to and sent on.
     """
-    names = list(dict.fromkeys(one.name for one in documents))
-    if keys.LAB_DOCUMENTS not in st.session_state:
-        st.session_state[keys.LAB_DOCUMENTS] = st.query_params.get_all(keys.LAB_DOCUMENT_PARAM)
-    # One that the library does not hold stays in the list: asking then says so.
-    listed = list(dict.fromkeys([*names, *st.session_state[keys.LAB_DOCUMENTS]]))
-    asked, scope = st.columns([2, 1], vertical_alignment="bottom")
+    asked, where = st.columns([2, 1], vertical_alignment="bottom")
     with asked:
         question = st.text_input(
             "Question",
@@ -29,16 +25,34 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, list[str]]:
             placeholder="A question to your documents",
             icon=":material/search:",
         )
-    with scope:
-        chosen = st.multiselect(
+    with where:
+        chosen = _chosen(
             "Documents to ask",
-            listed,
-            key=keys.LAB_DOCUMENTS,
-            placeholder=f"All documents ({len(documents):,})",
-            on_change=_into_address,
+            [one.name for one in documents],
+            keys.LAB_DOCUMENTS,
+            keys.LAB_DOCUMENT_PARAM,
+            f"All documents ({len(documents):,})",
         )
-    return (question or "").strip(), chosen
+        of = _chosen(
+            "Collections to ask",
+            collections(documents),
+            keys.LAB_COLLECTIONS,
+            keys.LAB_COLLECTION_PARAM,
+            "No collection as a whole",
+        )
+    return (question or "").strip(), Scope(tuple(chosen), tuple(of))
 
 
-def _into_address() -> None:
-    st.query_params[keys.LAB_DOCUMENT_PARAM] = st.session_state[keys.LAB_DOCUMENTS]
+def _chosen(label: str, names: Iterable[str], key: str, param: str, placeholder: str) -> list[str]:
+    """Let the reader choose among names, where there are any."""
+    if key not in st.session_state:
+        st.session_state[key] = st.query_params.get_all(param)
+    # One that the library does not hold stays in the list: asking then says so.
+    listed = list(dict.fromkeys([*names, *st.session_state[key]]))
+    if not listed:
+        return []
+
+    def into_address() -> None:
+        st.query_params[param] = st.session_state[key]
+
+    return st.multiselect(label, listed, key=key, placeholder=placeholder, on_change=into_address)

@@ -26,6 +26,7 @@ from rag_core.types import (
     Message,
     Restart,
     Rewritten,
+    Scope,
     SearchResult,
     Stage,
     Strategy,
@@ -52,7 +53,7 @@ class Run:
 
     conversation_id: str
     question: str
-    documents: Sequence[str]
+    scope: Scope
     history: Sequence[Message]
     job_ids: frozenset[str] = frozenset()
     search_for: str | None = None
@@ -92,7 +93,7 @@ class Answers:
         self,
         conversation_id: str,
         question: str,
-        documents: Sequence[str],
+        scope: Scope,
         history: Sequence[Message],
         job_ids: Sequence[str] = (),
         search_for: str | None = None,
@@ -106,7 +107,7 @@ class Answers:
             under_way = self._runs.get(conversation_id)
             if under_way and not under_way.progress.done:
                 return under_way
-            run = Run(conversation_id, question, documents, history, frozenset(job_ids), search_for, strategy)
+            run = Run(conversation_id, question, scope, history, frozenset(job_ids), search_for, strategy)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
             self._threads[conversation_id] = thread
@@ -151,7 +152,8 @@ class Answers:
     def _ask(self, run: Run) -> Answer | None:
         events = self._engine.ask(
             run.question,
-            documents=run.documents or None,
+            documents=run.scope.documents,
+            collections=run.scope.collections,
             history=run.history,
             configuration=Configuration(strategy=run.strategy),
             search_for=run.search_for,

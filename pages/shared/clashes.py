@@ -18,7 +18,7 @@ _CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep
 
 def clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
     """Ask about each file that is held back, until none is; ``on_added`` is called with the job of one kept."""
-    for number, (name, _) in st.session_state.get(keys.CLASHES, {}).items():
+    for number, (name, *_) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
             st.markdown(
                 f":material/content_copy: **{plain(name)}** is in the library already, with other content. Replace it, "

@@ -11,7 +11,7 @@ from pages.shared import keys
 from pages.shared.jobwords import is_embedding, job_label, job_outcome, job_share
 from pages.shared.problems import told
 from pages.shared.text import plain
-from rag_core.engine import Engine, SameName
+from rag_core.engine import DEFAULT_COLLECTION, Engine, SameName
 from rag_core.errors import UnknownDocument
 from rag_core.types import Job, JobState
 
@@ -21,27 +21,29 @@ MOST = 1000
 _SHOWN_OUTCOMES = 3
 
 
-def submit(engine: Engine, files: Sequence[tuple[str, bytes]]) -> list[Job]:
-    """Hand files to the engine and remember their jobs, so that their outcome is told here.
+def submit(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str = DEFAULT_COLLECTION) -> list[Job]:
+    """Hand files to the engine, for a collection, and remember their jobs, so that their outcome is told here.
 
     A file whose name is taken by other content is held back until the reader has said what becomes
     of both.
     """
     jobs: list[Job] = []
     for name, data in files:
-        if engine.clashes(name, data):
+        if engine.clashes(name, data, collection=collection):
             held = st.session_state.setdefault(keys.CLASHES, {})
             # A number is not given anew, so that a second click on a button does not settle the next file.
-            held[max(held, default=-1) + 1] = (name, data)
+            held[max(held, default=-1) + 1] = (name, data, collection)
         else:
-            jobs += hand_over(engine, name, data)
+            jobs += hand_over(engine, name, data, collection)
     return jobs
 
 
-def hand_over(engine: Engine, name: str, data: bytes, *, on_same_name: SameName = "replace") -> list[Job]:
+def hand_over(
+    engine: Engine, name: str, data: bytes, collection: str, *, on_same_name: SameName = "replace"
+) -> list[Job]:
     """Queue one file and remember its job; a failure is told where it happens, and gives none."""
     with told():
-        job = engine.submit(name, data, on_same_name=on_same_name)
+        job = engine.submit(name, data, collection=collection, on_same_name=on_same_name)
         remember([job])
         return [job]
     return []

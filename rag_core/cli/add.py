@@ -11,7 +11,7 @@ import typer
 from rag_core.cli import console, rows
 from rag_core.cli.opening import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, sources
-from rag_core.engine import Engine
+from rag_core.engine import DEFAULT_COLLECTION, Engine
 from rag_core.errors import UnknownDocument
 from rag_core.store.files import clean_name
 from rag_core.types import DocumentStatus, Job
@@ -22,7 +22,7 @@ AHEAD = 64
 
 def add(
     paths: Annotated[list[Path], typer.Argument(help="PDFs, folders, zip archives.", show_default=False)],
-    collection: Annotated[str, typer.Option(help="Collection to add to.")] = "default",
+    collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep a document of the same name beside the new one.")] = False,
     password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
     as_json: Json = False,

@@ -17,7 +17,8 @@ from rag_core.cli.ask import ask, search
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.opening import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.watch import watch
-from rag_core.errors import LabelError, QuestionError, RagError, SettingsError, UnknownDocument
+from rag_core.engine import DEFAULT_COLLECTION
+from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
 from rag_core.types import JobState
 
 # How Typer says that a command was interrupted from the keyboard.
@@ -58,7 +59,9 @@ def list_documents(as_json: Json = False) -> None:
         console.note("The library is empty. The command add fills it.")
     else:
         found = [row | {"added_at": one.added_at} for row, one in zip(found, documents, strict=True)]
-        columns = ("document", "pages", "chunks", "status", "added_at", "reason")
+        # Most libraries are not parted.
+        parted = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
+        columns = ("document", *parted, "pages", "chunks", "status", "added_at", "reason")
         console.table(found, columns, numeric=("pages", "chunks"))
 
 
@@ -78,6 +81,24 @@ def delete(
             else:
                 removed = console.count(receipt.chunks_removed, "chunk")
                 console.line(f"{receipt.document}: {removed} removed, {receipt.chunks_remaining:,} remaining")
+
+
+@app.command()
+def move(
+    documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
+    collection: Annotated[str, typer.Option(help="Collection to put them into.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Put documents into a collection."""
+    with open_engine() as engine:
+        moved = engine.resolve(documents)
+        engine.move(moved, collection)
+        for document_id in moved:
+            document = engine.document(document_id)
+            if as_json:
+                console.emit(rows.listed(document))
+            else:
+                console.line(f"{document.name}: now in {document.collection}")
 
 
 app.command()(search)
@@ -151,7 +172,7 @@ def main() -> None:
         sys.exit(code)
     except TyperException as error:
         _say(RagError(error.format_message()), WRONG_USE)
-    except (LabelError, QuestionError, UnknownDocument, SettingsError) as error:
+    except (CollectionError, LabelError, QuestionError, UnknownDocument, SettingsError) as error:
         _say(error, WRONG_USE)
     except RagError as error:
         _say(error, FAILED)

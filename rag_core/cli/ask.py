@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,14 @@ import typer
 from rag_core.cli import console, rows
 from rag_core.cli.opening import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
-from rag_core.errors import QuestionError, UnknownDocument
-from rag_core.types import Configuration, Strategy
+from rag_core.errors import CollectionError, QuestionError, UnknownDocument
+from rag_core.types import Configuration, Scope, Strategy
 
 Documents = Annotated[
     list[str] | None, typer.Option("--document", help="Name of a document to search in; may be given again.")
+]
+Collections = Annotated[
+    list[str] | None, typer.Option("--collection", help="Collection to search in; may be given again.")
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How many passages.")]
 Questions = Annotated[
@@ -32,6 +36,7 @@ Question = Annotated[str | None, typer.Argument(show_default=False)]
 def search(
     question: Question = None,
     document: Documents = None,
+    collection: Collections = None,
     top_k: TopK = None,
     strategy: HowToSearch = "plain",
     questions: Questions = None,
@@ -39,17 +44,18 @@ def search(
 ) -> None:
     """Find passages for a question, without an answer."""
 
-    def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
+    def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = Configuration(strategy=strategy)
-        found = engine.search(text, documents=names, top_k=top_k, configuration=how)
+        found = engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
         return rows.searched(found, question_id)
 
-    _each_question(run, console.passages, question, questions, document, as_json)
+    _each_question(run, console.passages, question, questions, _scope(document, collection), as_json)
 
 
 def ask(
     question: Question = None,
     document: Documents = None,
+    collection: Collections = None,
     top_k: TopK = None,
     strategy: HowToSearch = "plain",
     questions: Questions = None,
@@ -57,17 +63,19 @@ def ask(
 ) -> None:
     """Answer a question with citations, or say that nothing tells."""
 
-    def run(engine: Engine, text: str, names: list[str] | None, question_id: str | None) -> dict[str, Any]:
+    def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = Configuration(strategy=strategy)
-        answer = engine.answer(text, documents=names, top_k=top_k, configuration=how)
+        answer = engine.answer(text, **asdict(scope), top_k=top_k, configuration=how)
         return rows.answered(answer, question_id)
 
-    _each_question(run, console.answer, question, questions, document, as_json)
+    _each_question(run, console.answer, question, questions, _scope(document, collection), as_json)
 
 
-def _each_question(
-    run: Any, show: Any, question: str | None, file: Path | None, documents: list[str] | None, as_json: bool
-) -> None:
+def _scope(documents: list[str] | None, collections: list[str] | None) -> Scope:
+    return Scope(tuple(documents or ()), tuple(collections or ()))
+
+
+def _each_question(run: Any, show: Any, question: str | None, file: Path | None, given: Scope, as_json: bool) -> None:
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
     asked: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
@@ -77,8 +85,8 @@ def _each_question(
             engine.warm_up_search()
         for one in asked:
             try:
-                row = run(engine, one["question"], one.get("documents") or documents, one["id"])
-            except (QuestionError, UnknownDocument) as error:
+                row = run(engine, one["question"], one.get("scope") or given, one["id"])
+            except (CollectionError, QuestionError, UnknownDocument) as error:
                 if file is None:
                     raise
                 failed = True
@@ -105,12 +113,12 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-            found.append({"id": row["id"], "question": row["question"], "documents": row.get("documents")})
-            names = found[-1]["documents"] or []
+            names = row.get("documents") or []
             if not isinstance(row["question"], str) or not isinstance(names, list):
                 raise TypeError
             if not all(isinstance(name, str) for name in names):
                 raise TypeError
+            found.append({"id": row["id"], "question": row["question"], "scope": Scope(tuple(names))})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise typer.BadParameter(
                 f'Line {number} of {file} is not a JSON object with "id", "question" and maybe a list "documents".'

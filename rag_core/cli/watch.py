@@ -9,12 +9,12 @@ import typer
 
 from rag_core.cli import console, rows
 from rag_core.cli.opening import SOME_FAILED, Json, open_engine
-from rag_core.engine import Engine
+from rag_core.engine import DEFAULT_COLLECTION, Engine
 
 
 def watch(
     folder: Annotated[str | None, typer.Argument(help="Folder or fsspec URL.", show_default=False)] = None,
-    collection: Annotated[str, typer.Option(help="Collection to add to.")] = "default",
+    collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     remove: Annotated[bool, typer.Option("--remove", help="Watch it no longer; its documents stay.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Go on looking until stopped.")] = False,
     as_json: Json = False,

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Select, and_, case, func, or_, select
 
-from rag_core.errors import UnknownDocument
+from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.codec import page_from_row
 from rag_core.store.database import Database, as_utc, batches
-from rag_core.store.files import folded
+from rag_core.store.files import LONGEST_NAME, folded
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.types import DocumentInfo, DocumentStatus, Page
 
@@ -32,6 +32,8 @@ _LISTED = {
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
 _GONE = "That document is no longer in the library. It may have been deleted."
+# Documents whose removal has begun.
+GOING = select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
 _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
     hidden_texts,
     and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
@@ -116,6 +118,20 @@ class Catalogue:
                 "The list of documents shows the names."
             )
         return list(dict.fromkeys(one for name in wanted for one in by_key[name]))
+
+    def in_collections(self, names: Sequence[str]) -> list[str]:
+        """Ids of the documents in these collections; raises `CollectionError` where one holds none."""
+        query = select(documents.c.id, documents.c.collection).where(documents.c.collection.in_(names), ~GOING)
+        with self._db.read() as connection:
+            rows = connection.execute(query).all()
+        held = {row.collection for row in rows}
+        for name in names:
+            if name not in held:
+                raise CollectionError(
+                    f"No document is in a collection named {name[:LONGEST_NAME]!r}. "
+                    "The list of documents shows which they are in."
+                )
+        return [row.id for row in rows]
 
     def counts(self) -> dict[str, int]:
         """Searchable documents, and the pages and chunks of their active versions."""

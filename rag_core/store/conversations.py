@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
 
 from rag_core.errors import UnknownConversation
 from rag_core.store.codec import answer_from_json, answer_to_json
 from rag_core.store.database import Database, as_utc, new_id, now
-from rag_core.store.schema import conversations, messages, preferences
-from rag_core.types import Answer, Conversation, Message
+from rag_core.store.schema import conversation_collections, conversations, messages, preferences
+from rag_core.types import Answer, Conversation, Message, Scope
 
 UNTITLED = "New chat"
 TITLE_CHARS = 80
@@ -33,23 +33,28 @@ class ConversationStore:
             )
             statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), holds.exists()))
         with self._db.read() as connection:
-            return [_conversation(row) for row in connection.execute(statement)]
+            rows = connection.execute(statement).all()
+            collections = _collections(connection, select(conversation_collections))
+        return [_conversation(row, collections) for row in rows]
 
-    def add(self, documents: Sequence[str]) -> Conversation:
-        """Begin an empty conversation over these documents (all, when none is named)."""
+    def add(self, scope: Scope) -> Conversation:
+        """Begin an empty conversation."""
         moment = now()
         values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment}
         with self._db.begin() as connection:
-            connection.execute(insert(conversations).values(**values, pinned=False, documents=list(documents)))
+            connection.execute(insert(conversations).values(**values, pinned=False, documents=list(scope.documents)))
+            _add_collections(connection, str(values["id"]), scope.collections)
         return self.get(str(values["id"]))
 
     def get(self, conversation_id: str) -> Conversation:
         """One conversation; raises `UnknownConversation`."""
         with self._db.read() as connection:
             row = connection.execute(select(conversations).where(conversations.c.id == conversation_id)).first()
+            of = conversation_collections.c.conversation_id == conversation_id
+            collections = _collections(connection, select(conversation_collections).where(of))
         if row is None:
             raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
-        return _conversation(row)
+        return _conversation(row, collections)
 
     def gate_scores(self, name: str, most: int) -> list[float]:
         """The scores of that name by which the newest answers were given or refused, newest first."""
@@ -98,12 +103,22 @@ class ConversationStore:
             connection.execute(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
-        """Change title, pinned or documents; raises `UnknownConversation`."""
+        """Change title or pinned; raises `UnknownConversation`."""
         query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
         with self._db.begin() as connection:
             changed = connection.execute(query).rowcount
         if not changed:
             self.get(conversation_id)
+
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        """Change what a conversation asks over; raises `UnknownConversation`."""
+        self.get(conversation_id)
+        of = conversation_collections.c.conversation_id == conversation_id
+        query = update(conversations).where(conversations.c.id == conversation_id)
+        with self._db.begin() as connection:
+            connection.execute(query.values(documents=list(scope.documents)))
+            connection.execute(delete(conversation_collections).where(of))
+            _add_collections(connection, conversation_id, scope.collections)
 
     def delete(self, conversation_id: str) -> None:
         """Remove a conversation and its messages."""
@@ -138,12 +153,25 @@ def _message(row: Any) -> Message:
     )
 
 
-def _conversation(row: Any) -> Conversation:
+def _add_collections(connection: Connection, conversation_id: str, collections: Sequence[str]) -> None:
+    rows = [{"conversation_id": conversation_id, "collection": one} for one in dict.fromkeys(collections)]
+    if rows:
+        connection.execute(insert(conversation_collections), rows)
+
+
+def _collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in connection.execute(query.order_by(conversation_collections.c.collection)):
+        found.setdefault(row.conversation_id, []).append(row.collection)
+    return found
+
+
+def _conversation(row: Any, collections: Mapping[str, Sequence[str]]) -> Conversation:
     return Conversation(
         conversation_id=row.id,
         title=row.title,
         created_at=as_utc(row.created_at),
         updated_at=as_utc(row.updated_at),
         pinned=bool(row.pinned),
-        documents=tuple(row.documents),
+        scope=Scope(tuple(row.documents), tuple(collections.get(row.id, ()))),
     )

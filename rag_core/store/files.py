@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
+from rag_core.errors import CollectionError, DataFolderUnwritable, SettingsError, StoreUnavailable
 
 LONGEST_NAME = 200
 _ADDRESS = "[0-9a-f]{64}"
@@ -36,6 +36,14 @@ def clean_name(name: str) -> str:
     'passwd.pdf'
     """
     return folded(re.split(r"[\\/]", name)[-1]) or "unnamed.pdf"
+
+
+def clean_collection(name: str) -> str:
+    """A collection's name as it is stored, in one line; raises `CollectionError` where nothing of it can be seen."""
+    clean = folded(name)
+    if not clean:
+        raise CollectionError("A collection needs a name. Give it one with letters or digits.")
+    return clean
 
 
 def folded(name: str) -> str:

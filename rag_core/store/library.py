@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
@@ -9,9 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from rag_core.store.catalogue import Catalogue
+from rag_core.errors import CollectionError
+from rag_core.store.catalogue import GOING, Catalogue
 from rag_core.store.codec import page_to_row, span_to_row
-from rag_core.store.database import as_utc, new_id, now
+from rag_core.store.database import as_utc, batches, new_id, now
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
@@ -94,10 +96,7 @@ class Library(Catalogue):
 
     def find_name(self, name: str, collection: str) -> str | None:
         """The document of that name in the collection, if there is one."""
-        going = select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing")
-        query = select(documents.c.id).where(
-            documents.c.name == name, documents.c.collection == collection, ~going.exists()
-        )
+        query = select(documents.c.id).where(documents.c.name == name, documents.c.collection == collection, ~GOING)
         with self._db.read() as connection:
             return connection.execute(query).scalar()
 
@@ -138,6 +137,22 @@ class Library(Catalogue):
             if job is not None:
                 connection.execute(insert(jobs).values({**job, "document_id": document_id, "version_id": version_id}))
         return document_id, version_id
+
+    def move(self, document_ids: Sequence[str], collection: str) -> None:
+        """Put documents into a collection, all or none; raises `CollectionError` where a name would be there twice."""
+        moved = [documents.c.id.in_(run) for run in batches(list(document_ids))]
+        with self._db.begin() as connection:
+            for of in moved:
+                connection.execute(update(documents).where(of).values(collection=collection))
+            there = select(documents.c.name).where(documents.c.collection == collection, ~GOING)
+            names = Counter(connection.execute(there).scalars())
+            for of in moved:
+                for name in connection.execute(select(documents.c.name).where(of)).scalars():
+                    if names[name] > 1:
+                        raise CollectionError(
+                            f"{name} would be in the collection {collection!r} twice. Nothing was moved; leave one of "
+                            "the two where it is, or delete it."
+                        )
 
     def update_version(self, version_id: str, **values: Any) -> None:
         with self._db.begin() as connection:

@@ -188,6 +188,14 @@ conversations = Table(
     Column("documents", JSON, nullable=False),
 )
 
+# Conversations over whole collections, as they are by the time of a question.
+conversation_collections = Table(
+    "conversation_collections",
+    metadata,
+    Column("conversation_id", String(32), ForeignKey("conversations.id", ondelete="CASCADE"), primary_key=True),
+    Column("collection", Text, primary_key=True),
+)
+
 messages = Table(
     "messages",
     metadata,

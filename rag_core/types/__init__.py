@@ -20,7 +20,7 @@ from rag_core.types.answers import (
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import PAGE_BREAK, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
-from rag_core.types.conversations import Conversation, Feedback, Message
+from rag_core.types.conversations import Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DeleteReceipt,
     DocumentInfo,
@@ -138,6 +138,7 @@ __all__ = [
     "Restart",
     "Rewritten",
     "RiskPoint",
+    "Scope",
     "SearchResult",
     "Stage",
     "StageRanking",

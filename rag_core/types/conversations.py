@@ -20,15 +20,26 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """What is asked over: these documents, by id, and all that these collections hold; everything if it is empty."""
+
+    documents: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.collections)
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
-    """A stored conversation, without its messages. ``documents`` is its scope; empty means all."""
+    """A stored conversation, without its messages."""
 
     conversation_id: str
     title: str
     created_at: datetime
     updated_at: datetime
     pinned: bool
-    documents: tuple[str, ...]
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)

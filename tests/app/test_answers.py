@@ -11,7 +11,7 @@ import pytest
 
 from pages.shared.answers import NOTHING_WRITTEN, Answers, Progress, Run
 from rag_core.errors import GeneratorTimeout, IndexMismatch
-from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, Rewritten, SearchResult, Stage
+from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, Rewritten, Scope, SearchResult, Stage
 
 GATE = Gate("rerank", 0.8, 0.6, True)
 FOUND = SearchResult("Why?", (), GATE, {}, steps=("Searched for “Why?”",))
@@ -39,7 +39,7 @@ class ScriptedEngine:
 
 def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Run]:
     engine = ScriptedEngine(play)
-    return engine, Answers(engine).start("c", "Why?", [], [])  # type: ignore[arg-type]
+    return engine, Answers(engine).start("c", "Why?", Scope(), [])  # type: ignore[arg-type]
 
 
 def follow(run: Run) -> Iterator[Progress]:
@@ -172,7 +172,7 @@ def test_a_question_waits_for_the_files_that_came_with_it() -> None:
         job_id="j", name="a.pdf", kind="index", state="running", stage="reading", done=1, total=2, remaining_s=None
     )
     engine.active = [job]
-    run = Answers(engine).start("c", "Why?", [], [], ["j"])  # type: ignore[arg-type]
+    run = Answers(engine).start("c", "Why?", Scope(), [], ["j"])  # type: ignore[arg-type]
     waiting = next(one for one in follow(run) if one.stages)
     assert waiting.stages[0].label == "Indexing a.pdf: page 1 of 2"
     engine.active = []
@@ -188,7 +188,7 @@ def test_close_stops_and_stores() -> None:
 
     engine = ScriptedEngine(play)
     answers = Answers(engine)  # type: ignore[arg-type]
-    run = answers.start("c", "Why?", [], [])
+    run = answers.start("c", "Why?", Scope(), [])
     next(one for one in follow(run) if one.text)
     assert answers.running("c") is run
     answers.close()

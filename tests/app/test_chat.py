@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.answers import Answers, Run
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
-from rag_core.types import REFUSAL, AnswerState
+from rag_core.types import REFUSAL, AnswerState, Scope
 from tests.app.conftest import OpenPage, answered, conversation_of, plain_text, settle, shown, texts
 from tests.conftest import make_pdf
 
@@ -198,16 +198,38 @@ def test_scope_is_stored_and_holds(open_page: OpenPage, engine: Engine) -> None:
     ask(app, LENGTH)
     identity = conversation_of(app)
     conversation, messages = engine.conversation(identity)
-    assert conversation.documents == (ids["canal"],)
+    assert conversation.scope.documents == (ids["canal"],)
     answer = messages[-1].answer
     assert answer is not None
     assert {one.document for one in answer.passages} == {"canal.pdf"}
     assert open_page(c=identity).multiselect[0].value == [ids["canal"]]
 
 
+def test_a_conversation_over_a_collection_asks_what_it_holds_by_then(open_page: OpenPage, engine: Engine) -> None:
+    engine.add("canal.pdf", CANAL, collection="Works")
+    bridge = add(engine, bridge=BRIDGE)["bridge"]
+    app = open_page()
+    assert app.multiselect[0].options[0] == "Collection Works (1)"
+    app.multiselect[0].select("collection:Works").run()
+    ask(app, LENGTH)
+    identity = conversation_of(app)
+    assert engine.conversation(identity)[0].scope == Scope(collections=("Works",))
+    assert "412 metres" not in "\n".join(answer_texts(app))
+    engine.move([bridge], "Works")
+    assert "412 metres" in "\n".join(answer_texts(ask(open_page(c=identity), LENGTH)))
+
+
+def test_a_collection_that_is_gone_is_told(open_page: OpenPage, engine: Engine) -> None:
+    add(engine, bridge=BRIDGE)
+    identity = engine.new_conversation(Scope(collections=("Works",))).conversation_id
+    app = open_page(c=identity)
+    assert "1 collection this conversation was limited to holds no document. It now asks all" in texts(app)
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
+
+
 def test_a_scope_whose_documents_are_gone_says_so(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE, canal=CANAL)
-    identity = engine.new_conversation([ids["canal"]]).conversation_id
+    identity = engine.new_conversation(Scope((ids["canal"],))).conversation_id
     engine.delete([ids["canal"]])
     app = open_page(c=identity)
     assert "It now asks all documents." in texts(app)

@@ -125,8 +125,11 @@ def test_documents_are_chosen_by_status(open_page: OpenPage, engine: Engine) -> 
     assert list(rows(app)) == ["bridge.pdf"]
 
 
-def test_all_columns_have_room_beside_the_sidebar_of_a_laptop() -> None:
-    widths = [int(one["width"]) for one in _configuration(wide_status=True).values()]
+@pytest.mark.parametrize("collected", [False, True])
+@pytest.mark.parametrize("wide_status", [False, True])
+def test_all_columns_have_room_beside_the_sidebar_of_a_laptop(wide_status: bool, collected: bool) -> None:
+    columns = _configuration(wide_status=wide_status, collected=collected)
+    widths = [int(one["width"]) for name, one in columns.items() if collected or name != "Collection"]
     assert sum(widths) <= 780
 
 
@@ -221,3 +224,49 @@ def test_a_refused_file_can_be_tried_again(open_page: OpenPage, engine: Engine) 
     app.button(key="retry_selected").click().run()
     assert not app.exception
     assert len(engine.jobs()) == before + 1
+
+
+def test_selected_documents_are_put_into_a_collection(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, bridge=BRIDGE, canal=CANAL)
+    app = open_page("documents", d=ids["bridge"])
+    assert "Collection" not in app.dataframe[0].proto.column_order
+    assert app.button(key="collect").disabled
+    # A new name has to be typed in a browser: this double of the field takes those listed alone.
+    engine.move([ids["canal"]], "Works")
+    app = open_page("documents", d=ids["bridge"])
+    assert dict(app.dataframe[0].value[["Name", "Collection"]].itertuples(index=False)) == {
+        "bridge.pdf": "No collection",
+        "canal.pdf": "Works",
+    }
+    (within,) = app.get("button_group")
+    within.set_value(["No collection"]).run()
+    assert list(rows(app)) == ["bridge.pdf"]
+    app.selectbox(key="collect_into").set_value("Works").run()
+    app.button(key="collect").click().run()
+    assert {one.collection for one in engine.documents()} == {"Works"}
+    assert sorted(rows(app)) == ["bridge.pdf", "canal.pdf"]
+
+
+def test_a_name_that_a_collection_holds_already_is_told(open_page: OpenPage, engine: Engine) -> None:
+    engine.add("bridge.pdf", CANAL, collection="Works")
+    job = engine.add("bridge.pdf", BRIDGE)
+    app = open_page("documents", d=job.document_id)
+    app.selectbox(key="collect_into").set_value("Works").run()
+    app.button(key="collect").click().run()
+    assert "twice" in app.error[0].value
+    assert engine.document(str(job.document_id)).collection != "Works"
+
+
+def test_uploads_go_into_the_collection_chosen(open_page: OpenPage, engine: Engine) -> None:
+    engine.add("bridge.pdf", BRIDGE, collection="Works")
+    app = open_page("documents")
+    app.selectbox(key="upload_collection").set_value("Works").run()
+    app.file_uploader[0].upload("canal.pdf", CANAL, "application/pdf").run()
+    settle(app, lambda app: rows(app).get("canal.pdf") == "Ready")
+    assert {one.name: one.collection for one in engine.documents()} == {"bridge.pdf": "Works", "canal.pdf": "Works"}
+    # A name is taken within its collection: what is kept beside it stays there as well.
+    other = make_pdf("The Tell bridge was never built.")
+    app.file_uploader[0].upload("bridge.pdf", other, "application/pdf").run()
+    app.button(key="clash_keep_0").click().run()
+    settle(app, lambda app: rows(app).get("bridge (2).pdf") == "Ready")
+    assert {one.collection for one in engine.documents()} == {"Works"}

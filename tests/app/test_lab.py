@@ -96,6 +96,15 @@ def test_only_the_documents_of_the_address_are_asked(open_page: OpenPage, librar
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
 
 
+def test_only_the_collections_of_the_address_are_asked(open_page: OpenPage, library: Engine) -> None:
+    (canal,) = library.resolve(["canal.pdf"])
+    library.move([canal], "Works")
+    app = open_page("lab", question=LENGTH, collection="Works")
+    assert {row["document"] for stage in stages(app) for row in stage["rows"]} == {"canal.pdf"}
+    app.multiselect(key=keys.LAB_COLLECTIONS).set_value([]).run()
+    assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
+
+
 def test_a_document_that_is_not_there_is_told(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH, document="gone.pdf")
     assert "gone" in app.error[0].value

@@ -18,7 +18,7 @@ from rag_core.errors import (
     SettingsError,
     UnknownConversation,
 )
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types import DocumentStatus, JobState, Scope
 from tests.conftest import make_pdf
 from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, assert_in_agreement, indexed, names_found, opened
 
@@ -260,12 +260,12 @@ def test_an_answer_comes_back_as_it_was_given_after_a_restart(tmp_path: Path) ->
     with opened(tmp_path / "data") as engine:
         document_id = indexed(engine, "a.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
-        one = engine.new_conversation([document_id]).conversation_id
+        one = engine.new_conversation(Scope((document_id,))).conversation_id
         engine.append(one, "assistant", answer.text, answer)
     with opened(tmp_path / "data") as engine:
         conversation, (message,) = engine.conversation(one)
         assert message.answer == answer
-        assert conversation.documents == (document_id,)
+        assert conversation.scope.documents == (document_id,)
 
 
 @pytest.fixture
@@ -340,10 +340,10 @@ def test_turns_can_be_taken_out(engine: Engine, three: list[str]) -> None:
 
 
 def test_a_scope_is_kept_and_taken_back(engine: Engine, three: list[str]) -> None:
-    engine.set_scope(three[0], ["d1", "d2"])
-    assert engine.conversation(three[0])[0].documents == ("d1", "d2")
-    engine.set_scope(three[0], [])
-    assert engine.conversation(three[0])[0].documents == ()
+    engine.set_scope(three[0], Scope(("d1", "d2")))
+    assert engine.conversation(three[0])[0].scope.documents == ("d1", "d2")
+    engine.set_scope(three[0], Scope())
+    assert engine.conversation(three[0])[0].scope.documents == ()
 
 
 def test_a_conversation_that_is_not_stored_is_an_error_of_its_own(engine: Engine) -> None:
@@ -352,7 +352,7 @@ def test_a_conversation_that_is_not_stored_is_an_error_of_its_own(engine: Engine
         lambda: engine.append("nothing", "user", "text"),
         lambda: engine.rename("nothing", "title"),
         lambda: engine.pin("nothing", True),
-        lambda: engine.set_scope("nothing", []),
+        lambda: engine.set_scope("nothing", Scope()),
     ):
         with pytest.raises(UnknownConversation):
             call()

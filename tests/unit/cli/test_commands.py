@@ -349,3 +349,16 @@ def test_a_strategy_tells_its_steps_and_what_it_took(run: Run, library: Path, mo
         assert (code, rows) == (cli.WRONG_USE, [])
         assert "Ask for it instead" in errors
         assert run("search", QUESTION, "--strategy", "magic")[0] == cli.WRONG_USE
+
+
+def test_a_collection_is_searched_alone(run: Run, library: Path) -> None:
+    assert "collection" not in run("list", as_json=False)[1][0]["shown"]
+    code, rows, _ = run("move", "orchard.pdf", "--collection", "Fruit")
+    assert (code, [row["collection"] for row in rows]) == (0, ["Fruit"])
+    assert "Fruit" in run("list", as_json=False)[1][0]["shown"]
+    _, (found,), _ = run("search", QUESTION, "--collection", "Fruit")
+    assert {one["document"] for one in found["passages"]} == {"orchard.pdf"}
+    _, (found,), _ = run("search", QUESTION, "--collection", "Fruit", "--document", "harbour.pdf")
+    assert {one["document"] for one in found["passages"]} == {"orchard.pdf", "harbour.pdf"}
+    code, _, error = run("ask", QUESTION, "--collection", "Vegetables")
+    assert (code, "collection named 'Vegetables'" in error) == (cli.WRONG_USE, True)

@@ -1,0 +1,127 @@
+"""Collections: documents put together, and asked alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_core.engine import DEFAULT_COLLECTION, Engine
+from rag_core.errors import CollectionError
+from rag_core.types import AnswerState, Scope
+from tests.conftest import make_pdf
+from tests.unit.engines import (
+    ASK_BUDGET,
+    ASK_PENGUINS,
+    BUDGET,
+    COPPER,
+    PENGUINS,
+    assert_in_agreement,
+    indexed,
+    names_found,
+    opened,
+)
+
+
+def held(engine: Engine) -> dict[str, str]:
+    return {one.name: one.collection for one in engine.documents()}
+
+
+@pytest.fixture
+def parted(engine: Engine) -> dict[str, str]:
+    """A document in a collection and two in none; their ids by name."""
+    return {
+        "bridge": indexed(engine, "bridge.pdf", BUDGET, collection="Works"),
+        "birds": indexed(engine, "birds.pdf", PENGUINS),
+        "mine": indexed(engine, "mine.pdf", COPPER),
+    }
+
+
+def test_only_what_a_collection_holds_is_searched(engine: Engine, parted: dict[str, str]) -> None:
+    assert names_found(engine, ASK_BUDGET, collections=["Works"]) == ["bridge.pdf"]
+    assert names_found(engine, ASK_PENGUINS, collections=["Works"]) == []
+    assert engine.answer(ASK_PENGUINS, collections=["Works"]).state is AnswerState.ABSTAINED
+    assert {one.document for one in engine.explain(ASK_PENGUINS, collections=["Works"]).passages} == {"bridge.pdf"}
+
+
+def test_documents_and_collections_add_up(engine: Engine, parted: dict[str, str]) -> None:
+    for question, name in ((ASK_BUDGET, "bridge.pdf"), (ASK_PENGUINS, "birds.pdf")):
+        assert names_found(engine, question, documents=["birds.pdf"], collections=["Works"]) == [name]
+    found = engine.search(ASK_BUDGET, documents=["birds.pdf"], collections=["Works"])
+    assert {one.document for one in found.passages} == {"bridge.pdf", "birds.pdf"}
+
+
+def test_what_is_moved_is_found_where_it_is_now(engine: Engine, parted: dict[str, str]) -> None:
+    engine.move([parted["birds"], parted["mine"]], "  Animals\nand\tstones ")
+    assert held(engine) == {
+        "bridge.pdf": "Works",
+        "birds.pdf": "Animals and stones",
+        "mine.pdf": "Animals and stones",
+    }
+    assert names_found(engine, ASK_PENGUINS, collections=["Animals and stones"]) == ["birds.pdf"]
+    engine.move([parted["birds"]], DEFAULT_COLLECTION)
+    assert names_found(engine, ASK_PENGUINS, collections=["Animals and stones"]) == []
+    assert_in_agreement(engine)
+
+
+def test_a_document_stays_in_its_collection_when_it_is_indexed_again(engine: Engine, parted: dict[str, str]) -> None:
+    engine.wait([engine.reindex([parted["bridge"]]).job_id, engine.reindex(chunk_tokens=64).job_id])
+    engine.add("bridge.pdf", make_pdf("The bridge is now of steel."), collection="Works")
+    assert held(engine)["bridge.pdf"] == "Works"
+    assert len(engine.documents()) == 3
+
+
+def test_a_name_is_free_in_another_collection(engine: Engine, parted: dict[str, str]) -> None:
+    other = make_pdf("Another text about a bridge of wood.")
+    assert engine.clashes("bridge.pdf", other, collection="Works")
+    assert not engine.clashes("bridge.pdf", other, collection="Plans")
+    engine.add("bridge.pdf", other, collection="Plans")
+    assert sorted(one.collection for one in engine.documents() if one.name == "bridge.pdf") == ["Plans", "Works"]
+
+
+def test_nothing_is_moved_where_a_name_would_be_twice_in_a_collection(engine: Engine, parted: dict[str, str]) -> None:
+    twin = indexed(engine, "bridge.pdf", "Another text about a bridge of wood.")
+    with pytest.raises(CollectionError, match=r"bridge\.pdf .*'Works' twice"):
+        engine.move([parted["birds"], twin], "Works")
+    with pytest.raises(CollectionError, match="Nothing was moved"):
+        engine.move([parted["bridge"], twin], "New")
+    assert held(engine)["birds.pdf"] == DEFAULT_COLLECTION
+    assert engine.document(parted["bridge"]).collection == "Works"
+    # Where it is already, it does not stand in its own way.
+    engine.move([parted["bridge"]], "Works")
+
+
+@pytest.mark.parametrize("name", ["", " \n", "\u200b"])
+def test_a_collection_has_a_name_that_can_be_seen(engine: Engine, parted: dict[str, str], name: str) -> None:
+    for call in (
+        lambda: engine.move([parted["birds"]], name),
+        lambda: engine.submit("new.pdf", make_pdf("New."), collection=name),
+        lambda: engine.watch("/", collection=name),
+    ):
+        with pytest.raises(CollectionError, match="needs a name"):
+            call()
+    assert len(engine.documents()) == 3
+
+
+def test_a_collection_that_holds_nothing_is_told_and_not_taken_for_all(engine: Engine, parted: dict[str, str]) -> None:
+    engine.delete([parted["bridge"]])
+    for call in (engine.search, engine.answer, engine.explain):
+        with pytest.raises(CollectionError, match="No document is in a collection named 'Works'"):
+            call(ASK_PENGUINS, collections=["Works"])
+
+
+def test_a_conversation_keeps_its_collections_over_a_restart(tmp_path: Path) -> None:
+    scope = Scope(("d1",), ("Plans", "Works"))
+    with opened(tmp_path / "data") as engine:
+        one = engine.new_conversation(scope).conversation_id
+        other = engine.new_conversation().conversation_id
+        engine.set_scope(other, Scope(collections=("Works",)))
+    with opened(tmp_path / "data") as engine:
+        assert {each.conversation_id: each.scope for each in engine.conversations()} == {
+            one: scope,
+            other: Scope(collections=("Works",)),
+        }
+        engine.set_scope(one, Scope(("d2",)))
+        assert engine.conversation(one)[0].scope == Scope(("d2",))
+        engine.delete_conversation(other)
+        assert [each.conversation_id for each in engine.conversations()] == [one]
