@@ -18,6 +18,7 @@ from rag_core.types import DeleteReceipt, DocumentInfo, DocumentStatus
 
 _RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)
 _LISTED = 10
+_INTO = "collect_into"
 
 
 def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
@@ -38,7 +39,9 @@ def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterabl
             args=[engine, indexed],
             disabled=not indexed,
         )
-        _collect(engine, chosen, collections)
+        if st.button("Collection", icon=":material/folder:", key="collect_selected"):
+            st.session_state[keys.DIALOG_OPEN] = True
+            _collect(engine, chosen, collections)
         if again := [one.document_id for one in chosen if one.status in _RETRY]:
             st.button(
                 "Try again",
@@ -77,34 +80,6 @@ def receipts() -> None:
         st.button("Close", key="close_receipt", type="tertiary", on_click=shown.clear)
 
 
-def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
-    """Let the reader put the selected documents into a collection, an old one or a new one."""
-
-    def moved() -> None:
-        with told():
-            engine.move([one.document_id for one in chosen], st.session_state[into])
-
-    into = "collect_into"
-    with st.popover("Collection", icon=":material/folder:", key="collect_selected"):
-        st.caption("A chat can ask one collection alone.")
-        st.selectbox(
-            "Collection",
-            [*collections, DEFAULT_COLLECTION],
-            index=None,
-            format_func=collection_words,
-            placeholder="Choose one, or type a new name",
-            accept_new_options=True,
-            key=into,
-        )
-        st.button(
-            f"Put {count(len(chosen), 'document')} there",
-            key="collect",
-            type="primary",
-            on_click=moved,
-            disabled=not st.session_state.get(into),
-        )
-
-
 @st.dialog(
     "Delete documents",
     icon=":material/delete:",
@@ -119,6 +94,33 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     label = f"Delete {count(len(chosen), 'document')}"
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()
+
+
+@st.dialog(
+    "Put into a collection",
+    icon=":material/folder:",
+    on_dismiss=lambda: st.session_state.pop(keys.DIALOG_OPEN, None),
+)
+def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
+    with st.form("collect_form", border=False):
+        st.selectbox(
+            "Collection",
+            [*collections, DEFAULT_COLLECTION],
+            index=None,
+            format_func=collection_words,
+            placeholder="Choose one, or type a new name",
+            accept_new_options=True,
+            key=_INTO,
+        )
+        st.caption("A conversation can be limited to a collection, whatever is in it by then.")
+        label, ids = f"Put {count(len(chosen), 'document')} there", [one.document_id for one in chosen]
+        if st.form_submit_button(label, type="primary", key="collect", on_click=_move, args=[engine, ids]):
+            st.rerun()
+
+
+def _move(engine: Engine, ids: Sequence[str]) -> None:
+    with told_next():
+        engine.move(ids, st.session_state[_INTO] or "")
 
 
 def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:

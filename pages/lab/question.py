@@ -16,7 +16,7 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
 
     All stand in the address, so that a question can be linked to and sent on.
     """
-    asked, where = st.columns([2, 1], vertical_alignment="bottom")
+    asked, where = st.columns([2, 1])
     with asked:
         question = st.text_input(
             "Question",
@@ -26,19 +26,20 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
             icon=":material/search:",
         )
     with where:
+        limited = st.session_state.get(keys.LAB_COLLECTIONS, st.query_params.get_all(keys.LAB_COLLECTION_PARAM))
         chosen = _chosen(
             "Documents to ask",
             [one.name for one in documents],
             keys.LAB_DOCUMENTS,
             keys.LAB_DOCUMENT_PARAM,
-            f"All documents ({len(documents):,})",
+            "None beside the collections" if limited else f"All documents ({len(documents):,})",
         )
         of = _chosen(
             "Collections to ask",
             collections(documents),
             keys.LAB_COLLECTIONS,
             keys.LAB_COLLECTION_PARAM,
-            "No collection as a whole",
+            "No whole collection",
         )
     return (question or "").strip(), Scope(tuple(chosen), tuple(of))
 

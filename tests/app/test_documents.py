@@ -226,11 +226,19 @@ def test_a_refused_file_can_be_tried_again(open_page: OpenPage, engine: Engine) 
     assert len(engine.jobs()) == before + 1
 
 
+def collect(app: AppTest, into: str) -> None:
+    """Put the selected documents into a collection that there is."""
+    app.button(key="collect_selected").click().run()
+    app.selectbox(key="collect_into").set_value(into)
+    app.button(key="collect").click().run()
+
+
 def test_selected_documents_are_put_into_a_collection(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE, canal=CANAL)
     app = open_page("documents", d=ids["bridge"])
     assert "Collection" not in app.dataframe[0].proto.column_order
-    assert app.button(key="collect").disabled
+    app.button(key="collect_selected").click().run().button(key="collect").click().run()
+    assert "needs a name" in app.error[0].value
     # A new name has to be typed in a browser: this double of the field takes those listed alone.
     engine.move([ids["canal"]], "Works")
     app = open_page("documents", d=ids["bridge"])
@@ -241,8 +249,7 @@ def test_selected_documents_are_put_into_a_collection(open_page: OpenPage, engin
     (within,) = app.get("button_group")
     within.set_value(["No collection"]).run()
     assert list(rows(app)) == ["bridge.pdf"]
-    app.selectbox(key="collect_into").set_value("Works").run()
-    app.button(key="collect").click().run()
+    collect(app, "Works")
     assert {one.collection for one in engine.documents()} == {"Works"}
     assert sorted(rows(app)) == ["bridge.pdf", "canal.pdf"]
 
@@ -251,8 +258,7 @@ def test_a_name_that_a_collection_holds_already_is_told(open_page: OpenPage, eng
     engine.add("bridge.pdf", CANAL, collection="Works")
     job = engine.add("bridge.pdf", BRIDGE)
     app = open_page("documents", d=job.document_id)
-    app.selectbox(key="collect_into").set_value("Works").run()
-    app.button(key="collect").click().run()
+    collect(app, "Works")
     assert "twice" in app.error[0].value
     assert engine.document(str(job.document_id)).collection != "Works"
 
