@@ -441,6 +441,14 @@ class Engine:
         changes = {"chunk_tokens": chunk_tokens, "chunk_overlap": chunk_overlap, "embedder": embedder}
         return self._indexer.reindex(document_ids, **changes)
 
+    def reindex_seconds(self) -> float | None:
+        """How long it would take to make every vector anew, as fast as the newest files were indexed.
+
+        ``None`` where no file was indexed yet.
+        """
+        pace = self._stores.jobs.chunks_per_second()
+        return self._stores.library.counts()["chunks"] / pace if pace else None
+
     def render_page(
         self,
         document_id: str,

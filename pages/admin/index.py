@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shared.jobs import remember
 from pages.shared.library import searchable
 from pages.shared.problems import told
-from pages.shared.text import count
+from pages.shared.text import count, duration
 from rag_core.engine import Engine
 from rag_core.types import Fingerprint, Status
 
@@ -82,12 +82,11 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
     if wanted:
         st.caption("Its file is read and indexed anew; until that is done, what is stored of it answers.")
     else:
-        st.caption(
-            f"{count(len(names), 'document')}, {count(status.stores.get('database', 0), 'chunk')}. {_plan(differing)}"
-        )
+        held = f"{count(len(names), 'document')}, {count(status.stores.get('database', 0), 'chunk')}"
+        st.caption(f"{held}. {_plan(differing, engine.reindex_seconds())}")
 
 
-def _plan(differing: set[str]) -> str:
+def _plan(differing: set[str], seconds: float | None) -> str:
     """What re-indexing all documents will do."""
     if not differing:
         return (
@@ -95,7 +94,10 @@ def _plan(differing: set[str]) -> str:
             "they are, the others are indexed anew."
         )
     reused = "vectors of text that stays the same are kept" if differing <= _TEXT else "every vector is computed anew"
-    return f"A new index is built beside the present one, which answers until it is complete; {reused}."
+    most = "at most " if differing <= _TEXT else ""
+    # Another embedder has another pace.
+    pace = f", {most}about {duration(seconds)} at the pace of the present one" if seconds else ""
+    return f"A new index is built beside the present one, which answers until it is complete; {reused}{pace}."
 
 
 def _start(engine: Engine, wanted: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert, select, update
 
 from rag_core.errors import UnknownDocument
 from rag_core.store.database import Database, as_utc, batches, new_id, now
-from rag_core.store.schema import jobs
+from rag_core.store.schema import documents, jobs, versions
 from rag_core.types import DocumentStatus, Job, JobState
 
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
@@ -67,6 +67,27 @@ class JobStore:
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
         with self._db.read() as connection:
             return [_job(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
+
+    def chunks_per_second(self, newest: int = 200) -> float | None:
+        """How fast the newest files that are searched were indexed; ``None`` where there is none.
+
+        One file is read while the one before it is embedded: seconds in which several were indexed count once.
+        """
+        query = (
+            select(jobs.c.started_at, jobs.c.finished_at, versions.c.chunks)
+            .join(documents, documents.c.id == jobs.c.document_id)
+            .join(versions, versions.c.id == documents.c.active_version)
+            .where(jobs.c.kind == "index", jobs.c.state == JobState.DONE.value, jobs.c.started_at.is_not(None))
+            .order_by(jobs.c.finished_at.desc())
+            .limit(newest)
+        )
+        with self._db.read() as connection:
+            rows = connection.execute(query).all()
+        seconds, until = 0.0, as_utc(datetime.min)
+        for began, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
+            seconds += max(0.0, (ended - max(began, until)).total_seconds())
+            until = max(until, ended)
+        return sum(row.chunks for row in rows) / seconds if seconds else None
 
     def start(self, job_id: str) -> bool:
         """Take a queued job; false when it was cancelled meanwhile."""

@@ -58,7 +58,7 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
     assert "goes on answering" in app.error[0].value
     assert _differing(app) == ["Tokens a chunk"]
     assert "1 document, 2 chunks. A new index is built beside" in texts(app)
-    assert "vectors of text that stays the same are kept" in texts(app)
+    assert "vectors of text that stays the same are kept, at most about" in texts(app)
     app.button(key="reindex").click().run()
     # The swap may fall between the looks that one run takes at health and at differences.
     settle(app, lambda app: "Everything works." in texts(app) and not _differing(app))
@@ -70,7 +70,10 @@ def test_what_a_re_index_will_do_is_told_before(open_page: OpenPage, engine: Eng
     assert "complete in every store are kept as they are" in texts(app)
     app.selectbox(key="reindex_choice").set_value(ids["bridge"]).run()
     assert "Its file is read and indexed anew" in texts(app)
-    assert "every vector is computed anew" in _plan({"embedder", "weights", "chunk_tokens"})
+    anew = _plan({"embedder", "weights", "chunk_tokens"}, 130.0)
+    assert "every vector is computed anew, about 2 min at the pace" in anew
+    assert "kept, at most about 2 min at the pace" in _plan({"chunk_tokens"}, 130.0)
+    assert _plan({"chunk_tokens"}, None).endswith("are kept.")
 
 
 def _differing(app: AppTest) -> list[str]:
