@@ -538,8 +538,8 @@ class Engine:
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        within = self._within(documents, collections)
-        query = self._searching.query(question, within, top_k, configuration or AS_SET)
+        scope = _scope(documents, collections)
+        query = self._searching.query(question, scope, top_k, configuration or AS_SET)
         return finished(self._strategies.search(query, Timer())).result
 
     def ask(
@@ -578,13 +578,9 @@ class Engine:
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        within = self._within(documents, collections)
-        asked = self._conversing.ask(question, within, top_k, history, configuration or AS_SET, search_for)
-        return self._conversing.with_follow_ups(asked, within) if suggest else asked
-
-    def _within(self, documents: Sequence[str] | None, collections: Sequence[str]) -> Sequence[str] | None:
-        held = self._stores.library.in_collections(collections) if collections else []
-        return [*(documents or ()), *held] or None
+        scope = _scope(documents, collections)
+        asked = self._conversing.ask(question, scope, top_k, history, configuration or AS_SET, search_for)
+        return self._conversing.with_follow_ups(asked, scope) if suggest else asked
 
     def answer(self, question: str, **options: Any) -> Answer:
         """`ask`, without the stream."""
@@ -618,7 +614,7 @@ class Engine:
         ------
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        return self._explaining.explain(question, self._within(documents, collections), configuration or AS_SET)
+        return self._explaining.explain(question, _scope(documents, collections), configuration or AS_SET)
 
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """For each token of a question, its weight and its best match in a chunk.
@@ -891,3 +887,7 @@ class Engine:
     def set_top_k(self, value: int | None) -> None:
         """Override the number of passages; ``None`` goes back to the setting."""
         self._stores.conversations.set_preference("top_k", value)
+
+
+def _scope(documents: Sequence[str] | None, collections: Sequence[str]) -> Scope:
+    return Scope(tuple(documents or ()), tuple(collections))

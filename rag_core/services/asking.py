@@ -39,6 +39,7 @@ from rag_core.types import (
     Gate,
     Message,
     Restart,
+    Scope,
     SearchResult,
     Stage,
 )
@@ -70,14 +71,14 @@ class Asking:
     def ask(
         self,
         text: str,
-        documents: Sequence[str] | None,
+        scope: Scope,
         top_k: int | None,
         history: Sequence[Message],
         configuration: Configuration = AS_SET,
     ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""
         started, timer, gathered = time.perf_counter(), Timer(), Gathered()
-        query = self._searching.query(text, documents, top_k, configuration)
+        query = self._searching.query(text, scope, top_k, configuration)
         if configuration.strategy == "summary":
             summary = yield from self._summarising.summary(query, timer, gathered)
             if summary is not None:

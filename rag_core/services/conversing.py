@@ -14,7 +14,7 @@ from rag_core.services.generators import Generators
 from rag_core.services.queries import AS_SET
 from rag_core.services.searching import Searching
 from rag_core.services.suggesting import follow_ups
-from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Stage
+from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage
 
 LABEL = "Reading the conversation"
 
@@ -40,7 +40,7 @@ class Conversing:
     def ask(
         self,
         text: str,
-        documents: Sequence[str] | None,
+        scope: Scope,
         top_k: int | None,
         history: Sequence[Message],
         configuration: Configuration = AS_SET,
@@ -60,22 +60,20 @@ class Conversing:
         if rewriting.text:
             yield Rewritten(rewriting.text)
         spent = 1000 * (time.perf_counter() - started)
-        events = self._asking.ask(rewriting.text or text, documents, top_k, history, configuration)
+        events = self._asking.ask(rewriting.text or text, scope, top_k, history, configuration)
         with closing(events):
             for event in events:
                 yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
 
-    def with_follow_ups(
-        self, events: Generator[AskEvent, None, None], documents: Sequence[str] | None
-    ) -> Generator[AskEvent, None, None]:
+    def with_follow_ups(self, events: Generator[AskEvent, None, None], scope: Scope) -> Generator[AskEvent, None, None]:
         """The events, the answer with questions to go on with, or with a notice of why there are none."""
         with closing(events):
             for event in events:
-                yield self._suggesting(event, documents) if isinstance(event, Answer) else event
+                yield self._suggesting(event, scope) if isinstance(event, Answer) else event
 
-    def _suggesting(self, answer: Answer, documents: Sequence[str] | None) -> Answer:
+    def _suggesting(self, answer: Answer, scope: Scope) -> Answer:
         try:
-            return replace(answer, follow_ups=follow_ups(self._searching, answer, documents))
+            return replace(answer, follow_ups=follow_ups(self._searching, answer, scope))
         except RagError as error:
             # The answer is made and paid for: what became of the documents since may not take it away.
             return replace(answer, notices=(*answer.notices, f"{error} No further questions are suggested."))

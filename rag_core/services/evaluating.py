@@ -35,6 +35,7 @@ from rag_core.types import (
     EvaluationState,
     Label,
     PageKey,
+    Scope,
     embedded_text,
 )
 
@@ -141,7 +142,7 @@ class Evaluating:
             return self._baseline(configuration)
 
         def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
-            query = self._searching.query(question, None, None, configuration)
+            query = self._searching.query(question, Scope(), None, configuration)
             # What is measured is the strategy and the model: a plain search or quotes in their place would say
             # nothing of them.
             # Rankings do not rest on the gate, which takes longer than they do; a strategy may.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -22,6 +21,7 @@ from rag_core.types import (
     Configuration,
     Explanation,
     Hit,
+    Scope,
     StageRanking,
     TokenMatch,
     TokenMatches,
@@ -47,9 +47,9 @@ class Explaining:
         self._generations = generations
         self._searching = searching
 
-    def explain(self, text: str, documents: Sequence[str] | None, configuration: Configuration = AS_SET) -> Explanation:
+    def explain(self, text: str, scope: Scope, configuration: Configuration = AS_SET) -> Explanation:
         """See `Engine.explain`."""
-        found = self._searching.search(self._searching.query(text, documents, configuration=configuration), Timer())
+        found = self._searching.search(self._searching.query(text, scope, configuration=configuration), Timer())
         rows, scores = found.ranked.rows, found.ranked.ranking.scores
         order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
         judged = {one.chunk_id: one for one in found.result.passages}

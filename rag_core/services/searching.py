@@ -25,7 +25,7 @@ from rag_core.services.queries import AS_SET, Found, Query, Ranked
 from rag_core.services.ranking import Ranker
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Configuration, SearchResult
+from rag_core.types import Configuration, Scope, SearchResult
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3
@@ -65,13 +65,16 @@ class Searching:
     def query(
         self,
         text: str,
-        documents: Sequence[str] | None,
+        scope: Scope,
         top_k: int | None = None,
         configuration: Configuration = AS_SET,
     ) -> Query:
-        """A question as it is searched for; raises `QuestionError` and `UnknownDocument`."""
-        scope = tuple(self._stores.library.resolve(documents)) if documents else None
-        return Query(self.checked(text), scope, top_k or configuration.top_k or self._top_k(), configuration)
+        """A question as it is searched for; raises `QuestionError`, `UnknownDocument` and `CollectionError`."""
+        library, held = self._stores.library, None
+        if scope:
+            named = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
+            held = tuple(dict.fromkeys(named))
+        return Query(self.checked(text), held, top_k or configuration.top_k or self._top_k(), configuration)
 
     def search(self, query: Query, timer: Timer, on_stage: Callable[[str], None] = lambda name: None) -> Found:
         """Retrieve, rerank and gate; see `Engine.search`."""

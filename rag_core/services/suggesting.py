@@ -11,7 +11,7 @@ from rag_core.answering.numbers import MONTHS
 from rag_core.answering.phrases import Phrase, content, names
 from rag_core.retrieval import Timer
 from rag_core.services.searching import Searching
-from rag_core.types import Answer, AnswerState, Passage
+from rag_core.types import Answer, AnswerState, Passage, Scope
 
 MOST = 3
 # Each try is a search, which the reader waits for.
@@ -26,7 +26,7 @@ _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
-def follow_ups(searching: Searching, answer: Answer, documents: Sequence[str] | None) -> tuple[str, ...]:
+def follow_ups(searching: Searching, answer: Answer, scope: Scope) -> tuple[str, ...]:
     """Up to three questions about what the passages that pass the gate speak of beside the answer.
 
     They are asked about headings of those passages and about names that recur in them, and each was
@@ -41,7 +41,7 @@ def follow_ups(searching: Searching, answer: Answer, documents: Sequence[str] | 
     for tries, (topic, question) in enumerate(topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
-        found = searching.search(searching.query(question, documents), Timer()).result
+        found = searching.search(searching.query(question, scope), Timer()).result
         if found.gate.answerable and _is_about(found.passages[0], topic):
             good.append(question)
     return tuple(good)

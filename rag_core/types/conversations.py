@@ -21,7 +21,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is asked over: these documents, by id, and all that these collections hold; everything if it is empty."""
+    """What is asked over: documents, by name or id, and all that collections hold; everything where it is empty."""
 
     documents: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from rag_core.retrieval import Timer
 from rag_core.services.merging import fused, merged
 from rag_core.services.queries import Found
 from rag_core.services.searching import Searching
-from rag_core.types import Configuration
+from rag_core.types import Configuration, Scope
 from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed
 
 
@@ -27,7 +27,9 @@ def names(rows: dict, order: tuple[int, ...]) -> list[str]:
 
 
 def test_rankings_are_fused_and_compared_with_the_first_question(searching: Searching) -> None:
-    rankings = [searching.rank(searching.query(text, None), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)]
+    rankings = [
+        searching.rank(searching.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
+    ]
     both = fused(rankings, 60)
     assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
     assert names(both.rows, rankings[0].ranking.order)[0] == "bridge.pdf"
@@ -40,19 +42,19 @@ def test_rankings_are_fused_and_compared_with_the_first_question(searching: Sear
 def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searching: Searching) -> None:
     narrow = Configuration("bm25")
     first, second = (
-        searching.rank(searching.query(text, None, None, narrow), Timer()) for text in ("Zanzibar", "mine")
+        searching.rank(searching.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
     )
     assert names(first.rows, first.ranking.order) == ["bridge.pdf"]
     both = fused([first, second], 60)
     assert set(names(both.rows, both.ranking.order)) == {"bridge.pdf", "mine.pdf"}
     assert both.ranking.scores["rerank"].keys() == set(both.ranking.order)
-    found = searching.judge(searching.query("Zanzibar", None), both)
+    found = searching.judge(searching.query("Zanzibar", Scope()), both)
     assert all(one.scores["answerable"] is not None for one in found.result.passages)
 
 
 def test_searches_that_answer_nothing_add_nothing_where_others_answer(searching: Searching) -> None:
     def search(text: str) -> Found:
-        return searching.search(searching.query(text, None, 1), Timer())
+        return searching.search(searching.query(text, Scope(), 1), Timer())
 
     whole, bridge, nothing, birds = map(search, ("Both?", ASK_BUDGET, "Who won at chess in Reykjavik?", ASK_PENGUINS))
     found = merged(whole, [bridge, nothing, birds], 5, 60)
@@ -67,7 +69,7 @@ def test_searches_that_answer_nothing_add_nothing_where_others_answer(searching:
 
 def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searching: Searching) -> None:
     def search(text: str) -> Found:
-        return searching.search(replace(searching.query(text, None, 1), depth=100), Timer())
+        return searching.search(replace(searching.query(text, Scope(), 1), depth=100), Timer())
 
     found = merged(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
     ranks = [(one.rank, one.document) for one in found.passages]
@@ -77,7 +79,7 @@ def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searc
 
 def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searching: Searching) -> None:
     near, far = (
-        searching.search(searching.query(text, None), Timer())
+        searching.search(searching.query(text, Scope()), Timer())
         for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")
     )
     for searches in ([near, far], [far, near]):
