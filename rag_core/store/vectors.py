@@ -64,10 +64,9 @@ class VectorStore:
         with self._db.read() as connection:
             for run in batches(list(chunk_ids)):
                 # As tuples, and all at once: a third less time than row by row, by the names of columns.
-                for chunk_id, sentences, packed, packed_scales in connection.execute(
-                    query.where(chunks.c.id.in_(run))
-                ).all():
-                    tokens, scales = unpack_tokens(packed, packed_scales)
+                rows = connection.execute(query.where(chunks.c.id.in_(run))).all()
+                unpacked = unpack_tokens([(tokens, scales) for _, _, tokens, scales in rows])
+                for (chunk_id, sentences, _, _), (tokens, scales) in zip(rows, unpacked, strict=True):
                     found[chunk_id] = ChunkVectors(tokens, scales, unpack_sentences(sentences))
         return found
 

@@ -56,11 +56,26 @@ def test_quantized_vectors_are_off_by_half_a_step_or_cut_at_the_largest(vectors:
 def test_stored_token_vectors_come_back_as_they_were_quantized(vectors: np.ndarray) -> None:
     values, scales = quantize(vectors)
     row = codec.pack_embedding(Embedding(np.ones(4, np.float32), values, scales))
-    tokens, back = codec.unpack_tokens(row["tokens"], row["scales"])
+    [(tokens, back)] = codec.unpack_tokens([(row["tokens"], row["scales"])])
     assert len(row["tokens"]) == values.size // 2
-    assert np.array_equal(tokens, values) or not len(values)
     assert len(tokens) == len(back) == len(vectors)
-    assert np.allclose(back, scales, rtol=1e-3, atol=1e-7)
+    if not len(vectors):
+        return
+    assert np.allclose(tokens * back[:, None], values * scales[:, None], rtol=1e-3, atol=1e-6)
+
+
+def test_token_vectors_of_many_texts_are_unpacked_as_those_of_each_alone() -> None:
+    random = np.random.default_rng(2)
+    made = [quantize(random.standard_normal((n, 8)).astype(np.float32)) for n in (3, 1, 5)]
+    packed = [codec.pack_embedding(Embedding(np.ones(4, np.float32), *one)) for one in made]
+    rows = [(one["tokens"], one["scales"]) for one in packed]
+    together = codec.unpack_tokens(rows)
+    assert [tokens.shape for tokens, _ in together] == [(3, 8), (1, 8), (5, 8)]
+    for row, (tokens, scales) in zip(rows, together, strict=True):
+        [(alone, of_alone)] = codec.unpack_tokens([row])
+        assert np.array_equal(tokens, alone)
+        assert np.array_equal(scales, of_alone)
+    assert codec.unpack_tokens([]) == []
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 15, 384])
