@@ -261,6 +261,7 @@ class Engine:
                 self._models.expander()("warm " * tokens)
         for tokens in range(*WARM_READINGS):
             list(self._models.answerability()("warm", ["warm " * tokens] * 2))
+        self._searching.warm_up()
 
     # documents
 

@@ -29,6 +29,8 @@ from rag_core.types import Configuration, Scope, SearchResult
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3
+# No stage is without work for it: statements are looked up as well.
+WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
 
 class Searching:
@@ -57,6 +59,14 @@ class Searching:
         self._threshold = threshold
         self._top_k = top_k
         self._searched = False
+
+    def warm_up(self) -> None:
+        """Search once for nobody.
+
+        Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
+        search.
+        """
+        self.search(self.query(WARM_QUESTION, Scope()), Timer())
 
     def close(self) -> None:
         """Search no more."""
