@@ -66,7 +66,7 @@ class Searching:
         Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
         search.
         """
-        self.search(self.query(WARM_QUESTION, Scope()), Timer())
+        self.search(Query(WARM_QUESTION, None, self._top_k(), AS_SET), Timer())
 
     def close(self) -> None:
         """Search no more."""
