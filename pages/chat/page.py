@@ -15,6 +15,7 @@ from pages.shared.jobs import job_panel
 from pages.shared.library import searchable
 from pages.shared.problems import problem
 from pages.shared.source import source_drawer
+from pages.shared.unlock import refused, unlock
 from pages.shared.warmth import warmth
 
 back = backend()
@@ -40,5 +41,6 @@ elif messages and messages[-1].role == "user":
     unanswered(back)
 clashes(back.engine, on_added=lambda jobs: widen(back.engine, chosen, jobs))
 job_panel(back.engine)
+unlock(back.engine, refused(back.engine, library), on_opened=lambda jobs: widen(back.engine, chosen, jobs))
 source_drawer(back.engine, shown)
 prompt(back, chosen, locked=run is not None)

@@ -8,13 +8,13 @@ from pages.documents.actions import actions, receipts
 from pages.documents.detail import detail
 from pages.documents.failures import failures
 from pages.documents.table import table
-from pages.documents.unlock import unlock
 from pages.documents.uploads import uploads
 from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
 from pages.shared.library import collections
 from pages.shared.problems import problem
+from pages.shared.unlock import refused, unlock
 from pages.shared.warmth import warmth
 
 arrive("documents")
@@ -26,6 +26,8 @@ documents = back.engine.documents()
 uploads(back.engine, documents)
 clashes(back.engine)
 job_panel(back.engine)
+asked = refused(back.engine, documents)
+unlock(back.engine, asked)
 receipts()
 if not documents:
     st.info(
@@ -37,5 +39,5 @@ chosen = table(documents)
 actions(back.engine, chosen, collections(documents))
 failures(documents)
 if len(chosen) == 1:
-    unlock(back.engine, chosen[0])
+    unlock(back.engine, [one for one in chosen if one not in asked])
     detail(back.engine, chosen[0])

@@ -123,5 +123,7 @@ def _outcomes(engine: Engine) -> None:
     bad = [words for fine, words in results if not fine]
     for words in bad:
         st.warning(plain(words), icon=":material/error:")
-    if bad:
-        st.button("Close messages", key="close_outcomes", type="tertiary", on_click=forget_ended, args=[engine])
+    if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
+        forget_ended(engine)
+        # What goes with a message stands outside this fragment.
+        st.rerun()

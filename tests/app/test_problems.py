@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from pypdf import PdfReader, PdfWriter
+from streamlit.testing.v1 import AppTest
 
 from pages.documents.failures import as_csv
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus
 from tests.app.conftest import OpenPage, settle, texts
-from tests.app.test_chat import BRIDGE, CANAL, add
+from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, answer_texts, ask
 from tests.app.test_documents import rows
 
 
@@ -69,15 +70,104 @@ def test_a_file_held_back_can_be_left_out(open_page: OpenPage, engine: Engine) -
     assert engine.original(ids["bridge"]) == BRIDGE
 
 
-def test_a_locked_document_opens_with_its_password(open_page: OpenPage, engine: Engine) -> None:
-    job = engine.add("secret.pdf", locked(BRIDGE, "open sesame"))
-    assert job.result is DocumentStatus.REJECTED
-    app = open_page("documents", d=job.document_id)
-    app.text_input(key=f"password_{job.document_id}").set_value("open sesame")
+def try_password(app: AppTest, name: str, password: str) -> None:
+    """Fill in the one field for a password that the page has, and send it."""
+    (field,) = (one for one in app.text_input if one.proto.type == one.proto.Type.PASSWORD)
+    assert field.label == f"Password of {name}"
+    field.set_value(password)
     next(one for one in app.button if one.label == "Open and index").click().run()
+
+
+def passwords_asked(app: AppTest) -> int:
+    return sum(one.label.startswith("Password of") for one in app.text_input)
+
+
+def is_nowhere(engine: Engine, password: str) -> bool:
+    """Whether no file of the engine's holds it."""
+    files = [one for one in Path(engine.settings.data_dir).rglob("*") if one.is_file()]
+    return bool(files) and not any(password.encode() in one.read_bytes() for one in files)
+
+
+def test_a_locked_document_opens_with_its_password(open_page: OpenPage, engine: Engine) -> None:
+    job = engine.add("secret_2.pdf", locked(BRIDGE, "open sesame"))
+    assert job.result is DocumentStatus.REJECTED
+    assert passwords_asked(open_page("documents")) == 0
+    app = open_page("documents", d=job.document_id)
+    try_password(app, r"secret\_2\.pdf", "open sesame")
+    settle(app, lambda app: rows(app) == {"secret_2.pdf": "Ready"})
+    assert passwords_asked(app) == 0
+    assert is_nowhere(engine, "open sesame")
+
+
+def test_a_locked_upload_opens_beside_the_words_that_refuse_it(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page("documents")
+    app.file_uploader[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
+    settle(app, lambda app: passwords_asked(app) == 1)
+    try_password(app, r"secret\.pdf", "open sesame")
     settle(app, lambda app: rows(app) == {"secret.pdf": "Ready"})
-    for file in Path(engine.settings.data_dir).rglob("*"):
-        assert not file.is_file() or b"open sesame" not in file.read_bytes(), file
+
+
+def test_a_chosen_document_is_asked_for_its_password_once_after_a_wrong_one(
+    open_page: OpenPage, engine: Engine
+) -> None:
+    job = engine.add("secret.pdf", locked(BRIDGE, "open sesame"))
+    app = open_page("documents", d=job.document_id)
+    try_password(app, r"secret\.pdf", "open barley")
+    settle(app, lambda app: any("the password given does not open it" in one.value for one in app.warning))
+    assert [one.value for one in app.subheader] == [r"secret\.pdf"]
+    try_password(app, r"secret\.pdf", "open sesame")
+    settle(app, lambda app: rows(app) == {"secret.pdf": "Ready"})
+
+
+def test_a_locked_file_dropped_into_the_chat_opens_there(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page()
+    app.chat_input[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
+    settle(app, lambda app: passwords_asked(app) == 1)
+    assert "Not added: secret.pdf is encrypted. Give its password" in texts(app).replace("\\", "")
+    try_password(app, r"secret\.pdf", "open barley")
+    settle(app, lambda app: "the password given does not open it" in texts(app))
+    try_password(app, r"secret\.pdf", "")
+    assert len(engine.jobs()) == 2
+    try_password(app, r"secret\.pdf", "open sesame")
+    settle(app, lambda app: "is ready" in texts(app))
+    assert "encrypted" not in texts(app)
+    assert passwords_asked(app) == 0
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
+    assert is_nowhere(engine, "open sesame")
+
+
+def test_a_locked_file_dropped_on_chosen_documents_is_one_of_them_once_open(
+    open_page: OpenPage, engine: Engine
+) -> None:
+    ids = add(engine, canal=CANAL)
+    app = open_page()
+    app.multiselect[0].select(ids["canal"]).run()
+    app.chat_input[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
+    settle(app, lambda app: passwords_asked(app) == 1)
+    assert app.multiselect[0].value == [ids["canal"]]
+    try_password(app, r"secret\.pdf", "open sesame")
+    settle(app, lambda app: "is ready" in texts(app))
+    assert len(app.multiselect[0].value) == 2
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
+
+
+def test_a_password_is_asked_for_no_more_once_the_refusal_is_closed(open_page: OpenPage) -> None:
+    app = open_page()
+    app.chat_input[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
+    settle(app, lambda app: passwords_asked(app) == 1)
+    next(one for one in app.button if one.label == "Close messages").click().run()
+    assert passwords_asked(app) == 0
+    assert "encrypted" not in texts(app)
+
+
+def test_a_password_for_a_document_deleted_meanwhile_is_told(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page()
+    app.chat_input[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
+    settle(app, lambda app: passwords_asked(app) == 1)
+    engine.delete([str(engine.jobs()[0].document_id)])
+    try_password(app, r"secret\.pdf", "open sesame")
+    assert "no longer in the library" in app.error[0].value
+    assert passwords_asked(app) == 0
 
 
 def test_a_problem_is_told_no_more_once_trying_again_has_mended_it(open_page: OpenPage, engine: Engine) -> None:

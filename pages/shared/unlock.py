@@ -1,0 +1,54 @@
+"""Encrypted documents: ask for the password, index with it, and keep it nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.jobs import MOST, remember
+from pages.shared.problems import told
+from pages.shared.text import plain
+from rag_core.engine import Engine
+from rag_core.types import DocumentInfo, DocumentStatus, Job
+
+OnOpened = Callable[[Sequence[Job]], object]
+
+
+def refused(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInfo]:
+    """Those of the library's documents whose refusal is still told in this session."""
+    recent = st.session_state.get(keys.RECENT_JOBS)
+    if not recent:
+        return []
+    jobs = engine.jobs(limit=MOST)
+    ids = {job.document_id for job in jobs if job.job_id in recent and job.result is DocumentStatus.REJECTED}
+    return [one for one in library if one.document_id in ids]
+
+
+def unlock(engine: Engine, documents: Iterable[DocumentInfo], on_opened: OnOpened | None = None) -> None:
+    """A field for the password of each document that needs one; ``on_opened`` is called with the job that tries it."""
+    for one in documents:
+        if one.needs_password:
+            _field(engine, one, on_opened)
+
+
+def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -> None:
+    key = f"password_{document.document_id}"
+
+    def sent() -> None:
+        if password := st.session_state[key]:
+            with told():
+                jobs = [engine.retry(document.document_id, password=password)]
+                remember(jobs)
+                if on_opened:
+                    on_opened(jobs)
+
+    with st.form(f"unlock_{document.document_id}", clear_on_submit=True):
+        st.text_input(
+            f"Password of {plain(document.name)}",
+            type="password",
+            help="It is used to read the file now and is not stored.",
+            key=key,
+        )
+        st.form_submit_button("Open and index", icon=":material/lock_open:", on_click=sent)
