@@ -143,6 +143,14 @@ def test_models_warm_up_in_the_background(engine: Engine) -> None:
     assert engine.warmth().error == ""
 
 
+def test_models_warm_up_however_short_questions_must_be(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path / "data", max_question_chars=1) as engine:
+        engine.warm_up()
+        engine._warming.join()  # type: ignore[union-attr]
+        assert engine.warmth().ready
+        assert not [record for record in caplog.records if "warm-up" in record.message]
+
+
 def test_models_warm_up_before_many_questions(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         assert not engine.warmth().ready
