@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -23,6 +24,10 @@ from rag_core.types import JobState
 
 # How Typer says that a command was interrupted from the keyboard.
 INTERRUPTED = 130
+# What a shell shows of cat or grep where "head" has its lines and goes: 128 and the number of SIGPIPE. Scripts know
+# to pass it over, as they would not an error's. The signal itself is left ignored: it would end the process in the
+# middle of its work, and for connections to servers as well.
+READER_GONE = 141
 
 app = typer.Typer(
     help="Footnote: ask your PDFs, and see the page each sentence comes from.",
@@ -166,29 +171,51 @@ def main() -> None:
         # A file's name need not be Unicode, nor a terminal able to show all of it.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # text, as Python opens it
     try:
+        code = _run()
+    except SystemExit:
+        # So Typer and Rich end where nobody reads what they write. Nothing else does: a command returns its status.
+        _let_go()
+        code = READER_GONE
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command that was given and say what went wrong; returns the exit status."""
+    try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        sys.exit(code)
+        return code or 0
     except TyperException as error:
-        _say(RagError(error.format_message()), WRONG_USE)
+        return _say(RagError(error.format_message()), WRONG_USE)
     except (CollectionError, LabelError, QuestionError, UnknownDocument, SettingsError) as error:
-        _say(error, WRONG_USE)
+        return _say(error, WRONG_USE)
     except RagError as error:
-        _say(error, FAILED)
+        return _say(error, FAILED)
     except KeyboardInterrupt:
-        _say(RagError("Stopped; what was not finished goes on at the next start."), FAILED)
+        return _say(RagError("Stopped; what was not finished goes on at the next start."), FAILED)
     except Exception as error:  # the last line of defence: never a traceback without --debug
         if options.get("debug"):
             raise
-        _say(
+        return _say(
             RagError(f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."),
             FAILED,
         )
 
 
-def _say(error: Exception, code: int) -> None:
+def _say(error: Exception, code: int) -> int:
     if options.get("debug"):
         raise error
     console.problem(str(error))
-    sys.exit(code)
+    return code
+
+
+def _let_go() -> None:
+    """Send what nobody reads to the null device: Python writes the rest at its end, and would fail once more."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
