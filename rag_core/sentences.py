@@ -41,6 +41,12 @@ _MAYBE_OPEN = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r" ?[^\W\d_A-Z]|[(\[]?\d|[.,;:€$£¥§~≈±<>≤≥]")
+# "4:30 p.m. ET", "5 p.m. Eastern Time", "9 a.m. London time": a time goes on with where it is so.
+_HOUR = re.compile(r"\d\s?[ap]\.\s?m\.\s*\Z", re.IGNORECASE)
+_ZONE = re.compile(
+    r"\(?(?:[ECMPAH][SD]?T|AK[SD]T|UTC|GMT|BST|WES?T|CES?T|EES?T|IST|JST|KST|SGT|HKT|A[EWC][SD]T)\b|"
+    r"\(?(?:[A-Z][a-z]+ ){1,3}[Tt]ime\b"
+)
 # "am 3. Werktag", "1. Juli", "1. 7. 2023" and "zum 15. oder": a point behind a number, not behind a sentence.
 _GERMAN_ORDINAL = re.compile(r"\b(?:am|beim|dem|den|der|des|im|jede[mnrs]?|vom|zum|zur)\s\d{1,2}\.\s*\Z", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*\Z")
@@ -99,7 +105,7 @@ def _is_open(before: str, after: str) -> bool:
         return True
     if _POINT_BEFORE.search(before) and after[:1].strip():
         return True
-    goes_on = ((_MAYBE_OPEN, _GOES_ON), (_ORDINAL, _AFTER_ORDINAL), (_DAY_AND_MONTH, _A_YEAR))
+    goes_on = ((_MAYBE_OPEN, _GOES_ON), (_ORDINAL, _AFTER_ORDINAL), (_DAY_AND_MONTH, _A_YEAR), (_HOUR, _ZONE))
     return any(end.search(before) and following.match(after) for end, following in goes_on)
 
 

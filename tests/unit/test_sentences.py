@@ -37,6 +37,10 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
         "Build it with\nsh ./configure or ../tools/build.",
         "It reads .bashrc files and the .NET ones.",
         "The columns are\n(1) (2) (3) (4) of the table.",
+        "The call is at 4:30 p.m. ET on Friday.",
+        "Doors open at 8 P.M. PST (9 p.m.\nMountain Time) on 3 May.",
+        "It closes at 5 p.m. New York City time.",
+        "It begins at 9:00 a.m. (CET) in the hall.",
     ],
 )
 def test_a_sentence_goes_on_behind_an_abbreviation_or_an_ordinal(sentence: str) -> None:
@@ -52,6 +56,8 @@ def test_a_sentence_goes_on_in_the_next_line_behind_an_abbreviation() -> None:
     "text",
     [
         "It takes 10 min.| Then stir.",
+        "It closes at 5 p.m.| Eastern farms stay open.",
+        "It closes at 5 p.m.| Etna is near.",
         "No more than 500 kg max.| The chain holds.",
         "The answer is no.| He left.",
         "Keep that in mind.| The shop is a gem.| He left.",
