@@ -17,16 +17,40 @@ SHOWN = 40
 # What fits beside the menu in the sidebar, which is 300 pixels wide.
 TITLE_CHARS = 23
 RENAME, PIN, UNPIN, DELETE = "Rename", "Pin", "Unpin", "Delete"
+# Streamlit has no call that closes the sidebar of a reader who opened it.
+_CLOSE_WHERE_IT_COVERS = st.components.v2.component(
+    "footnote_close_sidebar",
+    html="",
+    js="""export default function () {
+        if (window.innerWidth < 768) document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+    }""",
+)
 _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
 
 def sidebar(engine: Engine) -> None:
     """New chat, search, and the conversations: pinned first, then by day."""
     with st.sidebar:
-        st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=choose, args=[None])
+        st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=_chosen, args=[None])
         with st.container():
             _list(engine)
+        _uncover()
     _dialog(engine)
+
+
+def _chosen(conversation_id: str | None) -> None:
+    choose(conversation_id)
+    made, _ = st.session_state.get(keys.CHOICES, (0, False))
+    st.session_state[keys.CHOICES] = (made + 1, True)
+
+
+def _uncover() -> None:
+    """Close the sidebar in the run after a choice, where the window is so narrow that it covers the conversation."""
+    made, just_now = st.session_state.get(keys.CHOICES, (0, False))
+    if just_now:
+        st.session_state[keys.CHOICES] = (made, False)
+        # A key of its own each time: a component that is there already would not act again.
+        _CLOSE_WHERE_IT_COVERS(key=f"close_sidebar_{made}")
 
 
 def _list(engine: Engine) -> None:
@@ -69,7 +93,7 @@ def _row(engine: Engine, one: Conversation) -> None:
             type="tertiary",
             help=plain(one.title) if len(one.title) > TITLE_CHARS else None,
             icon=":material/keep:" if one.pinned else None,
-            on_click=choose,
+            on_click=_chosen,
             args=[identity],
         )
         menu = st.menu_button(

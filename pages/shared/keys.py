@@ -17,6 +17,7 @@ LAB_QUESTION = "question"
 # The session.
 PAGE = "page"
 CONVERSATION = "conversation"
+CHOICES = "conversation_choices"
 MENU = "conversation_menu"
 SCOPE = "scope"
 SOURCE = "source"

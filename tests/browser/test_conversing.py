@@ -112,3 +112,21 @@ def test_an_endpoint_that_breaks_off_leaves_quotes_and_says_so(
         expect(page.get_by_text("Quoted from the documents instead.")).to_be_visible()
         expect(page.get_by_role("button", name="Source 1: tower.pdf, page 2").first).to_be_visible()
         expect(page.get_by_text("eighty")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "collapsed"), [(390, "true"), (1280, "false")])
+def test_the_sidebar_makes_way_for_a_chosen_conversation_where_it_covers_it(
+    open_app: OpenApp, address: str, width: int, collapsed: str
+) -> None:
+    page = open_app(address, width=width)
+    sidebar = page.get_by_test_id("stSidebar")
+    ask(page, "How tall is the lighthouse of Utsira?")
+    expect(page.get_by_text("How tall is the lighthouse of Utsira?").first).to_be_visible()
+    quiet(page)
+    for name in ("New chat", "How tall is the light", "New chat"):
+        if sidebar.get_attribute("data-collapsed") == "true":
+            page.get_by_test_id("stExpandSidebarButton").click()
+        expect(sidebar).to_have_attribute("data-collapsed", "false")
+        sidebar.get_by_role("button", name=name).first.click()
+        quiet(page)
+        expect(sidebar).to_have_attribute("data-collapsed", collapsed)
