@@ -48,6 +48,7 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
             on_click=_use,
             args=[engine, advice.threshold],
         )
+    st.caption(advice.reach)
 
 
 def _use(engine: Engine, value: float) -> None:

@@ -86,6 +86,9 @@ def evaluate(
         if not as_json:
             columns = ("configuration", "metric", "value", "interval", "p", "n")
             console.table([_shown(row) for row in found], columns, numeric=("value", "p", "n"))
+            for one in evaluations:
+                if advice := engine.advise_threshold(one, most):
+                    console.note(f"The advised threshold of {one.configuration}: {advice.reach}")
         # Last: the figures are told whatever becomes of the folder.
         written = engine.write_report(evaluations, out) if out else []
     if written and not as_json:
@@ -128,7 +131,7 @@ def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Ite
         for figure in one.figures:
             yield rows.figure(figure, one.configuration)
         if advice := engine.advise_threshold(one, most):
-            yield rows.advice(advice, one)
+            yield rows.advice(advice, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
         for comparison in engine.compare(first, second):

@@ -13,10 +13,8 @@ from rag_core.types import (
     DeleteReceipt,
     DocumentInfo,
     DocumentStatus,
-    Evaluation,
     Figure,
     Job,
-    LabelKind,
     Passage,
     SearchResult,
     Status,
@@ -136,17 +134,11 @@ def figure(found: Figure, configuration: str) -> dict[str, Any]:
     return {"metric": found.metric, "value": value.pop("value"), "n": found.n, **value, "configuration": configuration}
 
 
-def advice(found: ThresholdAdvice, evaluation: Evaluation) -> dict[str, Any]:
-    """The line of the advised threshold."""
-    shares = asdict(found)
-    judged = sum(one.kind is not LabelKind.ANSWERABLE for one in evaluation.outcomes)
-    return {
-        "metric": "advised_threshold",
-        "value": shares.pop("threshold"),
-        "n": judged,
-        **shares,
-        "configuration": evaluation.configuration,
-    }
+def advice(found: ThresholdAdvice, configuration: str) -> dict[str, Any]:
+    """The line of the advised threshold; ``n`` counts the questions without an answer."""
+    row = asdict(found)
+    first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
+    return {**first, **row, "configuration": configuration}
 
 
 def comparison(found: Comparison, configurations: str) -> dict[str, Any]:

@@ -10,6 +10,10 @@ from rag_core.types import RiskPoint, ThresholdAdvice
 
 # The share of questions without an answer that may be answered all the same.
 MOST_ANSWERED = 0.05
+# How sure an upper bound of a share is meant to be.
+CONFIDENCE = 0.95
+# A share that counts as none.
+NO_SHARE = 1e-9
 # Decimals of a threshold, the fewest first.
 PLACES = (2, 3, 4)
 
@@ -65,7 +69,7 @@ def advise_threshold(
     """
     if not answerable or not unanswerable:
         return None
-    allowed = math.floor(most * len(unanswerable) + 1e-9)
+    allowed = math.floor(most * len(unanswerable) + NO_SHARE)
     falling = sorted(unanswerable, reverse=True)
     threshold = _lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
     if threshold > 1 or not _share(answerable, threshold):
@@ -75,6 +79,55 @@ def advise_threshold(
         most=most,
         unanswerable_answered=_share(unanswerable, threshold),
         answerable_answered=_share(answerable, threshold),
+        unanswerable=len(unanswerable),
+        unanswerable_possible=upper_bound(sum(score >= threshold for score in unanswerable), len(unanswerable)),
+        unanswerable_needed=questions_needed(most),
+    )
+
+
+def upper_bound(answered: int, asked: int) -> float:
+    """The largest share that would still answer so few of the questions asked in one case of twenty.
+
+    Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
+    Biometrika 1934, one-sided. Where none was answered it is about three divided by the number asked: Hanley
+    and Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 1983.
+
+    Parameters
+    ----------
+    answered, asked : int
+        ``answered`` of ``asked`` questions; at least one was asked.
+    """
+    if answered == asked:
+        return 1.0
+    low, high = answered / asked, 1.0
+    # Halved until the two are neighbours as far as anybody can see.
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _at_most(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
+    return high
+
+
+def questions_needed(most: float) -> int | None:
+    """Of how many questions none may be answered before the share of further ones is known to be at most this.
+
+    ``None`` where that share is none, or so small that nobody can ask so many.
+    """
+    if most < NO_SHARE:
+        return None
+    return 1 if most >= CONFIDENCE else math.ceil(math.log(1 - CONFIDENCE) / math.log1p(-most))
+
+
+def _at_most(successes: int, trials: int, share: float) -> float:
+    """The probability of so many successes or fewer, in logarithms: the coefficients exceed any float."""
+    return sum(
+        math.exp(
+            math.lgamma(trials + 1)
+            - math.lgamma(one + 1)
+            - math.lgamma(trials - one + 1)
+            + one * math.log(share)
+            + (trials - one) * math.log1p(-share)
+        )
+        for one in range(successes + 1)
     )
 
 

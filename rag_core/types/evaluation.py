@@ -114,13 +114,30 @@ class RiskPoint:
 class ThresholdAdvice:
     """The lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
-    The last two are the shares answered at it of questions without and with an answer.
+    Then the shares answered at it of questions without and with an answer; of how many questions without
+    one that was found; the share of further questions like them that it leaves possible, as the upper end
+    of a one-sided interval of 95 %; and how many it takes before that end can be ``most``, ``None`` where no
+    number does.
     """
 
     threshold: float
     most: float
     unanswerable_answered: float
     answerable_answered: float
+    unanswerable: int
+    unanswerable_possible: float
+    unanswerable_needed: int | None
+
+    @property
+    def reach(self) -> str:
+        """How far the questions asked speak for others."""
+        told = (
+            f"Measured on {self.unanswerable:,} without an answer, so of others like them up to "
+            f"{100 * self.unanswerable_possible:.1f} % may be answered (95 % confidence)."
+        )
+        if self.unanswerable_needed is None or self.unanswerable >= self.unanswerable_needed:
+            return told
+        return f"{told} It takes at least {self.unanswerable_needed:,} to know of {100 * self.most:g} %."
 
 
 @dataclass(frozen=True, slots=True)

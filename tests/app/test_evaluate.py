@@ -88,6 +88,7 @@ def test_the_advised_threshold_is_used_with_a_click(open_page: OpenPage, library
     assert advice is not None
     app = open_page("evaluate")
     assert app.button(key="use_threshold").label == f"Use {advice.threshold:.2f}"
+    assert advice.reach in texts(app)
     app.button(key="use_threshold").click().run()
     assert library.threshold == advice.threshold
     assert app.button(key="use_threshold").disabled

@@ -39,6 +39,7 @@ def test_a_line_a_metric_with_its_interval(run: Run, library: Path, labels: Path
     assert {"mrr@10", "map", "ndcg@10", "token_f1", "contains_answer", "refused", "auroc"} <= by_metric.keys()
     advice = by_metric["advised_threshold"]
     assert (advice["n"], advice["unanswerable_answered"], advice["answerable_answered"]) == (1, 0.0, 1.0)
+    assert (round(advice["unanswerable_possible"], 3), advice["unanswerable_needed"]) == (0.95, 59)
 
 
 def test_two_configurations_are_compared_and_written_as_tables_and_charts(
@@ -59,10 +60,11 @@ def test_two_configurations_are_compared_and_written_as_tables_and_charts(
 
 
 def test_people_get_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
-    _, (row,), _ = run("evaluate", str(labels), "--out", str(tmp_path / "out"), as_json=False)
+    _, (row,), notes = run("evaluate", str(labels), "--out", str(tmp_path / "out"), as_json=False)
     assert "recall@1" in row["shown"]
     assert "1.000 to 1.000" in row["shown"]
     assert "tables and charts are in" in " ".join(row["shown"].split())
+    assert "The advised threshold of named: Measured on 1 without an answer, so of others like them up to" in notes
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.evaluation.refusals import advise_threshold, risk_coverage
+from rag_core.evaluation.refusals import advise_threshold, questions_needed, risk_coverage, upper_bound
 from rag_core.types import RiskPoint
 
 SCORES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
@@ -91,3 +91,46 @@ def test_the_advice_keeps_its_promise_and_a_hundredth_less_would_not(
     if found.threshold > 0.01:
         lower = sum(score >= found.threshold - 0.01 for score in unanswerable) / len(unanswerable)
         assert lower > most - 1e-6
+
+
+def test_the_bound_is_that_of_clopper_and_pearson() -> None:
+    # One minus the n-th root of a twentieth where none was answered; 5 of 100 from tables of the beta distribution.
+    for asked in (1, 12, 59, 5000):
+        assert upper_bound(0, asked) == pytest.approx(1 - 0.05 ** (1 / asked))
+    assert upper_bound(5, 100) == pytest.approx(0.1023, abs=1e-4)
+    assert upper_bound(4, 4) == 1
+
+
+@given(st.integers(1, 60).flatmap(lambda asked: st.tuples(st.integers(0, asked), st.just(asked))))
+def test_the_bound_lies_above_the_share_and_more_questions_draw_it_down(counts: tuple[int, int]) -> None:
+    answered, asked = counts
+    bound = upper_bound(answered, asked)
+    assert answered / asked < bound or answered == asked
+    assert upper_bound(answered * 3, asked * 3) <= bound
+
+
+@given(st.floats(0.001, 0.9))
+def test_as_many_questions_as_needed_and_not_one_fewer(most: float) -> None:
+    needed = questions_needed(most)
+    assert needed is not None
+    assert upper_bound(0, needed) <= most + 1e-9
+    assert needed == 1 or upper_bound(0, needed - 1) > most - 1e-9
+
+
+def test_no_number_of_questions_shows_that_none_is_ever_answered() -> None:
+    assert questions_needed(0) is None
+    assert questions_needed(1) == 1
+    advice = advise_threshold([0.9], [0.2] * 12, 0)
+    assert advice is not None
+    assert advice.reach == (
+        "Measured on 12 without an answer, so of others like them up to 22.1 % may be answered (95 % confidence)."
+    )
+
+
+def test_too_few_questions_are_told_with_how_many_it_takes() -> None:
+    few = advise_threshold([0.9], [0.2] * 12)
+    assert few is not None
+    assert few.reach.endswith(" It takes at least 59 to know of 5 %.")
+    enough = advise_threshold([0.9], [0.2] * 59)
+    assert enough is not None
+    assert enough.reach.endswith("up to 5.0 % may be answered (95 % confidence).")
