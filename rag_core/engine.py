@@ -148,7 +148,6 @@ class Engine:
             self._swept = sweep(self._stores, self._removal)
             self._indexer.start()
         except BaseException:
-            self._searching.close()
             self._stores.close()
             raise
 
@@ -164,7 +163,6 @@ class Engine:
             if self._warming:
                 self._warming.join()
             self._generators.close()
-            self._searching.close()
             self._models.close()
             if self._swept:
                 mark_clean(self._stores)

@@ -64,13 +64,10 @@ class Searching:
         """Search once for nobody.
 
         Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
-        search.
+        search. What the reranker reads is taken into memory after it.
         """
         self.search(Query(WARM_QUESTION, None, self._top_k(), AS_SET), Timer())
-
-    def close(self) -> None:
-        """Search no more."""
-        self._ranker.close()
+        self._stores.vectors.warm_up()
 
     def query(
         self,

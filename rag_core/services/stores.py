@@ -38,7 +38,7 @@ class Stores:
             url = settings.database_url
             self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite")
             self.library = Library(self.database)
-            self.vectors = VectorStore(self.database)
+            self.vectors = VectorStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.watches = WatchStore(self.database)

@@ -76,6 +76,12 @@ class Settings(BaseSettings):
     chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Share of a chunk repeated in the next")
 
     candidates: int = Field(100, ge=1, le=1000, description="Chunks that dense and word retrieval fetch each")
+    token_cache_mb: int = Field(
+        256,
+        ge=0,
+        le=65_536,
+        description="Memory for token vectors, in megabytes, 5,000 chunks in 256: the newest, then those found last",
+    )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
     expansion: bool = Field(
         True,

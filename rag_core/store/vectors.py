@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -9,14 +10,26 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from rag_core.store.codec import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.store.database import Database, batches
 from rag_core.store.schema import chunks, embeddings
+from rag_core.store.tokencache import TokenCache
 from rag_core.types import ChunkVectors, Embedding, FloatArray
+
+# Chunks whose token vectors are read together before anybody asks: no question waits for long behind them.
+WARMED_AT_ONCE = 64
 
 
 class VectorStore:
-    """Embeddings keyed by space (an embedder's fingerprint) and text hash."""
+    """Embeddings keyed by space (an embedder's fingerprint) and text hash.
 
-    def __init__(self, database: Database) -> None:
+    Parameters
+    ----------
+    database : Database
+    kept_bytes : int
+        What token vectors in memory may take.
+    """
+
+    def __init__(self, database: Database, kept_bytes: int = 0) -> None:
         self._db = database
+        self._kept = TokenCache(kept_bytes)
 
     def known(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
         """Which of these texts are embedded in the space already, as ``hash: embedding id``."""
@@ -57,6 +70,28 @@ class VectorStore:
 
     def tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         """Token vectors by chunk id, of those chunks that have any."""
+        found = self._kept.held(chunk_ids)
+        emptied = self._kept.emptied
+        read = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in found])
+        self._kept.keep(read, emptied)
+        return found | read
+
+    def warm_up(self) -> None:
+        """Take token vectors into memory before anybody asks: the newest chunks', as many as there is room for."""
+        newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
+        run = [sys.maxsize]
+        while run:
+            emptied = self._kept.emptied
+            with self._db.read() as connection:
+                run = list(connection.execute(newest.where(chunks.c.id < run[-1]).limit(WARMED_AT_ONCE)).scalars())
+            read = self._read_tokens(run)
+            if not self._kept.has_room_for(read):
+                return
+            self._kept.keep(read, emptied)
+
+    def _read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
+        if not chunk_ids:
+            return {}
         found: dict[int, ChunkVectors] = {}
         query = select(chunks.c.id, chunks.c.sentences, embeddings.c.tokens, embeddings.c.scales).join(
             embeddings, embeddings.c.id == chunks.c.embedding_id
@@ -73,13 +108,12 @@ class VectorStore:
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
         """Delete those embeddings (of these, or of all) that no chunk uses; returns how many."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
-        removed = 0
+        all_or_some = [unused]
+        if embedding_ids is not None:
+            all_or_some = [embeddings.c.id.in_(run) & unused for run in batches(list(embedding_ids))]
         with self._db.begin() as connection:
-            if embedding_ids is None:
-                return int(connection.execute(delete(embeddings).where(unused)).rowcount)
-            for run in batches(list(embedding_ids)):
-                query = delete(embeddings).where(embeddings.c.id.in_(run), unused)
-                removed += int(connection.execute(query).rowcount)
+            removed = sum(connection.execute(delete(embeddings).where(one)).rowcount for one in all_or_some)
+        self._kept.empty()
         return removed
 
     def made_for(self, version_ids: Sequence[str]) -> list[int]:

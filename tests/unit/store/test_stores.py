@@ -287,3 +287,34 @@ def test_vectors_that_no_chunk_uses_are_removed_and_the_others_stay(database: Da
     assert store.count_unused(list(ids.values())) == 1
     assert store.remove_unused() == 1
     assert store.known("one", [b"x", b"y"]) == {b"x": ids[b"x"]}
+
+
+def test_token_vectors_in_memory_are_those_stored_and_go_with_them(database: Database, library: Library) -> None:
+    store = VectorStore(database, 1 << 20)
+    _, version_id, (used, lacking) = version(library, "a", "one", "two")
+    store.save("one", {b"x": embedding(1)})
+    assert store.tokens([used, lacking]) == {}
+    store.link({used: store.known("one", [b"x"])[b"x"]})
+    read, again = (store.tokens([used, lacking]) for _ in range(2))
+    assert read.keys() == again.keys() == {used}
+    for name in ("tokens", "scales", "sentences"):
+        assert getattr(again[used], name).tolist() == getattr(read[used], name).tolist()
+    library.save_chunks(version_id, [])
+    assert store.remove_unused() == 1
+    assert store.tokens([used, lacking]) == {}
+
+
+@pytest.mark.parametrize(("fits", "held"), [(0, 0), (63, 0), (64, 64), (149, 128), (150, 150)])
+def test_the_newest_token_vectors_are_in_memory_before_anybody_asks(
+    database: Database, library: Library, monkeypatch: pytest.MonkeyPatch, fits: int, held: int
+) -> None:
+    size, number = 8 + 8 + 4, 150
+    store = VectorStore(database, fits * size)
+    _, _, ids = version(library, "a", *(str(one) for one in range(number)))
+    store.save("one", {b"x": embedding(1)})
+    store.link(dict.fromkeys(ids, store.known("one", [b"x"])[b"x"]))
+    store.warm_up()
+    read: list[int] = []
+    monkeypatch.setattr(store, "_read_tokens", lambda chunk_ids: read.extend(chunk_ids) or {})
+    store.tokens(ids)
+    assert read == sorted(ids)[: number - held]
