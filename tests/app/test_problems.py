@@ -113,7 +113,13 @@ def test_a_chosen_document_is_asked_for_its_password_once_after_a_wrong_one(
     job = engine.add("secret.pdf", locked(BRIDGE, "open sesame"))
     app = open_page("documents", d=job.document_id)
     try_password(app, r"secret\.pdf", "open barley")
-    settle(app, lambda app: any("the password given does not open it" in one.value for one in app.warning))
+    # A run of the page in which the job ends may tell so below a list that was drawn before.
+    settle(
+        app,
+        lambda app: (
+            any("the password given does not open it" in one.value for one in app.warning) and passwords_asked(app) == 1
+        ),
+    )
     assert [one.value for one in app.subheader] == [r"secret\.pdf"]
     try_password(app, r"secret\.pdf", "open sesame")
     settle(app, lambda app: rows(app) == {"secret.pdf": "Ready"})
@@ -143,8 +149,8 @@ def test_a_locked_file_dropped_on_chosen_documents_is_one_of_them_once_open(
     app = open_page()
     app.multiselect[0].select(ids["canal"]).run()
     app.chat_input[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
-    settle(app, lambda app: passwords_asked(app) == 1)
-    assert app.multiselect[0].value == [ids["canal"]]
+    # What is chosen is drawn before the file's words: the run in which it is refused may show it as chosen still.
+    settle(app, lambda app: passwords_asked(app) == 1 and app.multiselect[0].value == [ids["canal"]])
     try_password(app, r"secret\.pdf", "open sesame")
     settle(app, lambda app: "is ready" in texts(app))
     assert len(app.multiselect[0].value) == 2
