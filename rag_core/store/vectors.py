@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -79,15 +78,16 @@ class VectorStore:
     def warm_up(self) -> None:
         """Take token vectors into memory before anybody asks: the newest chunks', as many as there is room for."""
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
-        run = [sys.maxsize]
-        while run:
+        query = newest
+        while True:
             emptied = self._kept.emptied
             with self._db.read() as connection:
-                run = list(connection.execute(newest.where(chunks.c.id < run[-1]).limit(WARMED_AT_ONCE)).scalars())
+                run = list(connection.execute(query.limit(WARMED_AT_ONCE)).scalars())
             read = self._read_tokens(run)
-            if not self._kept.has_room_for(read):
+            if not run or not self._kept.has_room_for(read):
                 return
             self._kept.keep(read, emptied)
+            query = newest.where(chunks.c.id < run[-1])
 
     def _read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         if not chunk_ids:
