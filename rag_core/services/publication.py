@@ -75,8 +75,18 @@ class Publication:
         while (work := self._waiting.get()) is not None and not self._stopping:
             try:
                 self._guarded(work)
+                self._read_ahead(work)
             except Exception:  # the store that failures are noted in failed as well
                 log.exception("%s could not be published", work.name)
+
+    def _read_ahead(self, work: Work) -> None:
+        """Have in memory what questions about a version will compare: what came last is asked about first."""
+        if not work.activate:
+            return
+        try:
+            self._stores.vectors.read_ahead(work.chunk_ids)  # of what came to nothing there are none
+        except StoreError as error:  # the questions read it themselves
+            log.warning("the token vectors of %s could not be read ahead: %s", work.name, error)
 
     def _guarded(self, work: Work) -> None:
         if self._cancelled(work.job_id):

@@ -19,10 +19,14 @@ class TokenCache:
     ----------
     most_bytes : int
         What they may take; 0 keeps none.
+
+    Attributes
+    ----------
+    most_bytes : int
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._most = most_bytes
+        self.most_bytes = most_bytes
         self._bytes = 0
         self._held: OrderedDict[int, ChunkVectors] = OrderedDict()
         self._lock = threading.Lock()
@@ -46,7 +50,7 @@ class TokenCache:
 
     def has_room_for(self, read: Mapping[int, ChunkVectors]) -> bool:
         """Whether these could be kept and all others stay."""
-        return self._bytes + sum(map(_size, read.values())) <= self._most
+        return self._bytes + sum(map(_size, read.values())) <= self.most_bytes
 
     def keep(self, read: Mapping[int, ChunkVectors], emptied: int) -> None:
         """Keep what was read, unless chunks were removed since `emptied` was as given."""
@@ -54,7 +58,7 @@ class TokenCache:
         copies = {
             chunk_id: ChunkVectors(one.tokens.copy(), one.scales.copy(), one.sentences)
             for chunk_id, one in read.items()
-            if self._most
+            if self.most_bytes
         }
         with self._lock:
             if emptied != self._emptied:
@@ -63,7 +67,7 @@ class TokenCache:
                 if chunk_id not in self._held:
                     self._held[chunk_id] = one
                     self._bytes += _size(one)
-            while self._bytes > self._most:
+            while self._bytes > self.most_bytes:
                 _, oldest = self._held.popitem(last=False)
                 self._bytes -= _size(oldest)
 

@@ -75,6 +75,12 @@ class VectorStore:
         self._kept.keep(read, emptied)
         return found | read
 
+    def read_ahead(self, chunk_ids: Sequence[int]) -> None:
+        """Take token vectors of these chunks into memory, in place of those that were not used for the longest."""
+        if self._kept.most_bytes:
+            for run in batches(list(chunk_ids), WARMED_AT_ONCE):
+                self.tokens(run)
+
     def warm_up(self) -> None:
         """Take token vectors into memory before anybody asks: the newest chunks', as many as there is room for."""
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())

@@ -57,6 +57,34 @@ def test_a_queued_job_can_be_cancelled(engine: Engine, hold_reading: HoldReading
     assert_in_agreement(engine)
 
 
+def test_token_vectors_of_what_was_indexed_are_in_memory_before_anybody_asks(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, done, read = VectorStore.read_ahead, threading.Event(), []
+
+    def read_ahead(store: VectorStore, chunk_ids: Sequence[int]) -> None:
+        real(store, chunk_ids)
+        done.set()
+
+    monkeypatch.setattr(VectorStore, "read_ahead", read_ahead)
+    indexed(engine, "a.pdf", BUDGET)
+    assert done.wait(60)
+    monkeypatch.setattr(VectorStore, "_read_tokens", lambda store, chunk_ids: read.extend(chunk_ids) or {})
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert read == []
+
+
+def test_a_document_is_indexed_though_its_token_vectors_cannot_be_read_ahead(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(VectorStore, "read_ahead", broken(StoreUnavailable("The disk is on fire.")))
+    indexed(engine, "a.pdf", BUDGET)
+    indexed(engine, "b.pdf", PENGUINS)
+    assert "the token vectors of a.pdf could not be read ahead: The disk is on fire." in caplog.text
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
 def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, hold_reading: HoldReading) -> None:
     first = engine.submit("a.pdf", make_pdf(BUDGET))
     hold_reading.until_reached()

@@ -318,3 +318,21 @@ def test_the_newest_token_vectors_are_in_memory_before_anybody_asks(
     monkeypatch.setattr(store, "_read_tokens", lambda chunk_ids: read.extend(chunk_ids) or {})
     store.tokens(ids)
     assert read == sorted(ids)[: number - held]
+
+
+@pytest.mark.parametrize(("fits", "lacking"), [(0, 150), (64, 86), (149, 1), (150, 0)])
+def test_token_vectors_read_ahead_take_the_place_of_those_used_before(
+    database: Database, library: Library, monkeypatch: pytest.MonkeyPatch, fits: int, lacking: int
+) -> None:
+    size, number = 8 + 8 + 4, 150
+    store = VectorStore(database, fits * size)
+    _, _, former = version(library, "a", "former")
+    _, _, ids = version(library, "b", *(str(one) for one in range(number)))
+    store.save("one", {b"x": embedding(1)})
+    store.link(dict.fromkeys([*former, *ids], store.known("one", [b"x"])[b"x"]))
+    store.tokens(former)
+    store.read_ahead(ids)
+    read: list[int] = []
+    monkeypatch.setattr(store, "_read_tokens", lambda chunk_ids: read.extend(chunk_ids) or {})
+    store.tokens([*former, *ids])
+    assert read == [*former, *ids[:lacking]]
