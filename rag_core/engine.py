@@ -254,7 +254,8 @@ class Engine:
         self._stores.dense(generation.generation_id).count()
         # A length that a model meets for the first time takes it twice as long.
         for tokens in range(*WARM_LENGTHS):
-            generation.embedder.embed_question("warm " * tokens)
+            for beside in (False, True):
+                generation.embedder.embed_question("warm " * tokens, beside=beside)
             if self.settings.expansion:
                 self._models.expander()("warm " * tokens)
         for tokens in range(*WARM_READINGS):

@@ -53,6 +53,10 @@ class Embedder(Protocol):
         """
         ...
 
-    def embed_question(self, question: str) -> Question:
-        """Embed a question; what does not fit the window is left out."""
+    def embed_question(self, question: str, *, beside: bool = False) -> Question:
+        """Embed a question; what does not fit the window is left out.
+
+        What is embedded ``beside`` another question, on which more depends, may be made less exactly, and leaves it the
+        cores.
+        """
         ...

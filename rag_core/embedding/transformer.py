@@ -62,6 +62,10 @@ class TransformerEmbedder(ABC):
         Dense vectors have unit length; token vectors beyond a text's own length mean nothing.
         """
 
+    def _forward_question(self, ids: Sequence[int], beside: bool) -> tuple[FloatArray, FloatArray]:
+        """What `_forward` gives for one text that somebody waits for; see `Embedder.embed_question`."""
+        return self._forward([ids])
+
     @property
     def window(self) -> int:
         return self._window
@@ -84,25 +88,31 @@ class TransformerEmbedder(ABC):
                     f"A text of {len(encoding.ids)} tokens does not fit the embedder's window of {self.window}: "
                     f"{text[:60]!r}…"
                 )
-        # Texts of like length together: a batch is padded to its longest.
-        order = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
-        batches = [order[first : first + self._batch] for first in range(0, len(order), self._batch)]
+        batches = self._batches([len(encoding.ids) for encoding in encodings])
         made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches], queued)
-        by_row = dict(zip(order, chain.from_iterable(made), strict=True))
+        by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(made), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
-    def embed_question(self, question: str) -> Question:
+    def embed_question(self, question: str, *, beside: bool = False) -> Question:
         encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
         encoding.truncate(self.window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
         own = _own(encoding)
-        dense, token_vectors = self._forward([encoding.ids])
+        dense, token_vectors = self._forward_question(encoding.ids, beside)
         return Question(
             text=question,
             dense=dense[0],
             tokens=self._projection.apply(token_vectors[0][own]),
             offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
         )
+
+    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Which texts are embedded together, as their rows, by their lengths in tokens.
+
+        Those of like length, since a batch is padded to its longest.
+        """
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        return [order[first : first + self._batch] for first in range(0, len(order), self._batch)]
 
     def _each(self, make: MakeBatch, batches: Sequence[Encodings], queued: bool) -> Iterator[list[Embedding]]:
         """What ``make`` gives for each batch, in order; see `Embedder.embed` for ``queued``."""

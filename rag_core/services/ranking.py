@@ -157,7 +157,7 @@ class Ranker:
         """The search for the statements that a question is answered from, its lines embedded from now on."""
 
         def embedded() -> tuple[Question, FloatArray]:
-            question = generation.embedder.embed_question(wanted.text)
+            question = generation.embedder.embed_question(wanted.text, beside=True)
             return question, token_weights(question, self._stores.words.idf, STOPWORDS)
 
         asked = calls.submit(embedded)

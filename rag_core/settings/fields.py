@@ -70,7 +70,8 @@ class Settings(BaseSettings):
     )
     embedding_batch: int = Field(2, ge=1, le=256, description="Texts a forward pass")
     embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
-        "auto", description="Arithmetic of the embedder: bf16 where the processor has it, else fp32"
+        "auto",
+        description="Arithmetic for passages: bf16 where the processor has it, else fp32; for questions always fp32",
     )
     chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens of text a chunk, the embedder's own")
     chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Share of a chunk repeated in the next")

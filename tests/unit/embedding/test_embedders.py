@@ -94,6 +94,32 @@ def test_a_text_has_the_same_vectors_in_any_company(embedder: Embedder) -> None:
     assert embedder.embed([]) == []
 
 
+@pytest.mark.parametrize("precision", ["auto", "fp32"])
+def test_of_the_one_that_comes_along_they_are_the_same_to_the_last_digit(precision: str) -> None:
+    """Whatever a document is indexed beside, its scores are the same."""
+    model = BundledEmbedder(precision=precision)
+    texts = [" ".join(["word", "number", str(number), *["and more"] * number]) for number in range(40)]
+    for text, one in zip(texts, model.embed(texts), strict=True):
+        (alone,) = model.embed([text])
+        for name in ("dense", "tokens", "scales"):
+            assert np.array_equal(getattr(one, name), getattr(alone, name)), (name, text)
+
+
+def test_a_question_is_embedded_in_fp32_whatever_texts_are() -> None:
+    exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
+    assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
+    one, other = exact.embed_question(TEXTS[1]), rough.embed_question(TEXTS[1])
+    assert one.dense.tolist() == other.dense.tolist()
+    assert one.tokens.tolist() == other.tokens.tolist()
+
+
+def test_what_is_embedded_beside_a_question_is_much_the_same(embedder: Embedder) -> None:
+    one, other = (embedder.embed_question(TEXTS[1], beside=beside) for beside in (False, True))
+    assert one.dense @ other.dense > 0.999
+    assert (one.tokens * other.tokens).sum(axis=1).min() > 0.99
+    assert one.offsets.tolist() == other.offsets.tolist()
+
+
 def test_offsets_slice_to_the_words(embedder: Embedder) -> None:
     text = "Zürich’s EBITDA—naïve?\nred"
     (offsets,) = embedder.offsets([text])
