@@ -54,8 +54,8 @@ class Bert:
         # fp32 does, where questions in bf16 exchange passages of like scores.
         exact = _hints(core, "fp32")
         self._question = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
-        # One core and bf16: 137 questions, 44 of them with such a text beside them, took 31.2 ms in the middle, and
-        # 32.8 where both texts were embedded alike.
+        # One core, and as exact as texts are: 137 questions, 44 of them with such a text beside them, took 31.2 ms in
+        # the middle, and 32.8 where both were embedded alike.
         beside = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
         self._beside = core.compile_model(graph, "CPU", beside)
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import openvino
 import pytest
 
 from rag_core.embedding import BundledEmbedder, Embedder, SentenceTransformerEmbedder, bundled, load_embedder
@@ -107,7 +108,9 @@ def test_of_the_one_that_comes_along_they_are_the_same_to_the_last_digit(precisi
 
 def test_a_question_is_embedded_in_fp32_whatever_texts_are() -> None:
     exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
-    assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
+    # A processor without bf16 makes texts in fp32 as well.
+    if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+        assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
     one, other = exact.embed_question(TEXTS[1]), rough.embed_question(TEXTS[1])
     assert one.dense.tolist() == other.dense.tolist()
     assert one.tokens.tolist() == other.tokens.tolist()
