@@ -31,6 +31,7 @@ from rag_core.services.generators import Generators
 from rag_core.services.indexing import Indexer, SameName
 from rag_core.services.labelling import Labelling
 from rag_core.services.models import Models
+from rag_core.services.preferences import Preferences
 from rag_core.services.queries import AS_SET
 from rag_core.services.removal import Removal
 from rag_core.services.searching import Searching
@@ -118,13 +119,12 @@ class Engine:
         self._models = Models(settings)
         self._generations = Generations(settings, self._stores, self._models)
         self._removal = Removal(self._stores)
-        self._searching = Searching(
-            settings, self._stores, self._models, self._generations, lambda: self.threshold, lambda: self.top_k
-        )
         self._generators = Generators(settings, self._stores)
+        self._preferences = Preferences(settings, self._stores, self._generators)
+        self._searching = Searching(settings, self._stores, self._models, self._generations, self._preferences)
         self._strategies = Strategies(settings, self._stores, self._searching, self._generators)
         summarising = Summarising(settings, self._stores, self._generations, self._generators)
-        self._asking = Asking(self._searching, self._strategies, summarising, self._generators)
+        self._asking = Asking(self._searching, self._strategies, summarising, self._generators, self._preferences)
         self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
@@ -137,7 +137,7 @@ class Engine:
             self._searching,
             self._strategies,
             self._asking,
-            lambda: self.threshold,
+            self._preferences,
             lambda: self.generator_name,
         )
         self._evaluations = Background(self._evaluating)
@@ -847,7 +847,7 @@ class Engine:
             self.settings,
             self._stores,
             self._generations,
-            lambda: self.threshold,
+            self._preferences,
             lambda: self.generator_name,
             self._removal.unfinished,
         )
@@ -862,13 +862,17 @@ class Engine:
 
     @property
     def threshold(self) -> float:
-        """The gate's threshold: what was set in Admin, else the setting."""
-        stored = self._stores.conversations.preference("threshold")
-        return float(self.settings.threshold if stored is None else stored)
+        """The gate's threshold in use, which depends on whether there is a language model."""
+        return self._preferences.threshold
+
+    @property
+    def default_threshold(self) -> float:
+        """What the settings say of the threshold in use."""
+        return self._preferences.default_threshold
 
     def set_threshold(self, value: float | None) -> None:
-        """Override the threshold; ``None`` goes back to the setting."""
-        self._stores.conversations.set_preference("threshold", value)
+        """Override the threshold in use; ``None`` goes back to the setting."""
+        self._preferences.set_threshold(value)
 
     def gate_scores(self, most: int = 200) -> list[float]:
         """The scores of the present gate for the newest questions of conversations, newest first."""
@@ -881,12 +885,11 @@ class Engine:
     @property
     def top_k(self) -> int:
         """How many passages are shown and given to the answerer."""
-        stored = self._stores.conversations.preference("top_k")
-        return int(self.settings.top_k if stored is None else stored)
+        return self._preferences.top_k
 
     def set_top_k(self, value: int | None) -> None:
         """Override the number of passages; ``None`` goes back to the setting."""
-        self._stores.conversations.set_preference("top_k", value)
+        self._preferences.set_top_k(value)
 
 
 def _scope(documents: Sequence[str] | None, collections: Sequence[str]) -> Scope:

@@ -25,7 +25,7 @@ def gate(engine: Engine) -> None:
             step=0.01,
             format=f"%.{decimals(engine.threshold)}f",
             key=_THRESHOLD,
-            help=f"Where no passage's {engine.settings.gate} score reaches it, the documents don't say.",
+            help=_help(engine),
         )
         st.number_input("Passages an answer is read from", 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
@@ -34,9 +34,18 @@ def gate(engine: Engine) -> None:
     settings = engine.settings
     st.caption(
         f"In use: {threshold_text(engine.threshold)} and {engine.top_k}. The settings say "
-        f"{threshold_text(settings.threshold)} and {settings.top_k}."
+        f"{threshold_text(engine.default_threshold)} and {settings.top_k}."
     )
     _recent(engine)
+
+
+def _help(engine: Engine) -> str:
+    score = f"the best passage's {engine.settings.gate} score"
+    if engine.model:
+        return f"If {score} is below it, the language model is not asked. It applies only while a model is connected."
+    return (
+        f'If {score} is below it, the answer is "I don\'t know". It applies only while no language model is connected.'
+    )
 
 
 def _recent(engine: Engine) -> None:

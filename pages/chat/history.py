@@ -11,8 +11,8 @@ from pages.chat.current import current
 from pages.chat.questions import answer_last, scope_of
 from pages.shared import keys
 from pages.shared.backend import Backend
-from pages.shared.blocks import quoted, short_of, written
-from pages.shared.evidence import share_found, source_names, to_copy
+from pages.shared.blocks import answer_blocks
+from pages.shared.evidence import linked_sources, source_names, to_copy
 from pages.shared.feedback import feedback, passage_is_right
 from pages.shared.library import searchable
 from pages.shared.passages import passage_list
@@ -109,18 +109,13 @@ def _work_done(answer: Answer) -> None:
 
 
 def _text(message: Message, answer: Answer) -> None:
-    sources = source_names(answer)
-    # Only a language model writes Markdown; quoted sentences are shown as they stand.
-    to_blocks = quoted if answer.generator == "extractive" else written
     richtext(
-        [*short_of(answer), *to_blocks(answer.text, sources, answer.statements)],
+        answer_blocks(answer, source_names(answer)),
         key=f"answer_{message.message_id}",
-        sources={number: name for number, name in sources.items() if f"[{number}]" in answer.text},
+        sources=linked_sources(answer),
         on_cite=lambda marker: open_source(message.message_id, marker),
         copy=to_copy(answer),
     )
-    if share := share_found(answer):
-        st.caption(share)
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
         st.caption(f":material/stop_circle: Stopped before the end. What was written until then is kept.{unchecked}")

@@ -5,20 +5,21 @@ a link or for an image, so such text stays the characters it is.
 
 A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
 children under ``c``. Inlines: ``text b i s code mark br cite doubt verdict``, text under ``s``, number
-under ``n``, reason under ``why``.
+under ``n``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from rag_core.types import NOT_FOUND, Answer, Statement
+from rag_core.types import Answer, Statement
 
 Node = dict[str, Any]
 
@@ -51,6 +52,16 @@ _MARKDOWN = (
 )
 
 
+def answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
+    """Blocks of an answer with its citations and marks; only what a language model wrote is read as Markdown."""
+    if answer.generator == "extractive":
+        return [*short_of(answer), *quoted(answer.text, markers, answer.statements)]
+    end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
+    model = [one for one in answer.statements if one.start < end]
+    quotes = [replace(one, start=one.start - end, end=one.end - end) for one in answer.statements if one.start >= end]
+    return [*written(answer.text[:end], markers, model), *quoted(answer.text[end:], markers, quotes)]
+
+
 def quoted(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
     """Text as written, paragraph by paragraph, with ``[n]`` made citations, save within a statement.
 
@@ -76,22 +87,22 @@ def short_of(answer: Answer) -> list[Node]:
 
 
 def written(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
-    """Markdown as a language model writes it, with ``[n]`` made citations and unsupported statements marked."""
-    doubtful = [one for one in statements if not one.supported]
+    """Markdown as a language model writes it, with ``[n]`` made citations and the marks of its statements."""
+    doubtful = [one for one in statements if one.mark]
     if doubtful:
         text = text.translate(_LIKE_THEM)
     for one in reversed(doubtful):
         text = f"{text[: one.start]}{_FROM}{text[one.start : one.end]}{_TO}{text[one.end :]}"
     tokens: Sequence[Token] = _MARKDOWN.parse(text)
     nodes = _convert(SyntaxTreeNode(tokens).children, markers)
-    return list(_doubted(nodes, [one.reason for one in doubtful], [])) if doubtful else nodes
+    return list(_with_marks(nodes, list(doubtful), [])) if doubtful else nodes
 
 
-def _doubted(nodes: Iterable[Node], reasons: list[str], within: list[bool]) -> Iterator[Node]:
+def _with_marks(nodes: Iterable[Node], statements: list[Statement], within: list[bool]) -> Iterator[Node]:
     """Nodes with the text between two edges in nodes of their own; ``within`` is not empty between them."""
     for node in nodes:
         if "c" in node:
-            yield {**node, "c": list(_doubted(node["c"], reasons, within))}
+            yield {**node, "c": list(_with_marks(node["c"], statements, within))}
             continue
         pieces = _EDGES.split(node.get("s", ""))
         if len(pieces) == 1:
@@ -105,7 +116,9 @@ def _doubted(nodes: Iterable[Node], reasons: list[str], within: list[bool]) -> I
                 within.append(True)
             elif piece == _TO:
                 within.clear()
-                yield {"t": "verdict", "s": NOT_FOUND, "why": reasons.pop(0) if reasons else ""}
+                if statements:
+                    marked_one = statements.pop(0)
+                    yield {"t": "verdict", "s": marked_one.mark_text, "n": marked_one.compared_rank}
             elif piece and plain:
                 yield {"t": "doubt" if within else "text", "s": piece}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.shared.blocks import Node
-from pages.shared.text import count, ordered, score
+from pages.shared.text import ordered, score
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
 # Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
@@ -25,15 +25,14 @@ def to_copy(answer: Answer) -> str:
         return ""
     names = source_names(answer)
     listed = "\n".join(f"[{one.rank}] {names[one.rank]}" for one in answer.passages)
-    return "\n\n".join(part for part in (answer.short, answer.told_text, listed) if part)
+    return "\n\n".join(part for part in (answer.short, answer.marked_text, listed) if part)
 
 
-def share_found(answer: Answer) -> str:
-    """``2 of 3 statements found in the sources``; empty where none was checked."""
-    if not answer.statements:
-        return ""
-    found = sum(one.supported for one in answer.statements)
-    return f"{found} of {count(len(answer.statements), 'statement')} found in the sources"
+def linked_sources(answer: Answer) -> dict[int, str]:
+    """`source_names` of what the answer's text cites and of what its marks were compared with."""
+    compared = {one.compared_rank for one in answer.statements if one.mark}
+    names = source_names(answer)
+    return {rank: name for rank, name in names.items() if f"[{rank}]" in answer.text or rank in compared}
 
 
 def citations_of(answer: Answer, passage: Passage) -> list[Citation]:

@@ -13,11 +13,7 @@ function element(tag, className, text) {
 function build(node, context) {
   if (node.t === "text") return document.createTextNode(node.s);
   if (node.t === "cite") return cite(node.n, context);
-  if (node.t === "doubt" || node.t === "verdict") {
-    const said = element("span", node.t, node.s);
-    if (node.why) said.title = node.why;
-    return said;
-  }
+  if (node.t === "verdict") return verdict(node, context);
   if (node.t === "scores") return scores(node.rows);
   if (node.t === "table") {
     const frame = element("div", "table");
@@ -37,7 +33,7 @@ function build(node, context) {
 let left = null;
 
 function citesOf(root) {
-  return [...root.querySelectorAll(".cite")];
+  return [...root.querySelectorAll(".cite, button.verdict")];
 }
 
 function awaitReturn() {
@@ -55,9 +51,21 @@ function awaitReturn() {
 
 function cite(number, { sources, open }) {
   const source = sources[number];
-  const button = element("button", "cite", `[${number}]`);
+  return sourceButton("cite", `[${number}]`, `Source ${number}: ${source}`, number, source, open);
+}
+
+// What the check found, visible without hovering; it opens the passage that the statement was compared with.
+function verdict(node, { sources, open }) {
+  const source = sources[node.n];
+  if (!source) return element("span", "verdict", node.s);
+  const tip = `Compared with ${source}`;
+  return sourceButton("verdict", node.s, `${node.s}. ${tip}`, node.n, tip, open);
+}
+
+function sourceButton(kind, text, label, number, source, open) {
+  const button = element("button", kind, text);
   button.type = "button";
-  button.setAttribute("aria-label", `Source ${number}: ${source}`);
+  button.setAttribute("aria-label", label);
   button.onclick = () => {
     const root = button.closest(".root");
     left = { button, root, place: citesOf(root).indexOf(button) };

@@ -62,6 +62,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     instructions_note(passage)
     hidden_note(passage)
     duplicates_note(passage)
+    _added_note(answer, passage)
     document = None
     try:
         document = engine.document(passage.document_id)
@@ -72,6 +73,15 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
         st.warning(plain(str(error)), icon=":material/error:")
     _text(engine, answer, passage)
     _take_away(engine, document, answer, passage)
+
+
+def _added_note(answer: Answer, passage: Passage) -> None:
+    """Say so where the model did not cite the passage itself."""
+    if any(one.added for one in citations_of(answer, passage)):
+        st.caption(
+            ":material/add_link: The model did not cite this passage. The citation was added, since the marked words "
+            "support the answer's sentence best."
+        )
 
 
 def _text(engine: Engine, answer: Answer, passage: Passage) -> None:

@@ -157,6 +157,7 @@ INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_LEAST_TELLING = 2
 
 
 def _words(listed: str) -> frozenset[str]:
@@ -196,8 +197,9 @@ def differ(text: str, source: str) -> bool:
     if _is_latin(text) != _is_latin(source):
         return True
     language = language_of(text)
-    told = language or any(plain(word) in _TELLING["en"] for word in _WORD.findall(text))
-    return bool(told) and language != language_of(source)
+    telling = sum(plain(word) in _TELLING[language or "en"] for word in _WORD.findall(text))
+    # One word alone tells no language: "in" is English, German and Italian.
+    return telling >= _LEAST_TELLING and language != language_of(source)
 
 
 def _is_latin(text: str) -> bool:

@@ -130,7 +130,7 @@ class Checking:
     """Holds what a model notes against the passages, and counts how much of it they support."""
 
     def __init__(self, passages: Sequence[Passage], vectors: TokenVectors | None) -> None:
-        self.vectors = vectors
+        self._vectors = vectors
         self._passages = {one.rank: one for one in passages}
         self._supported = self._made = 0
 
@@ -144,7 +144,7 @@ class Checking:
         if is_refusal(reply):
             return []
         text = normalised(reply, sorted(self._passages))
-        verified = verify(text, [self._passages[rank] for rank in cited([text])], self.vectors)
+        verified = verify(text, [self._passages[rank] for rank in cited([text])], self._vectors)
         self._made += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)
         return notes_of(verified)

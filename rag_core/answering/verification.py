@@ -14,7 +14,7 @@ from rag_core.answering.refusals import leaves_open
 from rag_core.answering.substitution import replaced
 from rag_core.answering.tables import Row
 from rag_core.answering.tabulated import misread, scales, turned
-from rag_core.types import Citation, Passage, Statement
+from rag_core.types import REFUSAL, Citation, Passage, Statement
 
 # Share of a statement's words that its source must hold; a statement with half its words from
 # elsewhere says something else, whatever figures it shares.
@@ -30,13 +30,20 @@ NOT_SAID = "No sentence of its source says this."
 class Verified:
     """An answer's text with only the markers that hold, their quotes, and the verdict on each statement.
 
-    ``short`` is what of a quoted answer was asked for, where that is clear; see `short.short_answer`.
+    ``short`` is what of a quoted answer was asked for, where that is clear; see `short.short_answer`. ``refused`` is
+    true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset from which
+    quotes follow what a language model wrote.
     """
 
     text: str
     citations: tuple[Citation, ...] = ()
     statements: tuple[Statement, ...] = ()
     short: str = ""
+    refused: bool = False
+    quotes_start: int | None = None
+
+
+REFUSED = Verified(REFUSAL, refused=True)
 
 
 @dataclass(frozen=True, slots=True)

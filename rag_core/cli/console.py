@@ -105,8 +105,8 @@ def answer(row: dict[str, Any]) -> None:
         show(Text(row["short"], style="bold"))
     show(Text(row["text"]))
     for statement in row["statements"]:
-        if not statement["supported"]:
-            show(Text(f"Not found in the source: “{statement['text']}” {statement['reason']}", "yellow"))
+        if statement["mark"]:
+            show(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
     for notice in row["notices"]:
         show(Text(notice, "yellow"))
     for citation in row["citations"]:

@@ -104,7 +104,13 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
         "short": answer.short,
         "citations": [_citation(citation) for citation in answer.citations],
         "statements": [
-            {"text": answer.text[one.start : one.end], "supported": one.supported, "reason": one.reason}
+            {
+                "text": answer.text[one.start : one.end],
+                "supported": one.supported,
+                "reason": one.reason,
+                "mark": one.mark,
+                "mark_text": one.mark_text,
+            }
             for one in answer.statements
         ],
         "generator": answer.generator,
@@ -173,5 +179,5 @@ def _passage(passage: Passage) -> dict[str, Any]:
 
 
 def _citation(citation: Citation) -> dict[str, Any]:
-    names = ("marker", "passage_rank", "document", "page_index", "page_label", "quote")
+    names = ("marker", "passage_rank", "document", "page_index", "page_label", "quote", "added")
     return {name: getattr(citation, name) for name in names}

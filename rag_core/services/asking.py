@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rag_core.answering.attribution import attribute_claims
 from rag_core.answering.expected import wanting
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.languages import differ
@@ -18,12 +19,13 @@ from rag_core.answering.refusals import begins_open
 from rag_core.answering.rows import read_rows
 from rag_core.answering.short import short_answer
 from rag_core.answering.thinking import thought_taken_back
-from rag_core.answering.verification import NOT_CITED, Verified, quoted, verify
+from rag_core.answering.verification import REFUSED, Verified, quoted
 from rag_core.errors import GeneratorError
 from rag_core.retrieval import Timer
 from rag_core.services.chunktokens import token_vectors
 from rag_core.services.gating import SCORE, tells_lines
 from rag_core.services.generators import Generators
+from rag_core.services.preferences import Preferences
 from rag_core.services.queries import AS_SET, Found, Query
 from rag_core.services.searching import Searching
 from rag_core.services.spending import Gathered
@@ -38,7 +40,6 @@ from rag_core.types import (
     Delta,
     Gate,
     Message,
-    Restart,
     Scope,
     SearchResult,
     Stage,
@@ -46,6 +47,22 @@ from rag_core.types import (
 
 # The least calibrated probability at which rows of a statement are given rather than sentences.
 LIKELY = 0.5
+NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
+NOTHING_FOUND = "Nothing in this answer was found in the sources. The sentences that come closest are quoted below it."
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What a language model wrote, and the error with which it ended; empty if it did not fail."""
+
+    answer: Verified
+    failed: str = ""
+
+    @property
+    def unfound(self) -> bool:
+        """Whether none of its statements has anything to do with the sources."""
+        statements = self.answer.statements
+        return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
 class Asking:
@@ -57,16 +74,23 @@ class Asking:
     strategies : Strategies
     summarising : Summarising
     generators : Generators
-        Where there is a generator, it writes the answers; else they are quoted.
+        If there is a generator, it writes the answers; otherwise they are quoted.
+    preferences : Preferences
     """
 
     def __init__(
-        self, searching: Searching, strategies: Strategies, summarising: Summarising, generators: Generators
+        self,
+        searching: Searching,
+        strategies: Strategies,
+        summarising: Summarising,
+        generators: Generators,
+        preferences: Preferences,
     ) -> None:
         self._searching = searching
         self._strategies = strategies
         self._summarising = summarising
         self._generators = generators
+        self._preferences = preferences
 
     def ask(
         self,
@@ -107,22 +131,24 @@ class Asking:
         gathered.usage += found.result.usage
         if not found.result.gate.answerable:
             yield Delta(REFUSAL)
-            yield _finished(query, found.result, Verified(REFUSAL), "extractive", timer, started, gathered)
+            yield _finished(query, found.result, REFUSED, "extractive", timer, started, gathered)
             return
         yield Stage("generate", WRITING)
-        answer: Verified | None = None
-        writer, generator = self._generators.current(), "extractive"
+        draft = _Draft(Verified(""))
+        writer = self._generators.current()
         if writer is not None:
-            generator = writer.name
-            answer = yield from self._generate(writer, query, found, history, timer, started, gathered)
-        if answer is None:
-            generator = "extractive"
-            answer = self._rows(found) or self._quote(found, gathered)
-            for piece in re.findall(r"\S+\s*", answer.text):
+            draft = yield from self._generate(writer, query, found, history, timer, started, gathered)
+        answer, result = draft.answer, found.result
+        if not answer.text or draft.failed or draft.unfound:
+            if draft.failed:
+                result = replace(result, gate=self._quotes_gate(query, result.gate))
+            answer = self._with_quotes(draft, replace(found, result=result), gathered)
+            for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
         yield Stage("generate", WRITING, done=True)
-        yield _finished(query, found.result, answer, generator, timer, started, gathered)
+        generator = writer.name if writer is not None and draft.answer.text else "extractive"
+        yield _finished(query, result, answer, generator, timer, started, gathered)
 
     def _generate(
         self,
@@ -133,14 +159,11 @@ class Asking:
         timer: Timer,
         started: float,
         gathered: Gathered,
-    ) -> Generator[AskEvent, None, Verified | None]:
-        """Stream the endpoint's answer, held against its sources; a refusal where they say none of it.
-
-        With ``None`` the caller quotes instead: the endpoint failed, or named no source; the notices
-        say which. A strict query raises the endpoint's error.
-        """
+    ) -> Generator[AskEvent, None, _Draft]:
+        """Stream the model's answer, and attribute its claims; a strict query raises the endpoint's error."""
         pieces: list[str] = []
         stream = writer.generate(found.result.question, found.result.passages, history)
+        failure = ""
         try:
             for piece in stream:
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
@@ -149,38 +172,53 @@ class Asking:
         except GeneratorError as error:
             if query.strict:
                 raise
-            gathered.notices.append(f"{error} Quoted from the documents instead.")
-            yield Restart(str(error))
-            return None
+            failure = str(error)
         finally:
             stream.close()
             gathered.usage += stream.usage
         gathered.notices += stream.notices
-        text = yield from thought_taken_back(pieces)
-        if is_refusal(text):
-            return Verified(REFUSAL)
-        verified = verify(text, found.result.passages, token_vectors(found.ranked.generation))
-        if verified.citations:
-            return verified
-        if begins_open(text):
-            yield Restart("The model found no answer in the passages.")
-            yield Delta(REFUSAL)
-            return Verified(REFUSAL)
-        if all(statement.reason == NOT_CITED for statement in verified.statements):
-            reason = "The model's answer named no source that supports it."
-            gathered.notices.append(f"{reason} Quoted from the documents instead.")
-            yield Restart(reason)
-            return None
-        if differ(text, "\n".join(one.text for one in found.result.passages)):
-            reason = "The model's answer is in another language than its sources and could not be checked."
-            gathered.notices.append(f"{reason} Quoted from the documents instead.")
-            yield Restart(reason)
-            return None
-        reason = "Nothing that the model wrote was found in the sources that it named, so it was taken back."
-        gathered.notices.append(reason)
-        yield Restart(reason)
-        yield Delta(REFUSAL)
-        return Verified(REFUSAL)
+        text = (yield from thought_taken_back(pieces)).strip()
+        if text and not failure and (is_refusal(text) or begins_open(text)):
+            return _Draft(Verified(text, refused=True))
+        passages = found.result.passages
+        encode = token_vectors(found.ranked.generation)
+        draft = _Draft(attribute_claims(text, found.result.question, passages, encode), failure)
+        if text and differ(text, "\n".join(one.text for one in passages)):
+            gathered.notices.append(NOT_CHECKED)
+        return draft
+
+    def _quotes_gate(self, query: Query, gate: Gate) -> Gate:
+        """The gate for an answer that is quoted because the model failed."""
+        given = query.configuration.threshold
+        threshold = self._preferences.quotes_threshold if given is None else given
+        return replace(gate, threshold=threshold, answerable=gate.score >= threshold)
+
+    def _with_quotes(self, draft: _Draft, found: Found, gathered: Gathered) -> Verified:
+        """The draft with quotes below it; quotes alone, or a refusal, if nothing was written."""
+        written = draft.answer
+        quotes = REFUSED
+        if found.result.gate.answerable:
+            quotes = self._rows(found) or self._quote(found, gathered)
+        if draft.failed:
+            how = (
+                "Quotes from the documents follow what was written."
+                if written.text
+                else "Quoted from the documents instead."
+            )
+            gathered.notices.append(draft.failed if quotes.refused else f"{draft.failed} {how}")
+        elif draft.unfound:
+            gathered.notices.append(NOTHING_FOUND)
+        if not written.text or quotes.refused:
+            return quotes if not written.text else written
+        start = len(written.text) + 2
+        statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
+        return replace(
+            written,
+            text=f"{written.text}\n\n{quotes.text}",
+            citations=(*written.citations, *quotes.citations),
+            statements=(*written.statements, *statements),
+            quotes_start=start,
+        )
 
     def _rows(self, found: Found) -> Verified | None:
         """The rows of the statements asked about, where one of those is likely to answer, however close prose comes."""
@@ -211,9 +249,9 @@ class Asking:
         quotes = [citation.quote for citation in citations]
         if wanted := wanting(found.result.question, quotes):
             gathered.notices.append(f"The question asks for {wanted}, and the sentences that come closest tell none.")
-            return Verified(REFUSAL)
+            return REFUSED
         short = short_answer(found.result.question, quotes)
-        return Verified(text, citations, quoted(text, citations), short)
+        return Verified(text, citations, quoted(text, citations), short) if citations else REFUSED
 
 
 def _finished(
@@ -227,12 +265,11 @@ def _finished(
 ) -> Answer:
     timer.ms["total"] = 1000 * (time.perf_counter() - started)
     gate = result.gate
-    state = AnswerState.ANSWERED if answer.citations else AnswerState.ABSTAINED
-    if state is AnswerState.ABSTAINED and gate.answerable:
-        answer, gate = Verified(REFUSAL), Gate(gate.score_name, gate.score, gate.threshold, False)
+    if answer.refused:
+        gate = replace(gate, answerable=False)
     return Answer(
         question=result.question,
-        state=state,
+        state=AnswerState.ABSTAINED if answer.refused else AnswerState.ANSWERED,
         text=answer.text,
         citations=answer.citations,
         passages=result.passages,
@@ -242,6 +279,7 @@ def _finished(
         notices=(*result.notices, *gathered.notices),
         statements=answer.statements,
         short=answer.short,
+        quotes_start=answer.quotes_start,
         usage=gathered.usage,
         strategy=query.configuration.strategy,
         steps=tuple(gathered.steps),

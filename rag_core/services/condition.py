@@ -10,6 +10,7 @@ from typing import TypeVar
 from rag_core.answering.gguf import problem_of
 from rag_core.errors import RagError
 from rag_core.services.generations import Generations
+from rag_core.services.preferences import Preferences
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import DocumentStatus, Status
@@ -22,7 +23,7 @@ def condition(
     settings: Settings,
     stores: Stores,
     generations: Generations,
-    threshold: Callable[[], float],
+    preferences: Preferences,
     generator: Callable[[], str],
     unfinished: Callable[[], list[str]],
 ) -> Status:
@@ -96,7 +97,7 @@ def condition(
         configured=configured,
         disk_bytes=_disk(settings.data_dir),
         data_dir=str(settings.data_dir),
-        threshold=asked(threshold, settings.threshold),
+        threshold=asked(lambda: preferences.threshold, settings.threshold),
         generator=asked(generator, settings.generator_name),
         usage=asked(stores.usage.totals, []),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},

@@ -19,6 +19,7 @@ from rag_core.evaluation.retrieval import counted_spans, ranked_pages, retrieval
 from rag_core.retrieval import Timer, decide
 from rag_core.services.asking import Asking
 from rag_core.services.evidence import EvidenceFinder
+from rag_core.services.preferences import Preferences
 from rag_core.services.queries import Found
 from rag_core.services.searching import Searching
 from rag_core.services.stores import Stores
@@ -55,8 +56,9 @@ class Evaluating:
     Parameters
     ----------
     settings : Settings
-    threshold, generator : callable
-        The present value, and who writes answers; they can be changed while the app runs.
+    preferences : Preferences
+    generator : callable
+        Returns who writes answers, which can be changed while the app runs.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class Evaluating:
         searching: Searching,
         strategies: Strategies,
         asking: Asking,
-        threshold: Callable[[], float],
+        preferences: Preferences,
         generator: Callable[[], str],
     ) -> None:
         self._settings = settings
@@ -74,7 +76,7 @@ class Evaluating:
         self._searching = searching
         self._strategies = strategies
         self._asking = asking
-        self._threshold = threshold
+        self._preferences = preferences
         self._generator = generator
 
     def run(
@@ -90,7 +92,7 @@ class Evaluating:
         self._check(labels)
         relevant = EvidenceFinder(self._stores.library).find_all(labels)
         ask = self._asker(configuration, answers=answers)
-        threshold = self._threshold()
+        threshold = self._preferences.threshold
         if isinstance(configuration, Configuration) and configuration.threshold is not None:
             threshold = configuration.threshold
         rankings: dict[str, list[PageKey]] = {}

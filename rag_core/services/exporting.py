@@ -36,8 +36,11 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
         by_model = answer is not None and answer.generator != "extractive"
         if answer and answer.short:
             lines.append(f"**{_escaped(answer.short)}**")
-        text = answer.told_text if answer else message.text
+        text = answer.marked_text if answer else message.text
+        quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
+        text = text.removesuffix(quotes)
         lines.append(_LOADING.sub(r"\\\1", text) if by_model else _escaped(text))
+        lines.append(_escaped(quotes))
         if answer:
             lines += [f"*{_escaped(note)}*" for note in _notes(answer)]
             lines.append("\n".join(f"- {_escaped(line)}" for line in _sources(answer)))
@@ -81,7 +84,7 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
             yield "note", f"Searched for: {answer.rewritten}"
         if answer and answer.short:
             yield "short", answer.short
-        yield "answer", answer.told_text if answer else message.text
+        yield "answer", answer.marked_text if answer else message.text
         if answer:
             yield from (("note", note) for note in _notes(answer))
             yield from (("source", line) for line in _sources(answer))
@@ -104,6 +107,7 @@ def _sources(answer: Answer) -> list[str]:
     """Marker, document, page and quote of each citation, once each; the passages where none was cited."""
     cited = [
         f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
+        + (" (citation added, not the model's)" if one.added else "")
         for one in answer.citations
     ]
     listed = [f"[{one.rank}] {one.document}, page {one.page_label} (not cited)" for one in answer.passages]

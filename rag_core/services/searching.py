@@ -21,6 +21,7 @@ from rag_core.services.gating import judged
 from rag_core.services.generations import Generation, Generations
 from rag_core.services.models import Models
 from rag_core.services.passages import passage_of
+from rag_core.services.preferences import Preferences
 from rag_core.services.queries import AS_SET, Found, Query, Ranked
 from rag_core.services.ranking import Ranker
 from rag_core.services.stores import Stores
@@ -38,8 +39,7 @@ class Searching:
 
     Parameters
     ----------
-    threshold, top_k : callable
-        The present values; they can be changed while the app runs.
+    preferences : Preferences
     """
 
     def __init__(
@@ -48,16 +48,14 @@ class Searching:
         stores: Stores,
         models: Models,
         generations: Generations,
-        threshold: Callable[[], float],
-        top_k: Callable[[], int],
+        preferences: Preferences,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
         self._ranker = Ranker(settings, stores, models)
         self._generations = generations
-        self._threshold = threshold
-        self._top_k = top_k
+        self._preferences = preferences
         self._searched = False
 
     def warm_up(self) -> None:
@@ -66,7 +64,7 @@ class Searching:
         Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
         search. What the reranker reads is taken into memory after it.
         """
-        self.search(Query(WARM_QUESTION, None, self._top_k(), AS_SET), Timer())
+        self.search(Query(WARM_QUESTION, None, self._preferences.top_k, AS_SET), Timer())
         self._stores.vectors.warm_up()
 
     def query(
@@ -81,7 +79,7 @@ class Searching:
         if scope:
             named = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
             held = tuple(dict.fromkeys(named))
-        return Query(self.checked(text), held, top_k or configuration.top_k or self._top_k(), configuration)
+        return Query(self.checked(text), held, top_k or configuration.top_k or self._preferences.top_k, configuration)
 
     def search(self, query: Query, timer: Timer, on_stage: Callable[[str], None] = lambda name: None) -> Found:
         """Retrieve, rerank and gate; see `Engine.search`."""
@@ -115,7 +113,7 @@ class Searching:
         if query.gated:
             passages = judged(ranked, unjudged, holds, self._models.answerability())
         given = query.configuration.threshold
-        gate = decide(passages[:GATED], self._threshold() if given is None else given, self._settings.gate)
+        gate = decide(passages[:GATED], self._preferences.threshold if given is None else given, self._settings.gate)
         notices = self._notices(query.documents, ranked.generation)
         return Found(SearchResult(query.text, passages[: query.top_k], gate, {}, notices), ranked, passages)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
+from rag_core.answering.alignment import TokenVectors
+from rag_core.answering.attribution import attribute_claims
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.prompt import is_refusal
-from rag_core.answering.references import normalised
 from rag_core.answering.summary import (
     Checking,
     condensing,
@@ -22,7 +23,7 @@ from rag_core.answering.summary import (
     spread,
 )
 from rag_core.answering.thinking import thought_taken_back
-from rag_core.answering.verification import Verified, verify
+from rag_core.answering.verification import REFUSED, Verified
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.retrieval import Timer
 from rag_core.services.chunktokens import token_vectors
@@ -103,7 +104,8 @@ class Summarising:
                 f"RAG_STRATEGY_CALLS={settings.strategy_calls} and RAG_STRATEGY_TOKENS={settings.strategy_tokens} "
                 "allow no more."
             )
-        checking = Checking(passages, token_vectors(self._generations.active()))
+        encode = token_vectors(self._generations.active())
+        checking = Checking(passages, encode)
         spending = Spending(self._settings, model, gathered)
         with timer.measure("notes"):
             notes = yield from self._noted(query.text, passages, capacity, checking, spending, gathered)
@@ -114,9 +116,9 @@ class Summarising:
         result = SearchResult(query.text, tuple(shown), gate, dict(timer.ms))
         if not gate.answerable:
             yield Delta(REFUSAL)
-            return Summary(replace(result, passages=()), Verified(REFUSAL), model.name)
+            return Summary(replace(result, passages=()), REFUSED, model.name)
         yield result
-        return (yield from self._written(model, result, notes, checking, gathered))
+        return (yield from self._written(model, result, notes, encode, gathered))
 
     def _limits(self, request: str) -> tuple[int, int]:
         """Tokens of passages that a call can take, and calls that there are for reading."""
@@ -201,10 +203,10 @@ class Summarising:
         model: OpenAIGenerator,
         result: SearchResult,
         notes: Sequence[str],
-        checking: Checking,
+        encode: TokenVectors,
         gathered: Gathered,
     ) -> Generator[AskEvent, None, Summary]:
-        """The text made from the notes, checked once more (reduce)."""
+        """The text made from the notes, each claim attributed to a passage (reduce)."""
         yield Stage("generate", WRITING)
         stream = model.write(reduce_messages(result.question, notes))
         pieces: list[str] = []
@@ -212,19 +214,22 @@ class Summarising:
             for piece in stream:
                 pieces.append(piece)
                 yield Delta(piece)
+        except GeneratorError as error:
+            if not pieces:
+                raise
+            gathered.notices.append(str(error))
         finally:
             stream.close()
             gathered.usage += stream.usage
         gathered.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
         text = yield from thought_taken_back(pieces)
-        text = normalised(text, [one.rank for one in result.passages])
-        passages, [text] = renumbered(result.passages, [text])
-        verified = verify(text, passages, checking.vectors)
-        if verified.citations:
-            return Summary(replace(result, passages=tuple(passages)), verified, model.name)
-        if not is_refusal(text):
-            gathered.notices.append("Nothing that the model wrote was found in the sources, so it was taken back.")
-        yield Restart("Nothing of the summary was found in the sources.")
-        yield Delta(REFUSAL)
-        return Summary(replace(result, passages=()), Verified(REFUSAL), model.name)
+        if is_refusal(text):
+            return Summary(replace(result, passages=()), REFUSED, model.name)
+        written = attribute_claims(text, result.question, result.passages, encode)
+        if not written.citations:
+            return Summary(result, written, model.name)
+        # Only what is cited is listed, numbered anew.
+        passages, [text] = renumbered(result.passages, [written.text])
+        written = attribute_claims(text, result.question, passages, encode)
+        return Summary(replace(result, passages=tuple(passages)), written, model.name)

@@ -111,7 +111,18 @@ class Settings(BaseSettings):
         description="Score that decides whether to answer: a calibrated probability, or a plain similarity "
         "(0.58 is a good threshold for rerank)",
     )
-    threshold: float = Field(0.8, ge=0.0, le=1.0, description='Gate: below this score the answer is "I don\'t know"')
+    threshold: float = Field(
+        0.8,
+        ge=0.0,
+        le=1.0,
+        description='Gate without a language model: below this score the answer is "I don\'t know"',
+    )
+    model_threshold: float = Field(
+        0.5,
+        ge=0.0,
+        le=1.0,
+        description="Gate with a language model: below this score the model is not asked; above it, the model decides",
+    )
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 
     gguf: Path | None = Field(

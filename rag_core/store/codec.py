@@ -169,6 +169,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         strategy=data.get("strategy", "plain"),
         steps=tuple(data.get("steps", ())),
         short=data.get("short", ""),
+        quotes_start=data.get("quotes_start"),
     )
 
 

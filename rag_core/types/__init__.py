@@ -6,13 +6,13 @@ higher-is-better and named by what made it.
 """
 
 from rag_core.types.answers import (
-    NOT_FOUND,
     REFUSAL,
     Answer,
     AnswerState,
     AskEvent,
     Citation,
     Delta,
+    Mark,
     Restart,
     Rewritten,
     Stage,
@@ -79,7 +79,6 @@ from rag_core.types.usage import Usage, UsageTotal
 from rag_core.types.work import Job, JobState, Sync, Watch
 
 __all__ = [
-    "NOT_FOUND",
     "PAGE_BREAK",
     "PLAIN_MARKS",
     "RAISED_FIGURES",
@@ -125,6 +124,7 @@ __all__ = [
     "JobState",
     "Label",
     "LabelKind",
+    "Mark",
     "Message",
     "Outcome",
     "Page",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
 from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
 from rag_core.types.usage import Usage
 
 REFUSAL = "I don't know: the documents don't say."
-# Said of a statement that no passage it cites bears out.
-NOT_FOUND = "not found in the source"
+# What the check of a statement shows beside it; empty where it shows nothing.
+Mark = Literal["", "contradicted", "not_found"]
 
 
 class AnswerState(str, Enum):
@@ -40,6 +41,7 @@ class Citation:
     quote: str
     start: int
     end: int
+    added: bool = False
 
     @classmethod
     def of(cls, passage: Passage, start: int, end: int) -> Citation:
@@ -63,14 +65,27 @@ class Citation:
 class Statement:
     """A sentence of an answer, or the part of one that a group of markers stands behind, and its check.
 
-    ``answer.text[start:end]`` is the statement without the markers after it. ``supported`` is true
-    where a passage that it cites says it; ``reason`` says in words why not, and is empty otherwise.
+    ``answer.text[start:end]`` is the statement without the markers after it. ``supported`` is true if a citation
+    supports it; otherwise ``reason`` may say why not. ``mark`` is ``contradicted`` if the source has another value,
+    which is then ``source_value``, and ``not_found`` if the passages have nothing to do with the statement; a
+    statement that is neither supported nor marked could not be decided. ``compared_rank`` is the rank of the passage
+    that a marked statement was compared with, else 0.
     """
 
     start: int
     end: int
     supported: bool
     reason: str = ""
+    mark: Mark = ""
+    source_value: str = ""
+    compared_rank: int = 0
+
+    @property
+    def mark_text(self) -> str:
+        """The mark in words; empty where there is none."""
+        if self.mark == "contradicted":
+            return f"differs from the source: {self.source_value}"
+        return "not found in the sources" if self.mark else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,8 @@ class Answer:
     the documents answer as well. ``usage`` sums all calls to a language model that it took.
     ``strategy`` is how passages were looked for, and ``steps`` say in words what that came to.
     ``short`` is the date, share or count that was asked for, as it stands in a quote; empty where that
-    is not clear, and where a language model wrote the answer.
+    is not clear, and where a language model wrote the answer. ``quotes_start`` is the offset in ``text`` from which
+    quotes follow what a language model wrote; ``None`` if there are none.
     """
 
     question: str
@@ -106,6 +122,7 @@ class Answer:
     strategy: Strategy = "plain"
     steps: tuple[str, ...] = ()
     short: str = ""
+    quotes_start: int | None = None
 
     @property
     def short_marker(self) -> int | None:
@@ -114,12 +131,12 @@ class Answer:
         return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
 
     @property
-    def told_text(self) -> str:
-        """The text with what was not found in the sources said in words, for where no marks show."""
+    def marked_text(self) -> str:
+        """The text with each mark in brackets behind its statement, for where marks cannot be shown."""
         text = self.text
         for one in reversed(self.statements):
-            if not one.supported:
-                text = f"{text[: one.end]} ({NOT_FOUND}){text[one.end :]}"
+            if one.mark:
+                text = f"{text[: one.end]} ({one.mark_text}){text[one.end :]}"
         return text
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
 from pages.shared.blocks import marked, quoted, written
-from pages.shared.evidence import share_found
 from rag_core.engine import Engine
-from rag_core.types import NOT_FOUND, Answer, AnswerState, Gate, Statement
+from rag_core.types import Answer, AnswerState, Gate, Statement
 from tests.app.conftest import OpenPage, plain_text, settle, texts
 from tests.app.test_text import ALLOWED, kinds
 from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
@@ -28,7 +27,7 @@ ALL_KINDS = ALLOWED | {"doubt", "verdict"}
 
 
 def doubted(text: str, start: int, end: int) -> Statement:
-    return Statement(start, end, False, "In passage 1, the number 5 is not there.")
+    return Statement(start, end, False, mark="contradicted", source_value="5 <b>", compared_rank=1)
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
@@ -39,11 +38,11 @@ def test_a_model_s_markup_is_shown_as_written(attack: str) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_also_where_it_is_marked_as_not_found(attack: str) -> None:
+def test_also_where_it_is_marked(attack: str) -> None:
     text = f"It is 88 m tall [1]. {attack}"
     nodes = written(text, {1}, [doubted(text, 21, len(text))])
     assert kinds(nodes) <= ALL_KINDS
-    shown = plain_text(nodes).replace(NOT_FOUND, "")
+    shown = plain_text(nodes).replace("differs from the source: 5 <b>", "")
     assert FORMS.sub("", shown) == FORMS.sub("", text).translate({0x2E22: 0x231C, 0x2E23: 0x231D})
 
 
@@ -62,12 +61,12 @@ def test_brackets_of_a_document_are_no_citations() -> None:
     assert plain_text(nodes) == text
 
 
-def test_a_statement_that_was_not_found_is_marked_through_its_emphasis() -> None:
+def test_statement_is_marked_through_its_emphasis() -> None:
     text = "Sales rose [1]. **Costs** fell by *5* too. Fine."
     nodes = written(text, {1}, [Statement(0, 10, True), doubted(text, 18, 42)])
     assert doubts(nodes) == "Costs fell by 5 too."
     (note,) = [node for node in leaves(nodes) if node["t"] == "verdict"]
-    assert note == {"t": "verdict", "s": NOT_FOUND, "why": "In passage 1, the number 5 is not there."}
+    assert note == {"t": "verdict", "s": "differs from the source: 5 <b>", "n": 1}
 
 
 @given(st.text(max_size=40), st.integers(0, 40), st.integers(0, 40))
@@ -76,7 +75,7 @@ def test_marks_never_change_what_is_said(text: str, one: int, other: int) -> Non
     assert kinds(written(text, {1}, [doubted(text, start, end)])) <= ALL_KINDS
 
 
-def test_the_share_is_told_and_goes_along() -> None:
+def test_marks_go_along_with_the_text() -> None:
     answer = Answer(
         question="?",
         state=AnswerState.ANSWERED,
@@ -86,10 +85,9 @@ def test_the_share_is_told_and_goes_along() -> None:
         gate=Gate("rerank", 0.8, 0.6, True),
         generator="openai:test",
         timings_ms={},
-        statements=(Statement(0, 10, True), Statement(16, 27, False, "It names no source.")),
+        statements=(Statement(0, 10, True), Statement(16, 27, False, mark="not_found", compared_rank=1)),
     )
-    assert share_found(answer) == "1 of 2 statements found in the sources"
-    assert answer.told_text == "Sales rose [1]. Costs fell. (not found in the source)"
+    assert answer.marked_text == "Sales rose [1]. Costs fell. (not found in the sources)"
 
 
 def leaves(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:

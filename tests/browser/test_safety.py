@@ -40,7 +40,9 @@ def stored_answer(generator: str) -> Answer:
         notices=(EVERYTHING,),
         statements=(
             Statement(0, len(FACT), True),
-            Statement(len(FACT) + 6, len(text), False, f"Because {RENDERED['img']}"),
+            Statement(
+                len(FACT) + 6, len(text), False, mark="contradicted", source_value=RENDERED["img"], compared_rank=1
+            ),
         ),
     )
 
@@ -89,7 +91,6 @@ def test_a_stored_answer_shows_what_was_written_and_does_nothing(
 ) -> None:
     page = open_app(f"{address}/?c={conversations[generator]}")
     message = page.get_by_test_id("stChatMessage").last
-    expect(message.get_by_text("1 of 2 statements found in the sources")).to_be_visible()
     message.get_by_test_id("stExpander").filter(has_text="a.pdf · p. 1").first.click()
     expect(message.get_by_text("This passage holds text that reads like instructions to a model.")).to_be_visible()
     for name in ("image", "img with handler", "script", "latex image", "template"):
@@ -99,7 +100,8 @@ def test_a_stored_answer_shows_what_was_written_and_does_nothing(
         assert one.locator("img, a, script, iframe, form, object").count() == 0
     assert page.title() != "owned"
     if generator != "extractive":
-        expect(message.get_by_text("not found in the source", exact=True).first).to_be_visible()
+        mark = message.get_by_role("button", name="differs from the source").first
+        expect(mark).to_have_text(f"differs from the source: {RENDERED['img']}")
 
 
 def test_an_answer_in_pieces_does_nothing_while_it_is_written_nor_after(open_app: OpenApp, address: str) -> None:
@@ -110,7 +112,7 @@ def test_an_answer_in_pieces_does_nothing_while_it_is_written_nor_after(open_app
     expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
     quiet(page)
     message = page.get_by_test_id("stChatMessage").last
-    expect(message.get_by_text("statements found in the sources")).to_be_visible()
+    expect(message.get_by_text("Written by openai:hostile")).to_be_visible()
     expect(message.get_by_text("999").first).to_be_hidden()
     assert message.locator("img, a, script, iframe, form, object").count() == 0
     assert page.title() != "owned"

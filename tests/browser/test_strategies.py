@@ -59,14 +59,14 @@ def test_a_comparison_is_followed_part_by_part_and_kept(open_app: OpenApp, tmp_p
         ask(page, QUESTION)
         expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
         planned.set()
-        expect(page.get_by_text("2 of 2 statements found in the sources")).to_be_visible()
+        expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
         quiet(page)
         page.get_by_text("· Compare").click()
         expect(page.get_by_text("Searched for “How long is the Lindow Canal?”")).to_be_visible()
         page.get_by_role("button", name="Source 2: canal.pdf, page 1").first.click()
         expect(page.get_by_role("dialog", name="Source 2 of").get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
         page.reload()
-        expect(page.get_by_text("2 of 2 statements found in the sources")).to_be_visible()
+        expect(page.get_by_role("button", name="Source 2: canal.pdf, page 1").first).to_be_visible()
         expect(page.get_by_text("· Compare")).to_be_visible()
 
 

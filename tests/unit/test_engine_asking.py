@@ -27,7 +27,7 @@ from rag_core.types import (
     UsageTotal,
 )
 from tests.conftest import make_pdf
-from tests.contract.servers import ScriptedEndpoint, complete
+from tests.contract.servers import Exchange, ScriptedEndpoint, complete
 from tests.unit.engines import (
     ASK_BUDGET,
     ASK_COPPER,
@@ -407,7 +407,7 @@ def test_a_quoted_answer_takes_nothing(library: Engine) -> None:
     assert library.usage() == []
 
 
-def test_an_endpoint_that_cannot_be_reached_leaves_an_extractive_answer_and_a_notice(tmp_path: Path) -> None:
+def test_endpoint_that_cannot_be_reached_leaves_quotes_and_a_notice(tmp_path: Path) -> None:
     with asking("http://127.0.0.1:9/v1", tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         events = list(engine.ask(ASK_BUDGET))
@@ -415,62 +415,108 @@ def test_an_endpoint_that_cannot_be_reached_leaves_an_extractive_answer_and_a_no
         assert isinstance(answer, Answer)
         assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "extractive")
         assert "Quoted from the documents instead" in answer.notices[-1]
+        assert answer.quotes_start is None
+        assert answer.gate.threshold == engine.settings.threshold
         assert_citations_hold(engine, answer)
-        restart = next(position for position, event in enumerate(events) if isinstance(event, Restart))
-        shown = "".join(event.text for event in events[restart:] if isinstance(event, Delta))
-        assert shown.strip() == answer.text
+        assert "".join(event.text for event in events if isinstance(event, Delta)).strip() == answer.text
 
 
-def test_an_answer_without_support_is_taken_back(tmp_path: Path) -> None:
-    with (
-        ScriptedEndpoint(complete("The moon is made of cheese.")) as endpoint,
-        asking(endpoint, tmp_path / "data") as engine,
-    ):
+def test_endpoint_that_cannot_be_reached_quotes_only_what_passes_without_a_model(tmp_path: Path) -> None:
+    with asking("http://127.0.0.1:9/v1", tmp_path / "data", threshold=1.0, model_threshold=0.0) as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
-        assert "cheese" not in answer.text
-        assert answer.generator == "extractive"
-        assert answer.notices
-        assert_citations_hold(engine, answer)
+        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
+        assert (answer.gate.threshold, answer.gate.answerable) == (1.0, False)
+        assert "Quoted" not in answer.notices[-1]
 
 
-def test_a_statement_that_its_source_does_not_support_is_told(tmp_path: Path) -> None:
-    written = "It is 42 million euros [1]. Building ends in May of next year [1]. It spans 900 metres [7]."
-    with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+def test_endpoint_that_breaks_off_leaves_what_was_written_with_quotes_below(tmp_path: Path) -> None:
+    def breaks_off(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.delta("It is 42 million euros. Building")
+        exchange.drop()
+
+    with ScriptedEndpoint(breaks_off) as endpoint, asking(endpoint, tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
-        answer = engine.answer(ASK_BUDGET)
-        assert [one.supported for one in answer.statements] == [True, False, False]
-        assert answer.text == "It is 42 million euros [1]. Building ends in May of next year. It spans 900 metres."
+        events = list(engine.ask(ASK_BUDGET))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "openai:scripted")
+        assert answer.text.startswith("It is 42 million euros [1]. Building")
+        assert answer.quotes_start is not None
+        assert answer.text[answer.quotes_start :].startswith("The budget of the Zanzibar bridge is 42 million euros.")
+        assert "Quotes from the documents follow" in answer.notices[-1]
         assert_citations_hold(engine, answer)
+        assert not any(isinstance(event, Restart) for event in events)
         conversation = engine.new_conversation().conversation_id
         engine.append(conversation, "assistant", answer.text, answer)
         assert engine.conversation(conversation)[1][0].answer == answer
 
 
-def test_an_answer_of_which_the_sources_say_nothing_is_a_refusal(tmp_path: Path) -> None:
+def test_answer_of_which_nothing_is_in_the_sources_is_kept_with_quotes_below(tmp_path: Path) -> None:
     with (
-        ScriptedEndpoint(complete("The budget is 77 million euros [1].")) as endpoint,
+        ScriptedEndpoint(complete("The moon is made of cheese.")) as endpoint,
         asking(endpoint, tmp_path / "data") as engine,
     ):
         indexed(engine, "bridge.pdf", BUDGET)
         events = list(engine.ask(ASK_BUDGET))
         answer = events[-1]
         assert isinstance(answer, Answer)
-        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
-        assert "taken back" in answer.notices[-1]
-        restart = next(position for position, event in enumerate(events) if isinstance(event, Restart))
-        assert "".join(event.text for event in events[restart:] if isinstance(event, Delta)) == REFUSAL
+        assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "openai:scripted")
+        assert answer.text.startswith("The moon is made of cheese.\n\nThe budget of the Zanzibar bridge")
+        assert answer.quotes_start == len("The moon is made of cheese.\n\n")
+        assert [one.mark for one in answer.statements][:2] == ["not_found", ""]
+        assert answer.marked_text.startswith("The moon is made of cheese. (not found in the sources)")
+        assert "Nothing in this answer was found" in answer.notices[-1]
+        assert_citations_hold(engine, answer)
+        assert "".join(event.text for event in events if isinstance(event, Delta)) == answer.text
+
+
+def test_value_that_differs_is_marked_and_nothing_is_taken_back(tmp_path: Path) -> None:
+    written = "The budget of the Zanzibar bridge is 77 million euros [1]. It spans 900 metres [7]."
+    with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        events = list(engine.ask(ASK_BUDGET))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert answer.state is AnswerState.ANSWERED
+        assert [one.mark_text for one in answer.statements] == [
+            "differs from the source: 42 million euros",
+            "not found in the sources",
+        ]
+        assert answer.text == "The budget of the Zanzibar bridge is 77 million euros [1]. It spans 900 metres."
+        assert not any(isinstance(event, Restart) for event in events)
+        assert_citations_hold(engine, answer)
+        conversation = engine.new_conversation().conversation_id
+        engine.append(conversation, "assistant", answer.text, answer)
+        assert engine.conversation(conversation)[1][0].answer == answer
+
+
+@pytest.mark.parametrize("marker", ["", " [7]", " [2]"])
+def test_missing_or_wrong_marker_is_added(tmp_path: Path, marker: str) -> None:
+    with (
+        ScriptedEndpoint(complete(f"It is 42 million euros{marker}.")) as endpoint,
+        asking(endpoint, tmp_path / "data") as engine,
+    ):
+        indexed(engine, "bridge.pdf", BUDGET)
+        indexed(engine, "birds.pdf", PENGUINS)
+        answer = engine.answer(ASK_BUDGET)
+        assert (answer.text, answer.citations[0].added) == ("It is 42 million euros [1].", True)
+        assert_citations_hold(engine, answer)
 
 
 @pytest.mark.parametrize(
     "written", ["Die Kosten der Brücke liegen bei 42 Millionen Euro [1].", "桥的费用是四千二百万欧元 [1]。"]
 )
-def test_an_answer_that_cannot_be_checked_for_its_language_is_quoted(tmp_path: Path, written: str) -> None:
+def test_answer_in_another_language_is_kept_and_says_once_that_it_was_not_checked(tmp_path: Path, written: str) -> None:
     with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
-        assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "extractive")
-        assert "another language than its sources" in answer.notices[-1]
+        assert (answer.state, answer.generator, answer.text) == (AnswerState.ANSWERED, "openai:scripted", written)
+        assert [notice for notice in answer.notices if "another language than its sources" in notice] == [
+            answer.notices[-1]
+        ]
+        assert not any(one.mark for one in answer.statements)
         assert_citations_hold(engine, answer)
 
 
@@ -517,16 +563,15 @@ def test_thought_that_the_model_does_not_open_is_no_part_of_the_answer(tmp_path:
 @pytest.mark.parametrize(
     "written", ["The documents do not say.", "I don't know.", "The budget is not mentioned in the passages [1]."]
 )
-def test_a_refusal_in_the_model_s_own_words_is_one_too(tmp_path: Path, written: str) -> None:
+def test_refusal_in_the_model_s_own_words_is_kept_as_a_refusal(tmp_path: Path, written: str) -> None:
     with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         events = list(engine.ask(ASK_BUDGET))
         answer = events[-1]
         assert isinstance(answer, Answer)
-        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
-        assert answer.notices == ()
-        restart = next(position for position, event in enumerate(events) if isinstance(event, Restart))
-        assert "".join(event.text for event in events[restart:] if isinstance(event, Delta)) == REFUSAL
+        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, written, ())
+        assert (answer.notices, answer.gate.answerable) == ((), False)
+        assert "".join(event.text for event in events if isinstance(event, Delta)) == written
 
 
 def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None:
@@ -534,6 +579,22 @@ def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None
         indexed(engine, "bridge.pdf", BUDGET)
         assert engine.answer("Who won the chess tournament in Reykjavik?").state is AnswerState.ABSTAINED
         assert endpoint.requests == []
+
+
+def test_each_threshold_applies_to_its_own_way_of_answering(tmp_path: Path) -> None:
+    with ScriptedEndpoint(complete("It is 42 million euros [1].")) as endpoint:
+        with asking(endpoint, tmp_path / "data", threshold=0.9, model_threshold=0.2) as engine:
+            indexed(engine, "bridge.pdf", BUDGET)
+            assert (engine.threshold, engine.search(ASK_BUDGET).gate.threshold) == (0.2, 0.2)
+            engine.set_threshold(0.3)
+            assert (engine.threshold, engine.default_threshold) == (0.3, 0.2)
+        with opened(tmp_path / "data", threshold=0.9) as engine:
+            assert (engine.threshold, engine.default_threshold) == (0.9, 0.9)
+            engine.set_model("scripted")
+            assert engine.threshold == 0.3
+            engine.set_threshold(None)
+            engine.set_model(None)
+            assert engine.threshold == 0.9
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])

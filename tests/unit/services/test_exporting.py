@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -50,12 +51,27 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
 
 
-def test_what_was_not_found_in_the_sources_is_said(tmp_path: Path) -> None:
-    text = "Sales rose [1]. Costs fell."
-    messages = talk(text, "openai:m", statements=(Statement(0, 10, True), Statement(16, 27, False, "No passage.")))
-    told = "Sales rose [1]. Costs fell. (not found in the source)"
-    assert told in markdown(settings_in(tmp_path), CONVERSATION, messages).replace("\\", "")
-    assert told in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+def test_marks_are_exported(tmp_path: Path) -> None:
+    text = "Sales rose to 5 [1]. Costs fell. *Loss*: none."
+    statements = (
+        Statement(0, 15, False, mark="contradicted", source_value="$4", compared_rank=1),
+        Statement(21, 32, False, mark="not_found", compared_rank=1),
+        Statement(33, 46, True),
+    )
+    messages = talk(text, "openai:m", statements=statements, quotes_start=33)
+    marked = "Sales rose to 5 (differs from the source: $4) [1]. Costs fell. (not found in the sources) *Loss*: none."
+    exported = markdown(settings_in(tmp_path), CONVERSATION, messages)
+    assert marked in " ".join(exported.replace("\\", "").split())
+    assert "\\*Loss\\*" in exported
+    assert marked in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+
+
+def test_added_citation_says_so(tmp_path: Path) -> None:
+    [question, answered] = talk("Sales rose [1].", "openai:m")
+    assert answered.answer is not None
+    cited = replace(answered.answer, citations=(replace(answered.answer.citations[0], added=True),))
+    exported = markdown(settings_in(tmp_path), CONVERSATION, [question, replace(answered, answer=cited)])
+    assert "(citation added, not the model's)" in exported.replace("\\", "")
 
 
 def test_the_short_answer_is_exported_in_bold(tmp_path: Path) -> None:

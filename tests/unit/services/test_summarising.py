@@ -158,16 +158,32 @@ def test_a_model_that_makes_most_of_it_up_is_refused(folder: Path) -> None:
         assert "".join(event.text for event in events if isinstance(event, Delta)) == REFUSAL
 
 
-def test_a_summary_that_its_sources_do_not_say_is_taken_back(folder: Path) -> None:
-    script = complete("The budget of the Zanzibar bridge is 42 million euros [1]."), complete("It costs 77 crowns [1].")
+def test_summary_that_its_sources_contradict_is_kept_and_marked(folder: Path) -> None:
+    written = "The budget of the Zanzibar bridge is 77 million euros [1]."
+    script = complete("The budget of the Zanzibar bridge is 42 million euros [1]."), complete(written)
     with asking(folder, *script) as (engine, _):
         events = list(engine.ask("Summarise it.", documents=["bridge.pdf"], configuration=SUMMARY))
         answer = events[-1]
         assert isinstance(answer, Answer)
-        assert (answer.state, answer.text) == (AnswerState.ABSTAINED, REFUSAL)
-        assert "taken back" in answer.notices[-1]
-        restart = max(position for position, event in enumerate(events) if isinstance(event, Restart))
-        assert "".join(event.text for event in events[restart:] if isinstance(event, Delta)) == REFUSAL
+        assert (answer.state, answer.text) == (AnswerState.ANSWERED, written)
+        assert [one.mark_text for one in answer.statements] == ["differs from the source: 42 million euros"]
+        assert not any(isinstance(event, Restart) for event in events)
+
+
+def test_summary_that_breaks_off_is_kept_as_far_as_it_was_written(folder: Path) -> None:
+    def breaks_off(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.delta("The budget is 42 million euros [1].")
+        exchange.drop()
+
+    noted = complete("The budget of the Zanzibar bridge is 42 million euros [1].")
+    with asking(folder, noted, breaks_off) as (engine, _):
+        events = list(engine.ask("Summarise it.", documents=["bridge.pdf"], configuration=SUMMARY))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        assert (answer.state, answer.text) == (AnswerState.ANSWERED, "The budget is 42 million euros [1].")
+        assert "broke off half-way" in answer.notices[-1]
+        assert not any(isinstance(event, Restart) for event in events)
 
 
 def test_documents_that_say_nothing_of_it_are_a_refusal(folder: Path) -> None:

@@ -1,0 +1,335 @@
+"""Attribute each sentence of a generated answer to the passage sentence that supports it best.
+
+The work is done after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
+language models", ACL 2023, with token vectors in place of a model. The answer's own words are never changed; only
+citation markers are added, moved or removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from rag_core.answering.alignment import TokenVectors
+from rag_core.answering.facts import Reading
+from rag_core.answering.languages import INTERJECTION, differ
+from rag_core.answering.marks import find_differing_value, numbers_match, shares_fact
+from rag_core.answering.numbers import table_scales
+from rag_core.answering.references import Claim, claims, normalised, unlisted
+from rag_core.answering.refusals import leaves_open
+from rag_core.answering.verification import Verified
+from rag_core.sentences import sentence_spans
+from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
+
+# Least share of a claim that a sentence must contain to be cited for it, and to be kept as the source that the model
+# itself named.
+LEAST_SUPPORT = 0.4
+LEAST_NAMED_SUPPORT = 0.3
+# A passage that the model named is kept if no other supports the claim better by more than this.
+NAMED_MARGIN = 0.1
+# Below this share, a claim without a value or name of the passages has nothing to do with them.
+UNRELATED = 0.15
+# A number or name identifies the fact; other words only describe its kind.
+_NUMBER_WEIGHT = 2.0
+_NAME_WEIGHT = 1.5
+# A number that stands elsewhere in the passage, such as the year above a table.
+_NEARBY_NUMBER = 0.5
+# A word of the document's name or heading, which the sentence need not repeat.
+_TITLE_WORD = 0.7
+# Cosine of two token vectors below which the words have nothing in common.
+_UNRELATED_COSINE = 0.35
+# How much the question counts beside the claim: it decides between sentences that contain the same short answer.
+_QUESTION_SHARE = 0.2
+_FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text with its token vectors, shape (n, dimension), and their character spans, shape (n, 2)."""
+
+    reading: Reading
+    tokens: FloatArray
+    spans: IntArray
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence or table row of a passage, as offsets into the passage's text."""
+
+    source: _Source
+    start: int
+    end: int
+    reading: Reading
+    tokens: FloatArray
+
+
+class _Source:
+    """A passage, split into sentences once for all claims."""
+
+    def __init__(self, passage: Passage, encode: TokenVectors) -> None:
+        self.passage = passage
+        # A citation has one page, so only the text on the passage's first page can be quoted.
+        self.text = passage.first_page_text
+        self.title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
+        self.reading = Reading(passage.text.replace(PAGE_BREAK, " "))
+        self.scales = table_scales(f"{self.title.text}\n{passage.text}")
+        tokens, spans = encode(self.text)
+        self.sentences = []
+        for start, end in sentence_spans(self.text):
+            inside = (spans[:, 0] < end) & (spans[:, 1] > start)
+            self.sentences.append(_Sentence(self, start, end, Reading(self.text[start:end]), tokens[inside]))
+
+    def context(self, sentence: _Sentence) -> Reading:
+        """What says whom a sentence is about: the title and the sentence before it."""
+        before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
+        return Reading("\n".join([self.title.text, *before]))
+
+
+@dataclass(frozen=True)
+class _Attribution:
+    """A claim with the sentences that support it, best first; none where no sentence supports it."""
+
+    claim: Claim
+    sentences: tuple[_Sentence, ...] = ()
+    mark: Mark = ""
+    source_value: str = ""
+    compared_rank: int = 0
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """Ranks of the passages to cite, best first."""
+        return tuple(dict.fromkeys(one.source.passage.rank for one in self.sentences))
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """A span of a text and what replaces it."""
+
+    start: int
+    end: int
+    text: str
+
+
+def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
+    """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
+
+    A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
+    otherwise it gets the passage whose sentence supports it best, if one does well enough. Nothing but markers
+    changes in the text.
+
+    Parameters
+    ----------
+    text : str
+        As generated, with markers in any form that `references.normalised` reads.
+    question : str
+    passages : sequence of Passage
+        Those that the text was generated from; a marker is a passage's rank.
+    encode : TokenVectors
+        Returns the token vectors of a text.
+
+    Returns
+    -------
+    Verified
+        Citations are in order of appearance. A citation that the model did not make has ``added`` set. A text in
+        another language than its passages gets no marks, and no citations but the model's own and those of shared
+        values and names.
+    """
+    ranks = sorted(passage.rank for passage in passages)
+    text = unlisted(normalised(text, ranks), {passage.document for passage in passages})
+    sources = [_Source(passage, encode) for passage in passages]
+    foreign = differ(text, "\n".join(passage.text for passage in passages))
+    asked = _encoded(question, encode)
+    found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
+    return _with_markers(text, found)
+
+
+def _checkable(text: str) -> list[Claim]:
+    """The claims of a text, without a "Yes." or "No." before others and without what the passages leave open."""
+    found = [one for one in claims(text) if not leaves_open(text[one.start : one.end])]
+    told = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)]
+    return [_without_earlier_markers(one, told) for one in told] if told else found
+
+
+def _without_earlier_markers(claim: Claim, all_claims: Sequence[Claim]) -> Claim:
+    """The claim without ranks that it borrows from a marker before it: only markers behind it speak for it."""
+    following = {rank for one in all_claims if one.start > claim.start for _, _, rank in one.markers}
+    return claim if claim.markers else replace(claim, ranks=tuple(rank for rank in claim.ranks if rank in following))
+
+
+def _encoded(text: str, encode: TokenVectors) -> _Text:
+    tokens, spans = encode(text)
+    return _Text(Reading(text), tokens, spans)
+
+
+def _attribute(
+    text: str, claim: Claim, asked: _Text, sources: Sequence[_Source], encode: TokenVectors, foreign: bool
+) -> _Attribution:
+    written = text[claim.start : claim.end]
+    opening = INTERJECTION.match(written)
+    said = _encoded(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
+    scored = [
+        (support, support + _QUESTION_SHARE * _support(asked, one), one)
+        for source in sources
+        for one in source.sentences
+        for support in [_support(said, one, words=not foreign)]
+    ]
+    if not scored:
+        return _Attribution(claim)
+    support, best_score, best = max(scored, key=lambda one: one[1])
+    if not foreign:
+        value = find_differing_value(
+            said.reading,
+            best.reading,
+            best.source.context(best),
+            [source.reading for source in sources],
+            best.source.scales,
+            asked.reading,
+        )
+        if value:
+            rank = best.source.passage.rank
+            return _Attribution(claim, (best,), "contradicted", value, rank)
+        if _is_unrelated(said.reading, asked.reading, sources, max(one[0] for one in scored)):
+            return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
+    kept = []
+    for rank in dict.fromkeys(claim.ranks):
+        own = [one for one in scored if one[2].source.passage.rank == rank]
+        closest = max(own, key=lambda one: one[1], default=None)
+        if closest is None:
+            continue
+        if foreign or (closest[0] >= LEAST_NAMED_SUPPORT and closest[1] >= best_score - NAMED_MARGIN):
+            kept.append(closest[2])
+    if not kept and support >= LEAST_SUPPORT:
+        kept = [best]
+    return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
+
+
+def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
+    """Share of a text's numbers, names and words that a sentence contains, 0..1.
+
+    Without ``words``, as for a text in another language, only numbers and the names that are the same count.
+    """
+    reading, source = said.reading, sentence.source
+    total = found = 0.0
+    inside = []
+    for number in reading.numbers:
+        inside += [(number.start, number.end)]
+        total += _NUMBER_WEIGHT
+        if any(numbers_match(number, one, source.scales) for one in sentence.reading.numbers):
+            found += _NUMBER_WEIGHT
+        elif any(numbers_match(number, one, source.scales) for one in source.reading.numbers):
+            found += _NUMBER_WEIGHT * _NEARBY_NUMBER
+    names = {word.start for word in reading.names}
+    closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
+    for word in reading.content:
+        is_name = word.start in names
+        if any(start <= word.start < end for start, end in inside):
+            continue
+        if not words and not (is_name and word.stem in sentence.reading.stems):
+            continue
+        weight = _NAME_WEIGHT if is_name else 1.0
+        total += weight
+        if word.stem in sentence.reading.stems:
+            found += weight
+        elif word.stem in source.title.stems:
+            found += weight * _TITLE_WORD
+        elif closest is not None:
+            own = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
+            if len(own):
+                found += weight * max(0.0, (float(np.mean(own)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
+    return found / total if total else 0.0
+
+
+def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[_Source], support: float) -> bool:
+    """Whether a claim shares no value, name or meaning with the passages."""
+    if support >= UNRELATED or len(said.content) < 2:
+        return False
+    return not any(shares_fact(said, one, asked) for source in sources for one in (source.reading, source.title))
+
+
+def _with_numbers(said: Reading, sentences: Sequence[_Sentence]) -> Iterator[_Sentence]:
+    """The sentences, each followed by one of its passage that has a number of the claim which it lacks."""
+    for sentence in sentences:
+        yield sentence
+        scales = sentence.source.scales
+        missing = [
+            number
+            for number in said.numbers
+            if not any(numbers_match(number, one, scales) for one in sentence.reading.numbers)
+        ]
+        others = (
+            one
+            for one in sentence.source.sentences
+            if one is not sentence
+            and any(numbers_match(number, there, scales) for number in missing for there in one.reading.numbers)
+        )
+        yield from [other for other in [next(others, None)] if other]
+
+
+def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
+    """The text with the markers of its attributions, its citations and its statements."""
+    edits: list[_Edit] = []
+    spans = []
+    # A list of markers at the end of a paragraph serves all its claims.
+    borrowed = {rank for one in found if not one.claim.markers for rank in one.ranks if rank in one.claim.ranks}
+    for one in found:
+        changes, end = _marker_edits(text, one, borrowed)
+        edits += changes
+        spans.append((one, end))
+
+    def moved(offset: int) -> int:
+        return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
+
+    statements = tuple(
+        Statement(
+            # An edit that ends where a statement begins lies before it; one at its end, behind it.
+            moved(one.claim.start),
+            moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
+            supported=bool(one.sentences) and not one.mark,
+            mark=one.mark,
+            source_value=one.source_value,
+            compared_rank=one.compared_rank,
+        )
+        for one, end in spans
+        if one.claim.start < end
+    )
+    citations: dict[tuple[int, int, int], Citation] = {}
+    for one in found:
+        for sentence in one.sentences:
+            quote = Citation.of(sentence.source.passage, sentence.start, sentence.end)
+            added = quote.marker not in one.claim.ranks
+            citations.setdefault((quote.marker, quote.start, quote.end), replace(quote, added=added))
+    return Verified(_edited(text, edits), tuple(citations.values()), statements)
+
+
+def _marker_edits(text: str, one: _Attribution, borrowed: Collection[int]) -> tuple[list[_Edit], int]:
+    """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
+    claim = one.claim
+    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in borrowed]
+    # A claim without a marker that rests on the passage of its neighbour's marker needs none.
+    given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
+    missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)
+    edits = []
+    for start, end in wrong:
+        if missing:
+            edits.append(_Edit(start, end, missing))
+            missing = ""
+        else:
+            blanks = len(text[:start]) - len(text[:start].rstrip(" \t"))
+            edits.append(_Edit(start - blanks, end, ""))
+    if not missing:
+        return edits, claim.end
+    ending = _FINAL_PUNCTUATION.search(text, claim.start, claim.end)
+    at = ending.start() if ending and not claim.markers and ending.start() > claim.start else claim.end
+    return [*edits, _Edit(at, at, f" {missing}")], at
+
+
+def _edited(text: str, edits: Sequence[_Edit]) -> str:
+    pieces, position = [], 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        pieces += [text[position : edit.start], edit.text]
+        position = edit.end
+    return "".join([*pieces, text[position:]])

@@ -1,0 +1,104 @@
+"""Find claims whose value differs from the source's, by parsed values.
+
+A mark that is often wrong is worse than none, so a value is reported only if everything around it is the same: the
+claim has one number that no passage contains, its other words stand in one sentence, and that sentence has exactly
+one number of the same kind in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_core.answering.facts import Reading
+from rag_core.answering.numbers import Number, equal
+
+# Share of a claim's words that must stand in the sentence, and the least number of them.
+_SAME_WORDS = 0.8
+_LEAST_WORDS = 3
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def numbers_match(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
+    """Whether a claim's number is a source's, or the source's rounded to the digits of the claim."""
+    return equal(replace(said, hedged=True), source, scales)
+
+
+def find_differing_value(
+    claim: Reading,
+    sentence: Reading,
+    context: Reading,
+    passages: Sequence[Reading],
+    scales: frozenset[int],
+    question: Reading,
+) -> str:
+    """Return the value that a sentence has in place of a claim's; empty unless that is beyond doubt.
+
+    Parameters
+    ----------
+    claim : Reading
+    sentence : Reading
+        The sentence that supports the claim best.
+    context : Reading
+        What says whom the sentence is about: the document's name, the heading and the sentence before. A name of the
+        claim may stand there instead.
+    passages : sequence of Reading
+        All that were read: a number that stands in any of them may have been taken from there.
+    scales : frozenset of int
+        Powers of ten in which the sentence's passage counts.
+    question : Reading
+        A number that the claim repeats from the question is not the claim's own.
+    """
+    known = [number for text in (question, *passages) for number in (*text.numbers, *text.columns)]
+    wrong = [one for one in claim.numbers if not any(numbers_match(one, other, scales) for other in known)]
+    if len(wrong) != 1:
+        return ""
+    [number] = wrong
+    said = [word for word in claim.content if claim.number_at(word) is None]
+    names = {word.start for word in claim.names}
+    same = [
+        word for word in said if word.stem in sentence.stems or (word.start in names and word.stem in context.stems)
+    ]
+    if len(same) < max(_LEAST_WORDS, _SAME_WORDS * len(said)):
+        return ""
+    rivals = [
+        one
+        for one in sentence.numbers
+        if _same_kind(claim, number, sentence, one)
+        and not any(numbers_match(other, one, scales) for other in claim.numbers)
+    ]
+    return rivals[0].text.strip() if len(rivals) == 1 and _same_place(claim, number, sentence, rivals[0]) else ""
+
+
+def shares_fact(claim: Reading, source: Reading, question: Reading) -> bool:
+    """Whether a source contains a number or name of a claim that the claim does not repeat from the question."""
+    if any(
+        numbers_match(number, one)
+        for number in claim.numbers
+        if not any(numbers_match(number, one) for one in question.numbers)
+        for one in (*source.numbers, *source.columns)
+    ):
+        return True
+    return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
+
+
+def _same_kind(claim: Reading, number: Number, sentence: Reading, other: Number) -> bool:
+    if (number.kind, number.currency) != (other.kind, other.currency):
+        return False
+    if bool(_YEAR.fullmatch(number.text)) != bool(_YEAR.fullmatch(other.text)):
+        return False
+    units = {claim.unit(number), sentence.unit(other)} - {""}
+    return len(units) < 2
+
+
+def _same_place(claim: Reading, number: Number, sentence: Reading, other: Number) -> bool:
+    """Whether the nearest content word before or behind both numbers is the same."""
+    return bool(_beside(claim, number) & _beside(sentence, other))
+
+
+def _beside(text: Reading, number: Number) -> frozenset[tuple[str, str]]:
+    words = [word for word in text.content if text.number_at(word) is None]
+    before = next((word.stem for word in reversed(words) if word.end <= number.start), "")
+    behind = next((word.stem for word in words if word.start >= number.end), "")
+    return frozenset([("before", before), ("behind", behind)]) - {("before", ""), ("behind", "")}

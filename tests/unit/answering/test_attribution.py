@@ -1,0 +1,181 @@
+"""Claims of a generated answer: cited where a passage supports them, marked where a passage contradicts them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_core.answering.attribution import attribute_claims
+from rag_core.answering.verification import Verified
+from rag_core.embedding import BundledEmbedder
+from rag_core.types import FloatArray, IntArray, Passage
+
+QUESTION = "What does the Zanzibar bridge cost?"
+TEXTS = (
+    "The council met on 4 May. The budget of the Zanzibar bridge is 42 million euros. Building ends next May.",
+    "Penguins breed on the island. Four thousand pairs were counted by the rangers in spring.",
+    "(in millions)  2022  2021\nNet sales  14,694  14,544\nGross profit  2,725  2,820",
+)
+
+
+def passage(rank: int, text: str) -> Passage:
+    return Passage(rank, str(rank), "d", "v", f"report {rank}.pdf", 0, "1", 0, 0, len(text), text, "", {})
+
+
+PASSAGES = [passage(rank, text) for rank, text in enumerate(TEXTS, 1)]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> BundledEmbedder:
+    return BundledEmbedder()
+
+
+@pytest.fixture
+def attribute(embedder: BundledEmbedder):
+    def encode(text: str) -> tuple[FloatArray, IntArray]:
+        embedded = embedder.embed_question(text)
+        return embedded.tokens, embedded.offsets
+
+    return lambda text, question=QUESTION: attribute_claims(text, question, PASSAGES, encode)
+
+
+def marks(answer: Verified) -> list[str]:
+    return [one.mark_text for one in answer.statements]
+
+
+@pytest.mark.parametrize(
+    ("written", "cited", "quote"),
+    [
+        ("It is 42 million euros.", "It is 42 million euros [1].", "The budget of the Zanzibar bridge is 42 million"),
+        ("**42 million euros**", "**42 million euros [1]**", "The budget of the Zanzibar bridge"),
+        ("Four thousand pairs breed there.", "Four thousand pairs breed there [2].", "Four thousand pairs"),
+        ("Net sales were $14,694 million.", "Net sales were $14,694 million [3].", "Net sales  14,694  14,544"),
+        ("- Cost: 42 million euros\n- Pairs: 4,000", "- Cost: 42 million euros [1]\n- Pairs: 4,000 [2]", "The budget"),
+        ("| Cost |\n|---|\n| 42 million euros |", "| Cost |\n|---|\n| 42 million euros [1] |", "The budget"),
+    ],
+)
+def test_claim_without_marker_gets_the_passage_that_supports_it(
+    attribute, written: str, cited: str, quote: str
+) -> None:
+    answer = attribute(written)
+    assert answer.text == cited
+    assert answer.citations[0].quote.startswith(quote)
+    assert all(one.added for one in answer.citations)
+    assert all(one.supported for one in answer.statements)
+
+
+def test_marker_of_the_model_is_kept_and_is_not_added(attribute) -> None:
+    answer = attribute("It is 42 million euros [1]. Four thousand pairs were counted [2].")
+    assert answer.text == "It is 42 million euros [1]. Four thousand pairs were counted [2]."
+    assert [(one.marker, one.added) for one in answer.citations] == [(1, False), (2, False)]
+
+
+@pytest.mark.parametrize("wrong", ["[2]", "[3]", "[9]", "[2][3]"])
+def test_wrong_marker_is_replaced(attribute, wrong: str) -> None:
+    answer = attribute(f"The budget of the Zanzibar bridge is 42 million euros {wrong}. Net sales rose to 14,694.")
+    assert answer.text == "The budget of the Zanzibar bridge is 42 million euros [1]. Net sales rose to 14,694 [3]."
+    assert {(one.marker, one.added) for one in answer.citations} == {(1, True), (3, True)}
+
+
+def test_markers_at_the_end_of_a_paragraph_serve_all_its_claims(attribute) -> None:
+    text = "- Cost: 42 million euros\n- Pairs: 4,000\n\nSources: [1][2]"
+    answer = attribute(text)
+    assert answer.text == text
+    assert [(one.marker, one.added) for one in answer.citations] == [(1, False), (2, False)]
+
+
+def test_statements_stand_where_the_text_has_them(attribute) -> None:
+    answer = attribute("No. The bridge costs 42 million euros. Building ends next May [3].")
+    said = [answer.text[one.start : one.end] for one in answer.statements]
+    assert said == ["The bridge costs 42 million euros", "Building ends next May"]
+    for citation in answer.citations:
+        assert PASSAGES[citation.passage_rank - 1].text[citation.start : citation.end] == citation.quote
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("The budget of the Zanzibar bridge is 77 million euros [1].", "42 million euros"),
+        ("The budget of the Zanzibar bridge is 43 million euros.", "42 million euros"),
+        ("Nine thousand pairs were counted by the rangers in spring.", "Four thousand"),
+    ],
+)
+def test_value_that_differs_is_marked_with_the_source_s(attribute, written: str, value: str) -> None:
+    answer = attribute(written)
+    assert marks(answer) == [f"differs from the source: {value}"]
+    assert answer.statements[0].compared_rank == answer.citations[0].passage_rank
+    assert not answer.statements[0].supported
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "The budget of the Zanzibar bridge is €42 million [1].",
+        "The budget of the Zanzibar bridge is about 40 million euros [1].",
+        # Computed from two values of the table.
+        "Net sales rose by 150 million [3].",
+        # The year stands elsewhere in the passages.
+        "Net sales were 14,544 in 2022 [3].",
+        # Several values stand in the same place.
+        "Net sales were 15,000 [3].",
+        # The words around the value are others.
+        "The bridge will cost 77 million euros to build, maintain and insure [1].",
+    ],
+)
+def test_value_is_not_marked_in_doubt(attribute, written: str) -> None:
+    assert marks(attribute(written)) == [""]
+
+
+def test_claim_that_has_nothing_to_do_with_the_passages_is_marked(attribute) -> None:
+    answer = attribute("The moon is made of green cheese. It is 42 million euros.")
+    assert marks(answer) == ["not found in the sources", ""]
+    assert answer.text == "The moon is made of green cheese. It is 42 million euros [1]."
+    assert answer.statements[0].compared_rank in (1, 2, 3)
+
+
+@pytest.mark.parametrize("written", ["Penguins like cheese.", "In May it was full.", "Zanzibar has a football team."])
+def test_claim_that_shares_a_word_or_name_is_not_marked(attribute, written: str) -> None:
+    assert marks(attribute(written)) == [""]
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        (
+            "Die Kosten der Brücke liegen bei 42 Millionen Euro.",
+            "Die Kosten der Brücke liegen bei 42 Millionen Euro [1].",
+        ),
+        ("Der Mond besteht aus grünem Käse.", "Der Mond besteht aus grünem Käse."),
+        ("桥的费用是四千二百万欧元 [1]。", "桥的费用是四千二百万欧元 [1]。"),
+    ],
+)
+def test_text_in_another_language_gets_no_marks(attribute, written: str, cited: str) -> None:
+    answer = attribute(written)
+    assert answer.text == cited
+    assert not any(marks(answer))
+
+
+def test_what_the_passages_leave_open_is_no_claim(attribute) -> None:
+    answer = attribute("It is 42 million euros [1]. The passages do not say who pays.")
+    assert [answer.text[one.start : one.end] for one in answer.statements] == ["It is 42 million euros"]
+
+
+@pytest.mark.parametrize("written", ["", "[1]", "…", "Yes.", "| a |\n|---|"])
+def test_text_without_a_claim_stays(attribute, written: str) -> None:
+    answer = attribute(written)
+    assert answer.text.replace("[1]", "").strip() == written.replace("[1]", "").strip()
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(st.sampled_from("ab 4.[]12\n|*-—É漢!?,"), max_size=60))
+def test_only_markers_change(embedder: BundledEmbedder, text: str) -> None:
+    def encode(one: str) -> tuple[FloatArray, IntArray]:
+        embedded = embedder.embed_question(one)
+        return embedded.tokens, embedded.offsets
+
+    answer = attribute_claims(text, QUESTION, PASSAGES, encode)
+    kept = [char for char in answer.text if char.isalpha() or char in "*|—!?"]
+    assert kept == [char for char in text if char.isalpha() or char in "*|—!?"]
+    for one in answer.statements:
+        assert 0 <= one.start < one.end <= len(answer.text)
