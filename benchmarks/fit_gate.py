@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold
 from rag_core.embedding import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
-from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, calibration, log_odds
+from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, TopicCalibration, calibration, log_odds
 from rag_core.settings import load_settings
 from rag_core.types import FloatArray
 
@@ -65,6 +65,7 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
     model = LogisticRegression(C=1e4, max_iter=5000).fit(np.array(best), answered, sample_weight=counted)
     closeness, topic, unmet, reading = (round(float(value), 2) for value in model.coef_[0])
     intercept = round(float(model.intercept_[0]), 2)
+    topics = fit_topic(kinds, features)
     told = float(np.median([row[3] for row, kind in zip(best, kinds, strict=True) if kind == "answerable"]))
     return replace(
         present,
@@ -74,7 +75,29 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
         unmet=unmet,
         reading=reading,
         told=round(told, 2),
+        on_topic=topics,
     )
+
+
+def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCalibration:
+    """A logistic regression of "on the topic", adversarial questions being so, on each question's best passage."""
+    present = calibration().on_topic
+    weights = np.array([present.closeness, present.topic, 0.0, present.reading])
+    best = [rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4) for rows in features]
+    on_topic = [kind != "off-corpus" for kind in kinds]
+    model = LogisticRegression(C=1e3, max_iter=5000, class_weight="balanced")
+    model.fit(np.array(best)[:, [0, 1, 3]], on_topic)
+    closeness, topic, reading = (round(float(value), 2) for value in model.coef_[0])
+    return TopicCalibration(round(float(model.intercept_[0]), 2), closeness, topic, reading)
+
+
+def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> FloatArray:
+    """The probability that the passages are on the topic, for each question: that of its best passage."""
+    values = [
+        max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in rows), default=0.0)
+        for rows in features
+    ]
+    return np.array(values, np.float32)
 
 
 def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
@@ -93,7 +116,7 @@ def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
     found = [f"{kind} AUROC {auroc(by_kind['answerable'], by_kind[kind]):.4f}" for kind in KINDS[1:]]
     print(f"{name}: {', '.join(found)}")
-    for threshold in (0.5, 0.6, 0.7, 0.75, 0.8, 0.85):
+    for threshold in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85):
         answered = [f"{kind} {np.mean(by_kind[kind] >= threshold):.3f}" for kind in KINDS]
         print(f"  at {threshold:.2f} answered: {', '.join(answered)}")
 
@@ -105,17 +128,20 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the coefficients in place of the present ones")
     arguments = parser.parse_args()
     kinds, features = observed(arguments.data)
-    held_out = np.zeros(len(kinds), np.float32)
+    held_out, topic_held_out = np.zeros(len(kinds), np.float32), np.zeros(len(kinds), np.float32)
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(kinds, kinds):
         fold = fit([kinds[one] for one in train], [features[one] for one in train])
         held_out[test] = scores(fold, [features[one] for one in test])
+        topic_held_out[test] = topic_scores(fold.on_topic, [features[one] for one in test])
     show("cross-validated", kinds, held_out)
+    show("on the topic, cross-validated", kinds, topic_held_out)
     identity = BundledEmbedder().identity
     fitted = replace(fit(kinds, features), embedder=identity.weights, projection=identity.projection)
     print(json.dumps(asdict(fitted), indent=2))
     if arguments.check:
         others, other_features = observed(arguments.check)
         show("on other questions", others, scores(fitted, other_features))
+        show("on the topic, on other questions", others, topic_scores(fitted.on_topic, other_features))
     if arguments.write:
         FITTED.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
 

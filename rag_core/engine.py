@@ -866,6 +866,11 @@ class Engine:
         return self._preferences.threshold
 
     @property
+    def gate(self) -> str:
+        """The score that decides whether to answer, which depends on whether there is a language model."""
+        return self._preferences.gate
+
+    @property
     def default_threshold(self) -> float:
         """What the settings say of the threshold in use."""
         return self._preferences.default_threshold
@@ -876,7 +881,7 @@ class Engine:
 
     def gate_scores(self, most: int = 200) -> list[float]:
         """The scores of the present gate for the newest questions of conversations, newest first."""
-        return self._stores.conversations.gate_scores(self.settings.gate, most)
+        return self._stores.conversations.gate_scores(self._preferences.gate, most)
 
     def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
         """Such scores and the threshold as a chart, a Vega-Lite specification."""

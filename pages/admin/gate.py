@@ -40,7 +40,7 @@ def gate(engine: Engine) -> None:
 
 
 def _help(engine: Engine) -> str:
-    score = f"the best passage's {engine.settings.gate} score"
+    score = f"the best passage's {engine.gate} score"
     if engine.model:
         return f"If {score} is below it, the language model is not asked. It applies only while a model is connected."
     return (

@@ -9,7 +9,7 @@ from pages.shared.text import ordered, score
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
 # Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
-_BOUNDED = ("answerable", "rerank", "statement", "named", "cross_encoder", "sentence", "topic", "reading", "dense")
+_BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
 
 
 def source_names(answer: Answer) -> dict[int, str]:

@@ -21,6 +21,7 @@ _LINKS = re.compile(r"(?i)www(?=\.)|:(?=//|[^\s:]+:)|@(?=\S)")
 SCORE_ORDER = (
     *(
         "answerable",
+        "on_topic",
         "rerank",
         "expanded",
         "statement",

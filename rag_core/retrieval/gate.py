@@ -23,6 +23,30 @@ SUREST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
+class TopicCalibration:
+    """A logistic regression of "the passage is on the topic of the question", fitted by ``benchmarks/fit_gate.py``.
+
+    It decides whether a language model is asked. Whether the passage states the fact is for the model to decide, so
+    questions on the topic without an answer count as on the topic, and what a passage lacks counts nothing.
+
+    Attributes
+    ----------
+    intercept, closeness, topic, reading : float
+        As in `Calibration`.
+    """
+
+    intercept: float
+    closeness: float
+    topic: float
+    reading: float
+
+    def probability(self, rerank: float, sentence: float, topic: float, reading: float) -> float:
+        """That a passage is on the topic of the question, 0..1; ``reading`` is in log-odds."""
+        odds = self.intercept + self.closeness * (rerank + sentence) / 2 + self.topic * topic + self.reading * reading
+        return 1.0 / (1.0 + math.exp(-odds))
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """A logistic regression of "the passage answers the question", fitted by ``benchmarks/fit_gate.py``.
 
@@ -44,6 +68,7 @@ class Calibration:
     embedder, projection : str
         Weights' hash and projection of the embedder that it was fitted with: with others, scores mean
         something else.
+    on_topic : TopicCalibration
     """
 
     intercept: float
@@ -54,6 +79,7 @@ class Calibration:
     told: float
     embedder: str
     projection: str
+    on_topic: TopicCalibration
 
     def probability(self, rerank: float, sentence: float, topic: float, unmet: int, reading: float) -> float:
         """That a passage answers the question, 0..1; ``reading`` is in log-odds."""
@@ -87,7 +113,8 @@ def log_odds(readings: Sequence[float | None]) -> list[float]:
 @cache
 def calibration() -> Calibration:
     """The one that comes along."""
-    return Calibration(**json.loads(FITTED.read_text(encoding="utf-8")))
+    fitted = json.loads(FITTED.read_text(encoding="utf-8"))
+    return Calibration(**{**fitted, "on_topic": TopicCalibration(**fitted["on_topic"])})
 
 
 def decide(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:

@@ -21,7 +21,7 @@ from rag_core.answering.short import short_answer
 from rag_core.answering.thinking import thought_taken_back
 from rag_core.answering.verification import REFUSED, Verified, quoted
 from rag_core.errors import GeneratorError
-from rag_core.retrieval import Timer
+from rag_core.retrieval import GATED, Timer, decide
 from rag_core.services.chunktokens import token_vectors
 from rag_core.services.gating import SCORE, tells_lines
 from rag_core.services.generators import Generators
@@ -141,7 +141,7 @@ class Asking:
         answer, result = draft.answer, found.result
         if not answer.text or draft.failed or draft.unfound:
             if draft.failed:
-                result = replace(result, gate=self._quotes_gate(query, result.gate))
+                result = replace(result, gate=self._quotes_gate(query, found))
             answer = self._with_quotes(draft, replace(found, result=result), gathered)
             for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
@@ -187,11 +187,11 @@ class Asking:
             gathered.notices.append(NOT_CHECKED)
         return draft
 
-    def _quotes_gate(self, query: Query, gate: Gate) -> Gate:
+    def _quotes_gate(self, query: Query, found: Found) -> Gate:
         """The gate for an answer that is quoted because the model failed."""
         given = query.configuration.threshold
         threshold = self._preferences.quotes_threshold if given is None else given
-        return replace(gate, threshold=threshold, answerable=gate.score >= threshold)
+        return decide(found.passages[:GATED], threshold, self._preferences.quotes_gate)
 
     def _with_quotes(self, draft: _Draft, found: Found, gathered: Gathered) -> Verified:
         """The draft with quotes below it; quotes alone, or a refusal, if nothing was written."""

@@ -16,6 +16,8 @@ from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
 SCORE = "answerable"
 # What the probability is made of beside the reranker's score.
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
+# Whether a passage is on the topic at all, which decides whether a language model is asked.
+ON_TOPIC = "on_topic"
 # Of a passage so many letters are read, or its best sentence: with all three sentences no more questions are told
 # apart, and it takes twice as long.
 READ_CHARS = 250
@@ -38,6 +40,7 @@ def judged(
     its `topic_similarity`. Of the first few the best sentence and those beside it are read with the question:
     ``reading`` is the probability that they answer. A statement of the company and time that are asked for
     answers with what is computed from it: its probability is that of the lines looked for, where that is higher.
+    ``on_topic`` is the probability that the passage is on the topic at all, which is all that a language model needs.
     Where the question names what is nowhere in the passage's document, or another time than the document is of,
     the probability is halved: none over 0.5 is left.
 
@@ -81,9 +84,11 @@ def judged(
         told = _told(ranked, passage, chunk) if its_lines else 0.0
         if told > probability:
             probability, missing = told, ()
-        made = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability}
+        on_topic = calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
+        on_topic = max(on_topic, told)
+        made = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability, ON_TOPIC: on_topic}
         found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=missing)
-    unmade = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE))
+    unmade = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE, ON_TOPIC))
     return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unmade}) for one in passages)
 
 

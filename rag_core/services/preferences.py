@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rag_core.services.gating import ON_TOPIC, SCORE
 from rag_core.services.generators import Generators
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
@@ -27,6 +28,16 @@ class Preferences:
     def threshold(self) -> float:
         """The gate's threshold in use: ``model_threshold`` with a language model, else ``threshold``."""
         return self._threshold(self._threshold_name)
+
+    @property
+    def gate(self) -> str:
+        """The score that the gate decides by: with a language model, ``on_topic`` in place of ``answerable``."""
+        return ON_TOPIC if self._generators.model and self.quotes_gate == SCORE else self.quotes_gate
+
+    @property
+    def quotes_gate(self) -> str:
+        """The score that decides whether to quote, also where a language model is set and fails."""
+        return self._settings.gate
 
     @property
     def quotes_threshold(self) -> float:

@@ -113,7 +113,7 @@ class Searching:
         if query.gated:
             passages = judged(ranked, unjudged, holds, self._models.answerability())
         given = query.configuration.threshold
-        gate = decide(passages[:GATED], self._preferences.threshold if given is None else given, self._settings.gate)
+        gate = decide(passages[:GATED], self._preferences.threshold if given is None else given, self._preferences.gate)
         notices = self._notices(query.documents, ranked.generation)
         return Found(SearchResult(query.text, passages[: query.top_k], gate, {}, notices), ranked, passages)
 

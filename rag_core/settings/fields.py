@@ -118,10 +118,11 @@ class Settings(BaseSettings):
         description='Gate without a language model: below this score the answer is "I don\'t know"',
     )
     model_threshold: float = Field(
-        0.5,
+        0.3,
         ge=0.0,
         le=1.0,
-        description="Gate with a language model: below this score the model is not asked; above it, the model decides",
+        description="Gate with a language model: below this probability that a passage is on the topic (or, with "
+        "another `RAG_GATE`, below this score) the model is not asked; above it, the model decides",
     )
     max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
 

@@ -174,6 +174,7 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
         "topic",
         "reading",
         "answerable",
+        "on_topic",
     }
     assert all(set(passage.scores) == names for passage in found.passages)
     assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)

@@ -1,0 +1,172 @@
+"""Measure answers written by a language model against the same model simply prompted with the same passages.
+
+    RAG_GGUF=model.gguf python -m benchmarks.with_model DATA [--limit 40] [--rows FILE]
+    RAG_OPENAI_BASE_URL=… RAG_OPENAI_MODEL=… python -m benchmarks.with_model DATA
+
+DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``answerable`` and, for questions with an answer,
+``values``: texts of which one must stand in the answer, numbers by value. The plain prompt is two sentences long, and
+what it refuses is told from its words. ``--rows`` keeps every answer, as JSON lines. Intervals are 95 % bootstrap.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality import interval
+from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.marks import numbers_match
+from rag_core.answering.numbers import numbers
+from rag_core.answering.refusals import begins_open
+from rag_core.engine import Engine
+from rag_core.settings import load_settings
+from rag_core.types import Answer, AnswerState, Passage, Restart
+
+PLAIN = (
+    "Answer the question from the numbered passages only, in one or two sentences. If they don't contain the answer, "
+    "say: I don't know."
+)
+SEED = 5
+MOST_MARKS_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what was answered, and what the model answers to the plain prompt."""
+
+    row: dict[str, Any]
+    answer: Answer
+    retracted: bool
+    plain: str
+
+
+def questions(data: Path, limit: int | None) -> list[dict[str, Any]]:
+    """The questions, or a sample of them that is always the same."""
+    rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
+    return random.Random(SEED).sample(rows, limit) if limit and limit < len(rows) else rows
+
+
+def holds_value(row: dict[str, Any], text: str) -> bool:
+    """Whether one of the expected values stands in a text: a number by value, other text as it is."""
+    folded = " ".join(text.split()).casefold()
+    said = numbers(text)
+    for value in row.get("values") or [row["answer"]]:
+        if " ".join(value.split()).casefold() in folded:
+            return True
+        expected = numbers(value)
+        if expected and all(any(numbers_match(one, other) for other in said) for one in expected):
+            return True
+    return False
+
+
+def ask(engine: Engine, model: OpenAIGenerator, rows: Sequence[dict[str, Any]]) -> Iterator[Asked]:
+    for row in rows:
+        events = list(engine.ask(row["question"], top_k=5))
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        replaced = answer.generator == "extractive" and answer.gate.answerable
+        retracted = replaced or any(isinstance(event, Restart) for event in events)
+        yield Asked(row, answer, retracted, model.complete(plain_messages(row["question"], answer.passages)).text)
+
+
+def plain_messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
+    """The plain prompt over the same passages."""
+    blocks = [f"[{one.rank}] {one.document} p. {one.page_label}\n{one.text}" for one in passages]
+    text = "\n\n".join([*blocks, f"Question: {question}"])
+    return [{"role": "system", "content": PLAIN}, {"role": "user", "content": text}]
+
+
+def show(asked: Sequence[Asked]) -> None:
+    """Print the table and a sample of the marks."""
+    there = [one for one in asked if one.row["answerable"]]
+    missing = [one for one in asked if not one.row["answerable"]]
+    print(f"{len(there)} questions with an answer, {len(missing)} without\n")
+    print("| | with the product | plain prompt |\n| --- | --- | --- |")
+    outcomes = [(_outcome(one.row, _product(one)), _outcome(one.row, _plain(one))) for one in there]
+    for name in ("right", "wrong", "refused"):
+        product, plain = ([one[which] == name for one in outcomes] for which in (0, 1))
+        print(f"| {name} | {sum(product)} {interval(product)} | {sum(plain)} {interval(plain)} |")
+    product, plain = ([read(one) is not None for one in missing] for read in (_product, _plain))
+    if missing:
+        print(f"| missing facts answered | {sum(product)} {interval(product)} | {sum(plain)} {interval(plain)} |")
+    answered = [one.answer for one in asked if one.answer.state is AnswerState.ANSWERED]
+    retracted = [one.retracted for one in asked if one.answer.gate.score >= one.answer.gate.threshold]
+    statements = [(answer, one) for answer in answered for one in answer.statements]
+    print(f"| replaced or retracted | {sum(retracted)} of {len(retracted)} | |")
+    print(f"| sentences with a citation | {_share([one.supported for _, one in statements])} | |")
+    print(f"| citations that were added | {_share([one.added for answer in answered for one in answer.citations])} | |")
+    marked = [(answer, one) for answer, one in statements if one.mark]
+    print(f"| marks | {len(marked)} of {len(statements)} sentences | |\n")
+    for answer, one in marked[:MOST_MARKS_LISTED]:
+        compared = next((p.text for p in answer.passages if p.rank == one.compared_rank), "")
+        print(f"- “{answer.text[one.start : one.end]}” {one.mark_text}\n  compared with: {' '.join(compared.split())}")
+
+
+def _product(asked: Asked) -> str | None:
+    """What was answered; ``None`` for a refusal."""
+    return asked.answer.text if asked.answer.state is AnswerState.ANSWERED else None
+
+
+def _plain(asked: Asked) -> str | None:
+    refused = begins_open(asked.plain) or "don't know" in asked.plain.casefold()
+    return None if refused else asked.plain
+
+
+def _outcome(row: dict[str, Any], text: str | None) -> str:
+    if text is None:
+        return "refused"
+    return "right" if holds_value(row, text) else "wrong"
+
+
+def _share(values: Sequence[bool]) -> str:
+    return f"{sum(values)} of {len(values)}" if values else "none"
+
+
+def _json_row(asked: Asked) -> str:
+    answer = asked.answer
+    return json.dumps(
+        {
+            "question": asked.row["question"],
+            "answerable": asked.row["answerable"],
+            "state": answer.state.value,
+            "text": answer.marked_text,
+            "plain": asked.plain,
+            "gate": answer.gate.score,
+            "citations": [[one.marker, one.document, one.page_label, one.quote, one.added] for one in answer.citations],
+            "notices": answer.notices,
+        },
+        ensure_ascii=False,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--rows", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(data_dir=Path(folder) / "data")
+        if not settings.model:
+            parser.error("no language model is set: set RAG_GGUF, or RAG_OPENAI_MODEL and RAG_OPENAI_BASE_URL")
+        model = OpenAIGenerator(settings)
+        with Engine(settings) as engine:
+            files = sorted((arguments.data / "pdfs").glob("*.pdf"))
+            engine.wait([engine.submit(file.name, file.read_bytes()).job_id for file in files])
+            asked = []
+            for one in ask(engine, model, questions(arguments.data, arguments.limit)):
+                asked.append(one)
+                if arguments.rows:
+                    arguments.rows.write_text("".join(f"{_json_row(one)}\n" for one in asked), "utf-8")
+        model.close()
+    show(asked)
+
+
+if __name__ == "__main__":
+    main()
