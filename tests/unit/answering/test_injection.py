@@ -47,7 +47,7 @@ def test_no_document_speaks_outside_its_element(attack: str) -> None:
     rules, asked = build_messages("How tall is it?", [passage(1, attack), passage(2, AFTER)])
     assert rules["role"] == "system"
     assert attack not in rules["content"]
-    assert asked["content"].count("<passage") == asked["content"].count("</passage") == 2
+    assert re.findall(r"^\[(\d+)\] ", asked["content"], re.MULTILINE) == ["1", "2"]
     assert not re.search(r"[\u200b-\u200f\u202a-\u202e\U000e0000-\U000e007f\x00\x1b]", asked["content"])
 
 

@@ -19,7 +19,7 @@ SUMMARISE = "Summarise the annual report."
 SUMMARY = Configuration(strategy="summary")
 TOWNS = "Arles Bergen Cordoba Delft Evora Ferrara Ghent Haarlem Imola Jena Kotor Lucca".split()
 # Room for some of the pages in each prompt, so that there are several parts.
-SMALL = {"openai_context_tokens": 1900, "openai_answer_tokens": 200}
+SMALL = {"openai_context_tokens": 1800, "openai_answer_tokens": 200}
 
 
 def town(name: str, number: int) -> str:
@@ -56,7 +56,7 @@ class Reader:
         assert self.endpoint is not None
         sent = self.endpoint.requests[-1]["messages"][1]["content"]
         self.prompts.append(sent)
-        passages = re.findall(r'<passage n="(\d+)"[^>]*>\n(.*?\.)\s', sent, re.DOTALL)
+        passages = re.findall(r"^\[(\d+)\] [^\n]*\n(.*?\.)\s", sent, re.DOTALL | re.MULTILINE)
         lines = [f"- {' '.join(sentence.split())} [{number}]" for number, sentence in passages]
         if not lines:
             lines = re.findall(r"^- .*$", sent, re.MULTILINE)
