@@ -67,8 +67,7 @@ def fit(
     GeneratorError
         Rules, question and answer alone exceed the context.
     """
-    without_passages = build_messages(question, (), doubtful=True)
-    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in without_passages)
+    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build_messages(question, ()))
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _SHORTEST_STUMP:
         raise GeneratorError(

@@ -47,8 +47,6 @@ from rag_core.types import (
 
 # The least calibrated probability at which rows of a statement are given rather than sentences.
 LIKELY = 0.5
-# Below this probability that the passages answer, a language model gets the rules with which it refuses more readily.
-ALL_BUT_CERTAIN = 0.97
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 NOTHING_FOUND = "Nothing in this answer was found in the sources. The sentences that come closest are quoted below it."
 
@@ -164,8 +162,7 @@ class Asking:
     ) -> Generator[AskEvent, None, _Draft]:
         """Stream the model's answer, and attribute its claims; a strict query raises the endpoint's error."""
         pieces: list[str] = []
-        doubtful = not decide(found.passages[:GATED], ALL_BUT_CERTAIN, SCORE).answerable
-        stream = writer.generate(found.result.question, found.result.passages, history, doubtful=doubtful)
+        stream = writer.generate(found.result.question, found.result.passages, history)
         failure = ""
         try:
             for piece in stream:
