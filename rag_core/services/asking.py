@@ -48,6 +48,7 @@ from rag_core.types import (
 # The least calibrated probability at which rows of a statement are given rather than sentences.
 LIKELY = 0.5
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
+NO_WORDS = "The model's answer is a citation without words."
 NOTHING_FOUND = "Nothing in this answer was found in the sources. The sentences that come closest are quoted below it."
 
 
@@ -182,7 +183,8 @@ class Asking:
             return _Draft(Verified(text, refused=True))
         passages = found.result.passages
         encode = token_vectors(found.ranked.generation)
-        draft = _Draft(attribute_claims(text, found.result.question, passages, encode), failure)
+        answer = attribute_claims(text, found.result.question, passages, encode)
+        draft = _Draft(answer, failure or ("" if answer.text else NO_WORDS))
         if text and differ(text, "\n".join(one.text for one in passages)):
             gathered.notices.append(NOT_CHECKED)
         return draft

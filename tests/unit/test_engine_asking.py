@@ -473,6 +473,15 @@ def test_answer_of_which_nothing_is_in_the_sources_is_kept_with_quotes_below(tmp
         assert "".join(event.text for event in events if isinstance(event, Delta)) == answer.text
 
 
+def test_answer_that_is_a_marker_alone_is_replaced_by_quotes(tmp_path: Path) -> None:
+    with ScriptedEndpoint(complete("[1]")) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert answer.text.endswith("The budget of the Zanzibar bridge is 42 million euros. [1]")
+        assert answer.notices == ("The model's answer is a citation without words. Quoted from the documents instead.",)
+        assert_citations_hold(engine, answer)
+
+
 def test_value_that_differs_is_marked_and_nothing_is_taken_back(tmp_path: Path) -> None:
     written = "The budget of the Zanzibar bridge is 77 million euros [1]. It spans 900 metres [7]."
     with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
