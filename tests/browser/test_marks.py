@@ -1,0 +1,46 @@
+"""The marks of a model's answer: visible without hovering, reached by keys, and opening the passage compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
+from tests.conftest import make_pdf
+from tests.contract.servers import ScriptedEndpoint, complete
+
+CANAL = make_pdf("The Tornea canal is 64 kilometres long. It has nineteen locks and was dug by hand.")
+WRITTEN = "The Tornea canal is 74 kilometres long [1]. Cheese ripens best in caves of limestone."
+
+
+def test_marks_are_seen_reached_by_keys_and_open_the_passage_compared(open_app: OpenApp, tmp_path: Path) -> None:
+    with (
+        ScriptedEndpoint(complete(WRITTEN)) as endpoint,
+        serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="scripted") as address,
+    ):
+        page = open_app(f"{address}/documents")
+        upload(page, "canal.pdf", CANAL)
+        page.get_by_role("link", name="Chat").click()
+        ask(page, "How long is the Tornea canal?")
+        differs = page.get_by_role("button", name="differs from the source: 64")
+        missing = page.get_by_role("button", name="not found in the sources")
+        expect(differs).to_have_text("differs from the source: 64")
+        expect(missing).to_have_text("not found in the sources")
+        quiet(page)
+        for width, dark in ((1280, False), (380, True)):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme="dark" if dark else "light")
+            expect(differs).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        differs.focus()
+        expect(page.locator(".tip")).to_have_text("Compared with canal.pdf, page 1")
+        page.keyboard.press("Enter")
+        drawer = page.get_by_role("dialog", name="Source 1 of")
+        expect(drawer.locator("mark").first).to_contain_text("64 kilometres")
+        quiet(page)
+        page.keyboard.press("Escape")
+        expect(drawer).to_be_hidden()
+        missing.click()
+        expect(drawer).to_be_visible()
