@@ -44,6 +44,8 @@ _TITLE_WORD = 0.7
 _UNRELATED_COSINE = 0.35
 # How much the question counts beside the claim: it decides between sentences that contain the same short answer.
 _QUESTION_SHARE = 0.2
+# "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
+_LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 
@@ -119,7 +121,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 
     A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
     otherwise it gets the passage whose sentence supports it best, if one does well enough. Nothing but markers
-    changes in the text.
+    changes in the text; those at the beginning of a line go to its end.
 
     Parameters
     ----------
@@ -140,11 +142,18 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     """
     ranks = sorted(passage.rank for passage in passages)
     text = unlisted(normalised(text, ranks), {passage.document for passage in passages})
+    text = _LEADING_MARKERS.sub(_with_markers_behind, text)
     sources = [_Source(passage, encode) for passage in passages]
     foreign = differ(text, "\n".join(passage.text for passage in passages))
     asked = _encoded(question, encode)
     found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
     return _with_markers(text, found)
+
+
+def _with_markers_behind(line: re.Match[str]) -> str:
+    """A line that begins with markers, with the markers at its end."""
+    markers, words, ending = line.groups()
+    return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
 
 
 def _checkable(text: str) -> list[Claim]:
@@ -309,17 +318,14 @@ def _marker_edits(text: str, one: _Attribution, borrowed: Collection[int]) -> tu
     """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
     claim = one.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in borrowed]
-    # A claim without a marker that rests on the passage of its neighbour's marker needs none.
+    # A claim without a marker that rests on the passage of a marker behind it needs none.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)
     edits = []
     for start, end in wrong:
-        if missing:
-            edits.append(_Edit(start, end, missing))
-            missing = ""
-        else:
-            blanks = len(text[:start]) - len(text[:start].rstrip(" \t"))
-            edits.append(_Edit(start - blanks, end, ""))
+        blanks = 0 if missing else len(text[:start]) - len(text[:start].rstrip(" \t"))
+        edits.append(_Edit(start - blanks, end, missing))
+        missing = ""
     if not missing:
         return edits, claim.end
     ending = _FINAL_PUNCTUATION.search(text, claim.start, claim.end)

@@ -18,6 +18,8 @@ from rag_core.settings import Settings
 
 _MAGIC = b"GGUF"
 _ERRORS_ALONE = 1
+# Prompts kept for the next question of a conversation, which begins like the one before; llama.cpp keeps 8 GB of them.
+_PROMPT_CACHE_MIB = 512
 
 
 class GgufServer:
@@ -64,6 +66,7 @@ class GgufServer:
         params.model_alias = {self._settings.model}
         params.n_ctx = self._settings.openai_context_tokens
         params.n_parallel = 1
+        params.cache_ram_mib = _PROMPT_CACHE_MIB
         params.hostnames = ["127.0.0.1"]
         params.api_keys = [self._key]
         params.cors_origins = "http://127.0.0.1"

@@ -78,6 +78,24 @@ def test_wrong_marker_is_replaced(attribute, wrong: str) -> None:
     assert {(one.marker, one.added) for one in answer.citations} == {(1, True), (3, True)}
 
 
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("[1] The bridge costs 42 million euros.", "The bridge costs 42 million euros [1]."),
+        ("[1]. The bridge costs 42 million euros.", "The bridge costs 42 million euros [1]."),
+        ("[2] 42 million euros", "42 million euros [1]"),
+        (
+            "[1] It costs 42 million euros.\n[2] Four thousand pairs.",
+            "It costs 42 million euros [1].\nFour thousand pairs [2].",
+        ),
+        ("According to [1], it costs 42 million euros.", "According to [1], it costs 42 million euros."),
+        ("[1] says that it costs 42 million euros.", "[1] says that it costs 42 million euros."),
+    ],
+)
+def test_marker_at_the_beginning_of_a_line_goes_behind_its_claim(attribute, written: str, cited: str) -> None:
+    assert attribute(written).text == cited
+
+
 def test_markers_at_the_end_of_a_paragraph_serve_all_its_claims(attribute) -> None:
     text = "- Cost: 42 million euros\n- Pairs: 4,000\n\nSources: [1][2]"
     answer = attribute(text)
