@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +26,9 @@ from rag_core.answering.verification import Verified
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
 
-# Least share of a claim that a sentence must contain to be cited for it, and to be kept as the source that the model
-# itself named.
+# Least support for a sentence to be cited.
 LEAST_SUPPORT = 0.4
+# Least support to keep a passage that the model named.
 LEAST_NAMED_SUPPORT = 0.3
 # A passage that the model named is kept if no other supports the claim better by more than this.
 NAMED_MARGIN = 0.1
@@ -89,6 +90,14 @@ class _Source:
         """What says whom a sentence is about: the title and the sentence before it."""
         before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
         return Reading("\n".join([self.title.text, *before]))
+
+
+class _Scored(NamedTuple):
+    """A sentence, how well it supports a claim, and how well with the question beside the claim."""
+
+    sentence: _Sentence
+    support: float
+    with_question: float
 
 
 @dataclass(frozen=True)
@@ -159,14 +168,20 @@ def _with_markers_behind(line: re.Match[str]) -> str:
 def _checkable(text: str) -> list[Claim]:
     """The claims of a text, without a "Yes." or "No." before others and without what the passages leave open."""
     found = [one for one in claims(text) if not leaves_open(text[one.start : one.end])]
-    told = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)]
-    return [_without_earlier_markers(one, told) for one in told] if told else found
+    stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
+    return [
+        one if one.markers or _lender(text, stating, position) is not None else replace(one, ranks=())
+        for position, one in enumerate(stating)
+    ]
 
 
-def _without_earlier_markers(claim: Claim, all_claims: Sequence[Claim]) -> Claim:
-    """The claim without ranks that it borrows from a marker before it: only markers behind it speak for it."""
-    following = {rank for one in all_claims if one.start > claim.start for _, _, rank in one.markers}
-    return claim if claim.markers else replace(claim, ranks=tuple(rank for rank in claim.ranks if rank in following))
+def _lender(text: str, all_claims: Sequence[Claim], position: int) -> int | None:
+    """Position of the claim behind whose markers a claim without any borrows; none if that is before it."""
+    following = range(position + 1, len(all_claims))
+    lender = next((other for other in following if all_claims[other].markers), None)
+    if lender is None or all_claims[lender].ranks != all_claims[position].ranks:
+        return None
+    return None if "\n\n" in text[all_claims[position].end : all_claims[lender].start] else lender
 
 
 def _encoded(text: str, encode: TokenVectors) -> _Text:
@@ -180,46 +195,48 @@ def _attribute(
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
     said = _encoded(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
-    scored = [
-        (support, support + _QUESTION_SHARE * _support(asked, one), one)
-        for source in sources
-        for one in source.sentences
-        for support in [_support(said, one, words=not foreign)]
-    ]
+    scored = [_scored(said, asked, one, foreign) for source in sources for one in source.sentences]
     if not scored:
         return _Attribution(claim)
-    support, best_score, best = max(scored, key=lambda one: one[1])
+    closest = max(scored, key=lambda one: one.with_question)
+    best = closest.sentence
     if not foreign:
         value = find_differing_value(
             said.reading,
             best.reading,
             best.source.context(best),
-            [source.reading for source in sources],
             best.source.scales,
+            [(source.reading, source.scales) for source in sources],
             asked.reading,
         )
         if value:
             rank = best.source.passage.rank
             return _Attribution(claim, (best,), "contradicted", value, rank)
-        if _is_unrelated(said.reading, asked.reading, sources, max(one[0] for one in scored)):
+        if _is_unrelated(said.reading, asked.reading, sources, max(one.support for one in scored)):
             return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
-        own = [one for one in scored if one[2].source.passage.rank == rank]
-        closest = max(own, key=lambda one: one[1], default=None)
-        if closest is None:
+        there = [one for one in scored if one.sentence.source.passage.rank == rank]
+        named = max(there, key=lambda one: one.with_question, default=None)
+        if named is None:
             continue
-        if foreign or (closest[0] >= LEAST_NAMED_SUPPORT and closest[1] >= best_score - NAMED_MARGIN):
-            kept.append(closest[2])
-    if not kept and support >= LEAST_SUPPORT:
+        as_good = named.with_question >= closest.with_question - NAMED_MARGIN
+        if foreign or (named.support >= LEAST_NAMED_SUPPORT and as_good):
+            kept.append(named.sentence)
+    if not kept and closest.support >= LEAST_SUPPORT:
         kept = [best]
     return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
+
+
+def _scored(said: _Text, asked: _Text, sentence: _Sentence, foreign: bool) -> _Scored:
+    support = _support(said, sentence, words=not foreign)
+    return _Scored(sentence, support, support + _QUESTION_SHARE * _support(asked, sentence))
 
 
 def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
     """Share of a text's numbers, names and words that a sentence contains, 0..1.
 
-    Without ``words``, as for a text in another language, only numbers and the names that are the same count.
+    Without ``words``, as for a text in another language, only numbers and names count.
     """
     reading, source = said.reading, sentence.source
     total = found = 0.0
@@ -237,7 +254,7 @@ def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
         is_name = word.start in names
         if any(start <= word.start < end for start, end in inside):
             continue
-        if not words and not (is_name and word.stem in sentence.reading.stems):
+        if not words and (not is_name or (inside and word.stem not in sentence.reading.stems)):
             continue
         weight = _NAME_WEIGHT if is_name else 1.0
         total += weight
@@ -256,7 +273,9 @@ def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[_Source], sup
     """Whether a claim shares no value, name or meaning with the passages."""
     if support >= UNRELATED or len(said.content) < 2:
         return False
-    return not any(shares_fact(said, one, asked) for source in sources for one in (source.reading, source.title))
+    return not any(
+        shares_fact(said, one, source.scales, asked) for source in sources for one in (source.reading, source.title)
+    )
 
 
 def _with_numbers(said: Reading, sentences: Sequence[_Sentence]) -> Iterator[_Sentence]:
@@ -282,10 +301,14 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
     """The text with the markers of its attributions, its citations and its statements."""
     edits: list[_Edit] = []
     spans = []
-    # A list of markers at the end of a paragraph serves all its claims.
-    borrowed = {rank for one in found if not one.claim.markers for rank in one.ranks if rank in one.claim.ranks}
-    for one in found:
-        changes, end = _marker_edits(text, one, borrowed)
+    # Markers at the end of a paragraph serve all its claims.
+    lent: dict[int, set[int]] = {}
+    for position, one in enumerate(found):
+        lender = None if one.claim.markers else _lender(text, [other.claim for other in found], position)
+        if lender is not None:
+            lent.setdefault(lender, set()).update(set(one.ranks) & set(one.claim.ranks))
+    for position, one in enumerate(found):
+        changes, end = _marker_edits(text, one, lent.get(position, set()))
         edits += changes
         spans.append((one, end))
 
@@ -294,7 +317,7 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
 
     statements = tuple(
         Statement(
-            # An edit that ends where a statement begins lies before it; one at its end, behind it.
+            # Markers inserted where a statement ends are not part of it.
             moved(one.claim.start),
             moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
             supported=bool(one.sentences) and not one.mark,
@@ -309,15 +332,16 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
     for one in found:
         for sentence in one.sentences:
             quote = Citation.of(sentence.source.passage, sentence.start, sentence.end)
-            added = quote.marker not in one.claim.ranks
-            citations.setdefault((quote.marker, quote.start, quote.end), replace(quote, added=added))
+            key = (quote.marker, quote.start, quote.end)
+            by_model = quote.marker in one.claim.ranks or (key in citations and not citations[key].added)
+            citations[key] = replace(quote, added=not by_model)
     return Verified(_edited(text, edits), tuple(citations.values()), statements)
 
 
-def _marker_edits(text: str, one: _Attribution, borrowed: Collection[int]) -> tuple[list[_Edit], int]:
+def _marker_edits(text: str, one: _Attribution, lent: Collection[int]) -> tuple[list[_Edit], int]:
     """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
     claim = one.claim
-    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in borrowed]
+    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in lent]
     # A claim without a marker that rests on the passage of a marker behind it needs none.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)

@@ -29,8 +29,8 @@ def find_differing_value(
     claim: Reading,
     sentence: Reading,
     context: Reading,
-    passages: Sequence[Reading],
     scales: frozenset[int],
+    passages: Sequence[tuple[Reading, frozenset[int]]],
     question: Reading,
 ) -> str:
     """Return the value that a sentence has in place of a claim's; empty unless that is beyond doubt.
@@ -43,15 +43,15 @@ def find_differing_value(
     context : Reading
         What says whom the sentence is about: the document's name, the heading and the sentence before. A name of the
         claim may stand there instead.
-    passages : sequence of Reading
-        All that were read: a number that stands in any of them may have been taken from there.
     scales : frozenset of int
         Powers of ten in which the sentence's passage counts.
+    passages : sequence of (Reading, frozenset of int)
+        All that were read, with their scales: a number that stands in any of them may have been taken from there.
     question : Reading
         A number that the claim repeats from the question is not the claim's own.
     """
-    known = [number for text in (question, *passages) for number in (*text.numbers, *text.columns)]
-    wrong = [one for one in claim.numbers if not any(numbers_match(one, other, scales) for other in known)]
+    known = [(number, of) for text, of in ((question, scales), *passages) for number in (*text.numbers, *text.columns)]
+    wrong = [one for one in claim.numbers if not any(numbers_match(one, other, of) for other, of in known)]
     if len(wrong) != 1:
         return ""
     [number] = wrong
@@ -71,10 +71,10 @@ def find_differing_value(
     return rivals[0].text.strip() if len(rivals) == 1 and _same_place(claim, number, sentence, rivals[0]) else ""
 
 
-def shares_fact(claim: Reading, source: Reading, question: Reading) -> bool:
+def shares_fact(claim: Reading, source: Reading, scales: frozenset[int], question: Reading) -> bool:
     """Whether a source contains a number or name of a claim that the claim does not repeat from the question."""
     if any(
-        numbers_match(number, one)
+        numbers_match(number, one, scales)
         for number in claim.numbers
         if not any(numbers_match(number, one) for one in question.numbers)
         for one in (*source.numbers, *source.columns)
