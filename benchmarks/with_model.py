@@ -26,7 +26,7 @@ from rag_core.answering.numbers import numbers
 from rag_core.answering.refusals import begins_open
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from rag_core.types import Answer, AnswerState, Passage, Restart
+from rag_core.types import Answer, AnswerState, Passage, Restart, SearchResult
 
 PLAIN = (
     "Answer the question from the numbered passages only, in one or two sentences. If they don't contain the answer, "
@@ -38,11 +38,14 @@ MOST_MARKS_LISTED = 20
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with what was answered, and what the model answers to the plain prompt."""
+    """A question with what was answered, and what the model answers to the plain prompt.
+
+    ``retracted`` is whether what the model wrote was replaced or taken back; ``None`` if it was not asked.
+    """
 
     row: dict[str, Any]
     answer: Answer
-    retracted: bool
+    retracted: bool | None
     plain: str
 
 
@@ -70,8 +73,9 @@ def ask(engine: Engine, model: OpenAIGenerator, rows: Sequence[dict[str, Any]]) 
         events = list(engine.ask(row["question"], top_k=5))
         answer = events[-1]
         assert isinstance(answer, Answer)
-        replaced = answer.generator == "extractive" and answer.gate.answerable
-        retracted = replaced or any(isinstance(event, Restart) for event in events)
+        put_to_model = any(isinstance(event, SearchResult) and event.gate.answerable for event in events)
+        replaced = answer.generator == "extractive" or any(isinstance(event, Restart) for event in events)
+        retracted = replaced if put_to_model else None
         yield Asked(row, answer, retracted, model.complete(plain_messages(row["question"], answer.passages)).text)
 
 
@@ -96,7 +100,7 @@ def show(asked: Sequence[Asked]) -> None:
     if missing:
         print(f"| missing facts answered | {sum(product)} {interval(product)} | {sum(plain)} {interval(plain)} |")
     answered = [one.answer for one in asked if one.answer.state is AnswerState.ANSWERED]
-    retracted = [one.retracted for one in asked if one.answer.gate.score >= one.answer.gate.threshold]
+    retracted = [one.retracted for one in asked if one.retracted is not None]
     statements = [(answer, one) for answer in answered for one in answer.statements]
     print(f"| replaced or retracted | {sum(retracted)} of {len(retracted)} | |")
     print(f"| sentences with a citation | {_share([one.supported for _, one in statements])} | |")
@@ -109,8 +113,9 @@ def show(asked: Sequence[Asked]) -> None:
 
 
 def _product(asked: Asked) -> str | None:
-    """What was answered; ``None`` for a refusal."""
-    return asked.answer.text if asked.answer.state is AnswerState.ANSWERED else None
+    """What the model answered, without quotes below it; ``None`` for a refusal."""
+    answer = asked.answer
+    return answer.text[: answer.quotes_start] if answer.state is AnswerState.ANSWERED else None
 
 
 def _plain(asked: Asked) -> str | None:

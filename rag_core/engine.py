@@ -124,7 +124,7 @@ class Engine:
         self._searching = Searching(settings, self._stores, self._models, self._generations, self._preferences)
         self._strategies = Strategies(settings, self._stores, self._searching, self._generators)
         summarising = Summarising(settings, self._stores, self._generations, self._generators)
-        self._asking = Asking(self._searching, self._strategies, summarising, self._generators, self._preferences)
+        self._asking = Asking(self._searching, self._strategies, summarising, self._generators)
         self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)

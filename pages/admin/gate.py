@@ -9,13 +9,15 @@ from pages.shared.text import count, threshold_text
 from rag_core.engine import Engine
 from rag_core.types import decimals
 
-_THRESHOLD, _TOP_K = "gate_threshold", "gate_top_k"
+_THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_model"
 
 
 def gate(engine: Engine) -> None:
     """Let the operator change threshold and number of passages."""
     st.subheader("Answering", anchor=False)
-    st.session_state.setdefault(_THRESHOLD, engine.threshold)
+    # Connecting a model, or disconnecting it, puts the other threshold to use.
+    if st.session_state.get(_WITH_MODEL) != bool(engine.model):
+        st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = bool(engine.model), engine.threshold
     st.session_state.setdefault(_TOP_K, engine.top_k)
     with st.form("gate"):
         st.slider(

@@ -33,6 +33,8 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
         )
         return
     advised = threshold_text(advice.threshold)
+    # With and without a language model other scores decide, each with a threshold of its own.
+    is_other_gate = (evaluation.generator == "extractive") == bool(engine.model)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{advised}** is the lowest that keeps to this: it answers "
@@ -44,7 +46,8 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
             f"Use {advised}",
             icon=":material/tune:",
             key="use_threshold",
-            disabled=advised == in_use,
+            disabled=advised == in_use or is_other_gate,
+            help="Advised for answers with another generator than the one in use." if is_other_gate else None,
             on_click=_use,
             args=[engine, advice.threshold],
         )

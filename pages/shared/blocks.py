@@ -117,8 +117,8 @@ def _with_marks(nodes: Iterable[Node], statements: list[Statement], within: list
             elif piece == _TO:
                 within.clear()
                 if statements:
-                    marked_one = statements.pop(0)
-                    yield {"t": "verdict", "s": marked_one.mark_text, "n": marked_one.compared_rank}
+                    statement = statements.pop(0)
+                    yield {"t": "verdict", "s": statement.mark_text, "n": statement.compared_rank}
             elif piece and plain:
                 yield {"t": "doubt" if within else "text", "s": piece}
 

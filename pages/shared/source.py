@@ -77,10 +77,11 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
 
 def _added_note(answer: Answer, passage: Passage) -> None:
     """Say so where the model did not cite the passage itself."""
-    if any(one.added for one in citations_of(answer, passage)):
+    cited = citations_of(answer, passage)
+    if cited and all(one.added for one in cited):
         st.caption(
-            ":material/add_link: The model did not cite this passage. The citation was added, since the marked words "
-            "support the answer's sentence best."
+            ":material/add_link: The model did not cite this passage. Footnote added the citation: of all sentences "
+            "found, the highlighted one fits the answer best."
         )
 
 

@@ -20,12 +20,14 @@ from rag_core.answering.facts import Reading
 from rag_core.answering.languages import INTERJECTION, differ
 from rag_core.answering.marks import find_differing_value, numbers_match, shares_fact
 from rag_core.answering.numbers import table_scales
+from rag_core.answering.prompt import is_refusal
 from rag_core.answering.references import Claim, claims, normalised, unlisted
-from rag_core.answering.refusals import leaves_open
+from rag_core.answering.refusals import begins_open, leaves_open
 from rag_core.answering.verification import Verified
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
 
+NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 # Least support for a sentence to be cited.
 LEAST_SUPPORT = 0.4
 # Least support to keep a passage that the model named.
@@ -47,6 +49,7 @@ _UNRELATED_COSINE = 0.35
 _QUESTION_SHARE = 0.2
 # "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
+_MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
 _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 
@@ -125,6 +128,22 @@ class _Edit:
     text: str
 
 
+def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
+    """A generated text with its claims attributed, or as a refusal if it only says that the passages lack the answer.
+
+    A text that begins so and goes on with what the passages support is an answer to a part of the question.
+    """
+    answer = attribute_claims(text, question, passages, encode)
+    if is_refusal(text) or (begins_open(text) and not any(one.supported for one in answer.statements)):
+        return Verified(text, refused=True)
+    return answer
+
+
+def states_anything(text: str) -> bool:
+    """Whether a text has words beside markers."""
+    return _WORD.search(_MARKER.sub("", text)) is not None
+
+
 def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
     """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
 
@@ -156,7 +175,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     foreign = differ(text, "\n".join(passage.text for passage in passages))
     asked = _encoded(question, encode)
     found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
-    return _with_markers(text, found)
+    return replace(_with_markers(text, found), unchecked=foreign)
 
 
 def _with_markers_behind(line: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """What the generator is told: the rules, the passages as quoted material, and the question.
 
 Pure functions from values to messages. Text from documents is data that an attacker may have
-written, so nothing in it can close its element, pose as another one, or speak in a chat template's
+written, so nothing in it can pose as another passage or as the question, or speak in a chat template's
 control tokens.
 """
 
@@ -37,6 +37,8 @@ _OPENING = re.compile(r"[<\uFF1C\uFE64\u2039\u27E8\u3008\u2329](?=\s*[/!?|<\uFF0
 _TEMPLATE_TOKEN = re.compile(r"\[(/?\s*(?:INST|SYS(?:TEM)?|AVAILABLE_TOOLS|TOOL_\w+))\s*\]", re.IGNORECASE)
 # A document's own "[12]" would be read, and copied, as the number of a passage.
 _BRACKETED_NUMBERS = re.compile(r"\[(\s*\d[\d\s,;\u2013-]*)\]")
+_LIKE_HEADER = re.compile(r"^([^\S\n]*)\[", re.MULTILINE)
+_LIKE_QUESTION = re.compile(r"^([^\S\n]*)(question\s*:)", re.MULTILINE | re.IGNORECASE)
 _MARKERS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
@@ -87,10 +89,12 @@ def turn(message: Message) -> dict[str, str]:
 def passage_block(passage: Passage) -> str:
     """A passage under a line with its number, document name and page label.
 
-    No line of the text can look like such a line, since numbers in square brackets become round ones in it.
-    Sentences that read like instructions to a model are left out of it, which is said in their place.
+    No line of the text can look like such a line or like the question: a square bracket at its beginning becomes a
+    round one, and a dash goes before "Question:". Sentences that read like instructions to a model are left out, which is said
+    in their place.
     """
     text = _BRACKETED_NUMBERS.sub(r"(\1)", neutralise(_without_instructions(passage.text))).strip()
+    text = _LIKE_QUESTION.sub(r"\1- \2", _LIKE_HEADER.sub(r"\1(", text))
     document, page = attribute(passage.document), attribute(passage.page_label)
     return f"[{passage.rank}] {document}, page {page}\n{text}"
 

@@ -158,6 +158,31 @@ def renumbered(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[
     return sorted(kept, key=lambda one: one.rank), [_with_numbers(text, numbers) for text in texts]
 
 
+def renumber_answer(passages: Sequence[Passage], answer: Verified) -> tuple[list[Passage], Verified]:
+    """The passages that an answer cites or was compared with, numbered from 1, and the answer with those numbers."""
+    compared = [one.compared_rank for one in answer.statements if one.mark]
+    wanted = [*cited([answer.text]), *(one.marker for one in answer.citations), *compared]
+    known = {one.rank for one in passages}
+    numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in wanted if one in known), 1)}
+    markers = [one for one in _MARKER.finditer(answer.text) if int(one[1]) in numbers]
+
+    def moved(offset: int) -> int:
+        before = [one for one in markers if one.end() <= offset]
+        return offset + sum(len(str(numbers[int(one[1])])) - len(one[1]) for one in before)
+
+    statements = [
+        replace(one, start=moved(one.start), end=moved(one.end), compared_rank=numbers.get(one.compared_rank, 0))
+        for one in answer.statements
+    ]
+    citations = [
+        replace(one, marker=numbers[one.marker], passage_rank=numbers[one.passage_rank]) for one in answer.citations
+    ]
+    kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
+    text = _with_numbers(answer.text, numbers)
+    changed = replace(answer, text=text, statements=tuple(statements), citations=tuple(citations))
+    return sorted(kept, key=lambda one: one.rank), changed
+
+
 def fan(capacity: int) -> int:
     """Notes that one prompt can take."""
     return capacity // (NOTE_TOKENS + MOST_NOTES)

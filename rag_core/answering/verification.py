@@ -28,11 +28,11 @@ NOT_SAID = "No sentence of its source says this."
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """An answer's text with only the markers that hold, their quotes, and the verdict on each statement.
+    """An answer's text with its final markers, their quotes, and the verdict on each statement.
 
     ``short`` is what of a quoted answer was asked for, where that is clear; see `short.short_answer`. ``refused`` is
     true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset from which
-    quotes follow what a language model wrote.
+    quotes follow what a language model wrote. ``unchecked`` is true if it is in another language than its sources.
     """
 
     text: str
@@ -41,6 +41,7 @@ class Verified:
     short: str = ""
     refused: bool = False
     quotes_start: int | None = None
+    unchecked: bool = False
 
 
 REFUSED = Verified(REFUSAL, refused=True)

@@ -9,28 +9,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.answering.attribution import attribute_claims
+from rag_core.answering.attribution import NOT_CHECKED, draft_answer, states_anything
 from rag_core.answering.expected import wanting
 from rag_core.answering.generator import OpenAIGenerator
-from rag_core.answering.languages import differ
-from rag_core.answering.prompt import is_refusal
 from rag_core.answering.reader import Evidence, read
-from rag_core.answering.refusals import begins_open
 from rag_core.answering.rows import read_rows
 from rag_core.answering.short import short_answer
 from rag_core.answering.thinking import thought_taken_back
 from rag_core.answering.verification import REFUSED, Verified, quoted
 from rag_core.errors import GeneratorError
-from rag_core.retrieval import GATED, Timer, decide
+from rag_core.retrieval import Timer
 from rag_core.services.chunktokens import token_vectors
 from rag_core.services.gating import SCORE, tells_lines
 from rag_core.services.generators import Generators
-from rag_core.services.preferences import Preferences
 from rag_core.services.queries import AS_SET, Found, Query
 from rag_core.services.searching import Searching
 from rag_core.services.spending import Gathered
 from rag_core.services.strategies import Strategies
-from rag_core.services.summarising import WRITING, Summarising
+from rag_core.services.summarising import NO_WORDS, WRITING, Summarising
 from rag_core.types import (
     REFUSAL,
     Answer,
@@ -40,6 +36,7 @@ from rag_core.types import (
     Delta,
     Gate,
     Message,
+    Restart,
     Scope,
     SearchResult,
     Stage,
@@ -47,20 +44,21 @@ from rag_core.types import (
 
 # The least calibrated probability at which rows of a statement are given rather than sentences.
 LIKELY = 0.5
-NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
-NO_WORDS = "The model's answer is a citation without words."
-NOTHING_FOUND = "Nothing in this answer was found in the sources. The sentences that come closest are quoted below it."
+NOTHING_FOUND = "Nothing in this answer was found in the sources."
+CLOSEST_BELOW = "The sentences that come closest are quoted below it."
+QUOTES_BELOW = "Quotes from the documents follow what was written."
+QUOTED_INSTEAD = "Quoted from the documents instead."
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What a language model wrote, and the error with which it ended; empty if it did not fail."""
+    """What a language model wrote; ``problem`` says why quotes have to be added, and is empty if they do not."""
 
     answer: Verified
-    failed: str = ""
+    problem: str = ""
 
     @property
-    def unfound(self) -> bool:
+    def nothing_found(self) -> bool:
         """Whether none of its statements has anything to do with the sources."""
         statements = self.answer.statements
         return bool(statements) and all(one.mark == "not_found" for one in statements)
@@ -76,7 +74,6 @@ class Asking:
     summarising : Summarising
     generators : Generators
         If there is a generator, it writes the answers; otherwise they are quoted.
-    preferences : Preferences
     """
 
     def __init__(
@@ -85,13 +82,11 @@ class Asking:
         strategies: Strategies,
         summarising: Summarising,
         generators: Generators,
-        preferences: Preferences,
     ) -> None:
         self._searching = searching
         self._strategies = strategies
         self._summarising = summarising
         self._generators = generators
-        self._preferences = preferences
 
     def ask(
         self,
@@ -140,8 +135,8 @@ class Asking:
         if writer is not None:
             draft = yield from self._generate(writer, query, found, history, timer, started, gathered)
         answer, result = draft.answer, found.result
-        if not answer.text or draft.failed or draft.unfound:
-            if draft.failed:
+        if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
+            if draft.problem and not answer.text:
                 result = replace(result, gate=self._quotes_gate(query, found))
             answer = self._with_quotes(draft, replace(found, result=result), gathered)
             for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
@@ -164,7 +159,7 @@ class Asking:
         """Stream the model's answer, and attribute its claims; a strict query raises the endpoint's error."""
         pieces: list[str] = []
         stream = writer.generate(found.result.question, found.result.passages, history)
-        failure = ""
+        problem = ""
         try:
             for piece in stream:
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
@@ -173,27 +168,25 @@ class Asking:
         except GeneratorError as error:
             if query.strict:
                 raise
-            failure = str(error)
+            problem = str(error)
         finally:
             stream.close()
             gathered.usage += stream.usage
         gathered.notices += stream.notices
         text = (yield from thought_taken_back(pieces)).strip()
-        if text and not failure and (is_refusal(text) or begins_open(text)):
-            return _Draft(Verified(text, refused=True))
+        if not states_anything(text):
+            if pieces:
+                yield Restart(NO_WORDS)
+            return _Draft(REFUSED if query.strict else Verified(""), problem or NO_WORDS)
         passages = found.result.passages
-        encode = token_vectors(found.ranked.generation)
-        answer = attribute_claims(text, found.result.question, passages, encode)
-        draft = _Draft(answer, failure or ("" if answer.text else NO_WORDS))
-        if text and differ(text, "\n".join(one.text for one in passages)):
+        answer = draft_answer(text, found.result.question, passages, token_vectors(found.ranked.generation))
+        if answer.unchecked:
             gathered.notices.append(NOT_CHECKED)
-        return draft
+        return _Draft(answer, problem)
 
     def _quotes_gate(self, query: Query, found: Found) -> Gate:
         """The gate for an answer that is quoted because the model failed."""
-        given = query.configuration.threshold
-        threshold = self._preferences.quotes_threshold if given is None else given
-        return decide(found.passages[:GATED], threshold, self._preferences.quotes_gate)
+        return self._searching.quotes_gate(found.passages, query.configuration.threshold)
 
     def _with_quotes(self, draft: _Draft, found: Found, gathered: Gathered) -> Verified:
         """The draft with quotes below it; quotes alone, or a refusal, if nothing was written."""
@@ -201,17 +194,15 @@ class Asking:
         quotes = REFUSED
         if found.result.gate.answerable:
             quotes = self._rows(found) or self._quote(found, gathered)
-        if draft.failed:
-            how = (
-                "Quotes from the documents follow what was written."
-                if written.text
-                else "Quoted from the documents instead."
-            )
-            gathered.notices.append(draft.failed if quotes.refused else f"{draft.failed} {how}")
-        elif draft.unfound:
-            gathered.notices.append(NOTHING_FOUND)
-        if not written.text or quotes.refused:
-            return quotes if not written.text else written
+        if draft.problem:
+            how = QUOTES_BELOW if written.text else QUOTED_INSTEAD
+            gathered.notices.append(draft.problem if quotes.refused else f"{draft.problem} {how}")
+        elif draft.nothing_found:
+            gathered.notices.append(NOTHING_FOUND if quotes.refused else f"{NOTHING_FOUND} {CLOSEST_BELOW}")
+        if not written.text:
+            return quotes
+        if quotes.refused:
+            return written
         start = len(written.text) + 2
         statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
         return replace(

@@ -36,12 +36,12 @@ class Preferences:
 
     @property
     def quotes_gate(self) -> str:
-        """The score that decides whether to quote, also where a language model is set and fails."""
+        """The score that decides whether to quote: without a language model, or if it failed."""
         return self._settings.gate
 
     @property
     def quotes_threshold(self) -> float:
-        """The gate's threshold for answers that are quoted, also where a language model is set and fails."""
+        """The threshold of `quotes_gate`."""
         return self._threshold("threshold")
 
     @property

@@ -26,7 +26,7 @@ from rag_core.services.queries import AS_SET, Found, Query, Ranked
 from rag_core.services.ranking import Ranker
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Configuration, Scope, SearchResult
+from rag_core.types import Configuration, Gate, Passage, Scope, SearchResult
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3
@@ -117,6 +117,13 @@ class Searching:
         notices = self._notices(query.documents, ranked.generation)
         return Found(SearchResult(query.text, passages[: query.top_k], gate, {}, notices), ranked, passages)
 
+    def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
+        """Whether passages may be quoted: the gate of answers without a language model."""
+        preferences = self._preferences
+        return decide(
+            passages[:GATED], preferences.quotes_threshold if threshold is None else threshold, preferences.quotes_gate
+        )
+
     def rank(
         self,
         query: Query,
@@ -175,7 +182,8 @@ class Searching:
         if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
             notices.append(
                 f"Whether to answer was not calibrated for the embedding model {identity.name}, so it may be decided "
-                "wrongly. Set RAG_GATE to rerank and RAG_THRESHOLD to what suits your documents."
+                "wrongly. Set RAG_GATE to rerank, and RAG_THRESHOLD (with a language model RAG_MODEL_THRESHOLD) to "
+                "what suits your documents."
             )
         return tuple(notices)
 

@@ -36,13 +36,12 @@ def follow_ups(searching: Searching, answer: Answer, scope: Scope) -> tuple[str,
         return ()
     known = {word.lower() for word in content(f"{answer.question} {answer.rewritten}")}
     good: list[str] = []
-    gate = answer.gate
-    fitting = [one for one in answer.passages if (one.scores.get(gate.score_name) or 0.0) >= gate.threshold]
+    fitting = [one for one in answer.passages if searching.quotes_gate([one]).answerable]
     for tries, (topic, question) in enumerate(topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
         found = searching.search(searching.query(question, scope), Timer()).result
-        if found.gate.answerable and _is_about(found.passages[0], topic):
+        if searching.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
             good.append(question)
     return tuple(good)
 

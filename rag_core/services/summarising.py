@@ -6,9 +6,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.alignment import TokenVectors
-from rag_core.answering.attribution import attribute_claims
+from rag_core.answering.attribution import NOT_CHECKED, draft_answer, states_anything
 from rag_core.answering.generator import OpenAIGenerator
-from rag_core.answering.prompt import is_refusal
 from rag_core.answering.summary import (
     Checking,
     condensing,
@@ -18,6 +17,7 @@ from rag_core.answering.summary import (
     packed,
     place_of,
     reduce_messages,
+    renumber_answer,
     renumbered,
     room,
     spread,
@@ -38,6 +38,7 @@ from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
 
 WRITING = "Writing the answer"
+NO_WORDS = "The model's answer has no words."
 # The score of a summary's gate, and what it is held against: the share of its statements that stand in
 # the passages they cite. A model that makes up half of what it writes is not to be believed.
 SCORE, LEAST = "supported", 0.5
@@ -224,12 +225,13 @@ class Summarising:
         gathered.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
         text = yield from thought_taken_back(pieces)
-        if is_refusal(text):
+        if not states_anything(text):
+            gathered.notices.append(NO_WORDS)
             return Summary(replace(result, passages=()), REFUSED, model.name)
-        written = attribute_claims(text, result.question, result.passages, encode)
-        if not written.citations:
-            return Summary(result, written, model.name)
-        # Only what is cited is listed, numbered anew.
-        passages, [text] = renumbered(result.passages, [written.text])
-        written = attribute_claims(text, result.question, passages, encode)
+        written = draft_answer(text.strip(), result.question, result.passages, encode)
+        if written.refused:
+            return Summary(replace(result, passages=()), written, model.name)
+        if written.unchecked:
+            gathered.notices.append(NOT_CHECKED)
+        passages, written = renumber_answer(result.passages, written)
         return Summary(replace(result, passages=tuple(passages)), written, model.name)

@@ -27,7 +27,8 @@ class Citation:
     """A span of a page that supports a statement of an answer.
 
     ``quote`` is ``page text[start:end]``; after white-space folding it stands character for
-    character in that page's text. ``marker`` is the number in ``[1]`` in the answer's text.
+    character in that page's text. ``marker`` is the number in ``[1]`` in the answer's text. ``added`` is true if
+    Footnote made the citation and not the language model that wrote the statement.
     """
 
     marker: int

@@ -473,12 +473,13 @@ def test_answer_of_which_nothing_is_in_the_sources_is_kept_with_quotes_below(tmp
         assert "".join(event.text for event in events if isinstance(event, Delta)) == answer.text
 
 
-def test_answer_that_is_a_marker_alone_is_replaced_by_quotes(tmp_path: Path) -> None:
-    with ScriptedEndpoint(complete("[1]")) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+@pytest.mark.parametrize("written", ["[1]", "[1].", "**[1]**", "- [9]"])
+def test_answer_without_words_is_replaced_by_quotes(tmp_path: Path, written: str) -> None:
+    with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
         assert answer.text.endswith("The budget of the Zanzibar bridge is 42 million euros. [1]")
-        assert answer.notices == ("The model's answer is a citation without words. Quoted from the documents instead.",)
+        assert answer.notices == ("The model's answer has no words. Quoted from the documents instead.",)
         assert_citations_hold(engine, answer)
 
 
@@ -589,6 +590,16 @@ def test_the_endpoint_is_not_asked_what_the_gate_refuses(tmp_path: Path) -> None
         indexed(engine, "bridge.pdf", BUDGET)
         assert engine.answer("Who won the chess tournament in Reykjavik?").state is AnswerState.ABSTAINED
         assert endpoint.requests == []
+
+
+def test_answer_to_a_part_of_the_question_is_no_refusal(tmp_path: Path) -> None:
+    written = "The passages do not say who pays. The budget of the Zanzibar bridge is 42 million euros."
+    with ScriptedEndpoint(complete(written)) as endpoint, asking(endpoint, tmp_path / "data") as engine:
+        indexed(engine, "bridge.pdf", BUDGET)
+        answer = engine.answer(ASK_BUDGET)
+        assert answer.state is AnswerState.ANSWERED
+        assert answer.text == f"{written[:-1]} [1]."
+        assert_citations_hold(engine, answer)
 
 
 def test_each_threshold_applies_to_its_own_way_of_answering(tmp_path: Path) -> None:
