@@ -90,8 +90,8 @@ def passage_block(passage: Passage) -> str:
     """A passage under a line with its number, document name and page label.
 
     No line of the text can look like such a line or like the question: a square bracket at its beginning becomes a
-    round one, and a dash goes before "Question:". Sentences that read like instructions to a model are left out, which is said
-    in their place.
+    round one, and a dash goes before "Question:". Sentences that read like instructions to a model are left out,
+    which is said in their place.
     """
     text = _BRACKETED_NUMBERS.sub(r"(\1)", neutralise(_without_instructions(passage.text))).strip()
     text = _LIKE_QUESTION.sub(r"\1- \2", _LIKE_HEADER.sub(r"\1(", text))
