@@ -136,9 +136,10 @@ class Asking:
             draft = yield from self._generate(writer, query, found, history, timer, started, gathered)
         answer, result = draft.answer, found.result
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
-            if draft.problem and not answer.text:
-                result = replace(result, gate=self._quotes_gate(query, found))
-            answer = self._with_quotes(draft, replace(found, result=result), gathered)
+            gate = self._quotes_gate(query, found) if draft.problem else result.gate
+            if not answer.text:
+                result = replace(result, gate=gate)
+            answer = self._with_quotes(draft, found, gate, gathered)
             for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
                 timer.ms.setdefault("generate_first_token", 1000 * (time.perf_counter() - started))
                 yield Delta(piece)
@@ -188,11 +189,11 @@ class Asking:
         """The gate for an answer that is quoted because the model failed."""
         return self._searching.quotes_gate(found.passages, query.configuration.threshold)
 
-    def _with_quotes(self, draft: _Draft, found: Found, gathered: Gathered) -> Verified:
-        """The draft with quotes below it; quotes alone, or a refusal, if nothing was written."""
+    def _with_quotes(self, draft: _Draft, found: Found, gate: Gate, gathered: Gathered) -> Verified:
+        """The draft with quotes below it, if the gate allows; quotes alone, or a refusal, if nothing was written."""
         written = draft.answer
         quotes = REFUSED
-        if found.result.gate.answerable:
+        if gate.answerable:
             quotes = self._rows(found) or self._quote(found, gathered)
         if draft.problem:
             how = QUOTES_BELOW if written.text else QUOTED_INSTEAD
