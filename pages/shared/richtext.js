@@ -13,6 +13,7 @@ function element(tag, className, text) {
 function build(node, context) {
   if (node.t === "text") return document.createTextNode(node.s);
   if (node.t === "cite") return cite(node.n, context);
+  if (node.t === "doubt") return element("span", "doubt", node.s);
   if (node.t === "verdict") return verdict(node, context);
   if (node.t === "scores") return scores(node.rows);
   if (node.t === "table") {

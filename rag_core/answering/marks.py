@@ -68,7 +68,9 @@ def find_differing_value(
         if _same_kind(claim, number, sentence, one)
         and not any(numbers_match(other, one, scales) for other in claim.numbers)
     ]
-    return rivals[0].text.strip() if len(rivals) == 1 and _same_place(claim, number, sentence, rivals[0]) else ""
+    if len(rivals) != 1 or not _same_place(claim, number, sentence, rivals[0]):
+        return ""
+    return _with_unit(sentence, rivals[0])
 
 
 def shares_fact(claim: Reading, source: Reading, scales: frozenset[int], question: Reading) -> bool:
@@ -81,6 +83,14 @@ def shares_fact(claim: Reading, source: Reading, scales: frozenset[int], questio
     ):
         return True
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
+
+
+def _with_unit(text: Reading, number: Number) -> str:
+    """A number as it stands in a text, with the word for what it counts."""
+    end = number.end
+    if text.unit(number):
+        end = next(word.end for word in text.words if word.start >= number.end)
+    return " ".join(text.text[number.start : end].split())
 
 
 def _same_kind(claim: Reading, number: Number, sentence: Reading, other: Number) -> bool:

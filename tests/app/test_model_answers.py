@@ -72,12 +72,12 @@ def test_value_that_differs_is_marked_and_names_its_passage(
 ) -> None:
     endpoint.script = [complete("The Harrow Bridge is 512 metres long and carries the railway [1].")]
     app, answer = ask(open_page)
-    assert leaves(answer["blocks"], "verdict") == [{"t": "verdict", "s": "differs from the source: 412", "n": 1}]
+    assert leaves(answer["blocks"], "verdict") == [{"t": "verdict", "s": "differs from the source: 412 metres", "n": 1}]
     assert "512 metres" in plain_text(answer["blocks"])
     assert answer["sources"]["1"] == "bridge.pdf, page 1"
-    assert "512 metres long and carries the railway (differs from the source: 412) [1]." in answer["copy"]
+    assert "512 metres long and carries the railway (differs from the source: 412 metres) [1]." in answer["copy"]
     exported = library.export_markdown(conversation_of(app)).replace("\\", "")
-    assert "(differs from the source: 412)" in exported
+    assert "(differs from the source: 412 metres)" in exported
 
 
 def test_answer_that_is_not_in_the_sources_stays_marked_above_quotes(

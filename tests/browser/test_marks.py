@@ -11,7 +11,7 @@ from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete
 
 CANAL = make_pdf("The Tornea canal is 64 kilometres long. It has nineteen locks and was dug by hand.")
-WRITTEN = "The Tornea canal is 74 kilometres long [1]. Cheese ripens best in caves of limestone."
+WRITTEN = "The Tornea canal is **74** kilometres long [1]. Cheese ripens best in caves of limestone."
 
 
 def test_marks_are_seen_reached_by_keys_and_open_the_passage_compared(open_app: OpenApp, tmp_path: Path) -> None:
@@ -23,11 +23,17 @@ def test_marks_are_seen_reached_by_keys_and_open_the_passage_compared(open_app: 
         upload(page, "canal.pdf", CANAL)
         page.get_by_role("link", name="Chat").click()
         ask(page, "How long is the Tornea canal?")
-        differs = page.get_by_role("button", name="differs from the source: 64")
+        differs = page.get_by_role("button", name="differs from the source: 64 kilometres")
         missing = page.get_by_role("button", name="not found in the sources")
-        expect(differs).to_have_text("differs from the source: 64")
+        expect(differs).to_have_text("differs from the source: 64 kilometres")
         expect(missing).to_have_text("not found in the sources")
         quiet(page)
+        # What is marked stays within its line, emphasis included.
+        tops = page.locator(".doubt").evaluate_all(
+            "all => all.slice(0, 3).map((one) => one.getBoundingClientRect().top)"
+        )
+        assert len(tops) == 3
+        assert max(tops) - min(tops) < 5
         for width, dark in ((1280, False), (380, True)):
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme="dark" if dark else "light")
