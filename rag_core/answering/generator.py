@@ -110,8 +110,10 @@ class OpenAIGenerator:
     def name(self) -> str:
         return self._settings.generator_name
 
-    def generate(self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()) -> Generation:
-        """Write an answer from the passages that fit into the context, best first.
+    def generate(
+        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
+    ) -> Generation:
+        """Write an answer from the passages that fit into the context; see `prompt.build_messages`.
 
         A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
         piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double, vary by chance
@@ -127,7 +129,7 @@ class OpenAIGenerator:
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return Generation(lambda outcome: self._pieces(outcome, question, passages, history))
+        return Generation(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
 
     def write(self, messages: Sequence[dict[str, str]]) -> Generation:
         """The reply to chat messages, in pieces, for work other than answering from passages."""
@@ -168,7 +170,12 @@ class OpenAIGenerator:
         raise error
 
     def _pieces(
-        self, outcome: Generation, question: str, passages: Sequence[Passage], history: Sequence[Message]
+        self,
+        outcome: Generation,
+        question: str,
+        passages: Sequence[Passage],
+        history: Sequence[Message],
+        doubtful: bool,
     ) -> _Pieces:
         settings = self._settings
         if not passages:
@@ -181,7 +188,7 @@ class OpenAIGenerator:
         }
         fitted = fit(passages, question, history, **room)
         outcome.notices += tuple(_budget_notices(fitted, len(passages), settings.openai_context_tokens))
-        yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history))
+        yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful))
 
     def _tries(self, outcome: Generation, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries

@@ -44,6 +44,8 @@ from rag_core.types import (
 
 # The least calibrated probability at which rows of a statement are given rather than sentences.
 LIKELY = 0.5
+# Below this probability that the passages answer, a language model gets the rules with which it refuses more readily.
+ALL_BUT_CERTAIN = 0.97
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The sentences that come closest are quoted below it."
 QUOTES_BELOW = "Quotes from the documents follow what was written."
@@ -159,7 +161,8 @@ class Asking:
     ) -> Generator[AskEvent, None, _Draft]:
         """Stream the model's answer, and attribute its claims; a strict query raises the endpoint's error."""
         pieces: list[str] = []
-        stream = writer.generate(found.result.question, found.result.passages, history)
+        doubtful = max((one.scores.get(SCORE) or 0.0 for one in found.passages), default=0.0) < ALL_BUT_CERTAIN
+        stream = writer.generate(found.result.question, found.result.passages, history, doubtful=doubtful)
         problem = ""
         try:
             for piece in stream:
