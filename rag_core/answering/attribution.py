@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -71,6 +71,13 @@ class _Sentence:
     end: int
     reading: Reading
     tokens: FloatArray
+    _question: list[float] = field(default_factory=list, compare=False)
+
+    def question_support(self, asked: _Text) -> float:
+        """The support for the question, the same for all claims and so computed once."""
+        if not self._question:
+            self._question.append(_support(asked, self))
+        return self._question[0]
 
 
 class _Source:
@@ -133,8 +140,10 @@ def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: 
 
     A text that begins so and goes on with what the passages support is an answer to a part of the question.
     """
+    if is_refusal(text):
+        return Verified(text, refused=True)
     answer = attribute_claims(text, question, passages, encode)
-    if is_refusal(text) or (begins_open(text) and not any(one.supported for one in answer.statements)):
+    if begins_open(text) and not any(one.supported for one in answer.statements):
         return Verified(text, refused=True)
     return answer
 
@@ -249,7 +258,7 @@ def _attribute(
 
 def _scored(said: _Text, asked: _Text, sentence: _Sentence, foreign: bool) -> _Scored:
     support = _support(said, sentence, words=not foreign)
-    return _Scored(sentence, support, support + _QUESTION_SHARE * _support(asked, sentence))
+    return _Scored(sentence, support, support + _QUESTION_SHARE * sentence.question_support(asked))
 
 
 def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
