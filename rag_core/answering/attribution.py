@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from rag_core.answering.verification import Verified
 from rag_core.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
 
+NO_WORDS = "The model's answer has no words."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 # Least support for a sentence to be cited.
 LEAST_SUPPORT = 0.4
@@ -71,19 +72,13 @@ class _Sentence:
     end: int
     reading: Reading
     tokens: FloatArray
-    _question: list[float] = field(default_factory=list, compare=False)
-
-    def question_support(self, asked: _Text) -> float:
-        """The support for the question, the same for all claims and so computed once."""
-        if not self._question:
-            self._question.append(_support(asked, self))
-        return self._question[0]
+    question_support: float = 0.0
 
 
 class _Source:
-    """A passage, split into sentences once for all claims."""
+    """A passage, split into sentences and compared with the question once for all claims."""
 
-    def __init__(self, passage: Passage, encode: TokenVectors) -> None:
+    def __init__(self, passage: Passage, question: _Text, encode: TokenVectors) -> None:
         self.passage = passage
         # A citation has one page, so only the text on the passage's first page can be quoted.
         self.text = passage.first_page_text
@@ -94,7 +89,8 @@ class _Source:
         self.sentences = []
         for start, end in sentence_spans(self.text):
             inside = (spans[:, 0] < end) & (spans[:, 1] > start)
-            self.sentences.append(_Sentence(self, start, end, Reading(self.text[start:end]), tokens[inside]))
+            sentence = _Sentence(self, start, end, Reading(self.text[start:end]), tokens[inside])
+            self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
 
     def context(self, sentence: _Sentence) -> Reading:
         """What says whom a sentence is about: the title and the sentence before it."""
@@ -180,9 +176,9 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     ranks = sorted(passage.rank for passage in passages)
     text = unlisted(normalised(text, ranks), {passage.document for passage in passages})
     text = _LEADING_MARKERS.sub(_with_markers_behind, text)
-    sources = [_Source(passage, encode) for passage in passages]
-    foreign = differ(text, "\n".join(passage.text for passage in passages))
     asked = _encoded(question, encode)
+    sources = [_Source(passage, asked, encode) for passage in passages]
+    foreign = differ(text, "\n".join(passage.text for passage in passages))
     found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
     return replace(_with_markers(text, found), unchecked=foreign)
 
@@ -198,18 +194,18 @@ def _checkable(text: str) -> list[Claim]:
     found = [one for one in claims(text) if not leaves_open(text[one.start : one.end])]
     stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
     return [
-        one if one.markers or _lender(text, stating, position) is not None else replace(one, ranks=())
+        one if one.markers or _shares_markers_of(text, stating, position) is not None else replace(one, ranks=())
         for position, one in enumerate(stating)
     ]
 
 
-def _lender(text: str, all_claims: Sequence[Claim], position: int) -> int | None:
-    """Position of the claim behind whose markers a claim without any borrows; none if that is before it."""
+def _shares_markers_of(text: str, all_claims: Sequence[Claim], position: int) -> int | None:
+    """Position of the later claim of the same paragraph whose markers also serve a claim without markers."""
     following = range(position + 1, len(all_claims))
-    lender = next((other for other in following if all_claims[other].markers), None)
-    if lender is None or all_claims[lender].ranks != all_claims[position].ranks:
+    marked = next((other for other in following if all_claims[other].markers), None)
+    if marked is None or all_claims[marked].ranks != all_claims[position].ranks:
         return None
-    return None if "\n\n" in text[all_claims[position].end : all_claims[lender].start] else lender
+    return None if "\n\n" in text[all_claims[position].end : all_claims[marked].start] else marked
 
 
 def _encoded(text: str, encode: TokenVectors) -> _Text:
@@ -223,7 +219,7 @@ def _attribute(
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
     said = _encoded(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
-    scored = [_scored(said, asked, one, foreign) for source in sources for one in source.sentences]
+    scored = [_scored(said, one, foreign) for source in sources for one in source.sentences]
     if not scored:
         return _Attribution(claim)
     closest = max(scored, key=lambda one: one.with_question)
@@ -256,9 +252,9 @@ def _attribute(
     return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
 
 
-def _scored(said: _Text, asked: _Text, sentence: _Sentence, foreign: bool) -> _Scored:
+def _scored(said: _Text, sentence: _Sentence, foreign: bool) -> _Scored:
     support = _support(said, sentence, words=not foreign)
-    return _Scored(sentence, support, support + _QUESTION_SHARE * sentence.question_support(asked))
+    return _Scored(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
 
 
 def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
@@ -327,35 +323,40 @@ def _with_numbers(said: Reading, sentences: Sequence[_Sentence]) -> Iterator[_Se
 
 def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
     """The text with the markers of its attributions, its citations and its statements."""
-    edits: list[_Edit] = []
-    spans = []
+    all_claims = [one.claim for one in found]
     # Markers at the end of a paragraph serve all its claims.
-    lent: dict[int, set[int]] = {}
+    shared: dict[int, set[int]] = {}
     for position, one in enumerate(found):
-        lender = None if one.claim.markers else _lender(text, [other.claim for other in found], position)
-        if lender is not None:
-            lent.setdefault(lender, set()).update(set(one.ranks) & set(one.claim.ranks))
-    for position, one in enumerate(found):
-        changes, end = _marker_edits(text, one, lent.get(position, set()))
-        edits += changes
-        spans.append((one, end))
+        marked = None if one.claim.markers else _shares_markers_of(text, all_claims, position)
+        if marked is not None:
+            shared.setdefault(marked, set()).update(set(one.ranks) & set(one.claim.ranks))
+    changes = [_marker_edits(text, one, shared.get(position, set())) for position, one in enumerate(found)]
+    edits = [edit for of_one, _ in changes for edit in of_one]
+    statements = tuple(
+        _statement(one, end, edits) for one, (_, end) in zip(found, changes, strict=True) if one.claim.start < end
+    )
+    return Verified(_edited(text, edits), _citations(found), statements)
+
+
+def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Statement:
+    """A statement that ends at ``end`` of the text as generated, with its offsets in the edited text."""
 
     def moved(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
 
-    statements = tuple(
-        Statement(
-            # Markers inserted where a statement ends are not part of it.
-            moved(one.claim.start),
-            moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
-            supported=bool(one.sentences) and not one.mark,
-            mark=one.mark,
-            source_value=one.source_value,
-            compared_rank=one.compared_rank,
-        )
-        for one, end in spans
-        if one.claim.start < end
+    return Statement(
+        # Markers inserted where a statement ends are not part of it.
+        moved(one.claim.start),
+        moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
+        supported=bool(one.sentences) and not one.mark,
+        mark=one.mark,
+        source_value=one.source_value,
+        compared_rank=one.compared_rank,
     )
+
+
+def _citations(found: Sequence[_Attribution]) -> tuple[Citation, ...]:
+    """Each quoted sentence once, in order of appearance."""
     citations: dict[tuple[int, int, int], Citation] = {}
     for one in found:
         for sentence in one.sentences:
@@ -363,13 +364,13 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
             key = (quote.marker, quote.start, quote.end)
             by_model = quote.marker in one.claim.ranks or (key in citations and not citations[key].added)
             citations[key] = replace(quote, added=not by_model)
-    return Verified(_edited(text, edits), tuple(citations.values()), statements)
+    return tuple(citations.values())
 
 
-def _marker_edits(text: str, one: _Attribution, lent: Collection[int]) -> tuple[list[_Edit], int]:
+def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
     """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
     claim = one.claim
-    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in lent]
+    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in shared]
     # A claim without a marker that rests on the passage of a marker behind it needs none.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)

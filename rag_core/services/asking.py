@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.answering.attribution import NOT_CHECKED, draft_answer, states_anything
+from rag_core.answering.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
 from rag_core.answering.expected import wanting
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.reader import Evidence, read
@@ -26,7 +26,7 @@ from rag_core.services.queries import AS_SET, Found, Query
 from rag_core.services.searching import Searching
 from rag_core.services.spending import Gathered
 from rag_core.services.strategies import Strategies
-from rag_core.services.summarising import NO_WORDS, WRITING, Summarising
+from rag_core.services.summarising import WRITING, Summarising
 from rag_core.types import (
     REFUSAL,
     Answer,

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.alignment import TokenVectors
-from rag_core.answering.attribution import NOT_CHECKED, draft_answer, states_anything
+from rag_core.answering.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.summary import (
     Checking,
@@ -38,7 +38,6 @@ from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
 
 WRITING = "Writing the answer"
-NO_WORDS = "The model's answer has no words."
 # The score of a summary's gate, and what it is held against: the share of its statements that stand in
 # the passages they cite. A model that makes up half of what it writes is not to be believed.
 SCORE, LEAST = "supported", 0.5
