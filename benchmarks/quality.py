@@ -27,7 +27,7 @@ from rag_core.evaluation.retrieval import first_rank, ranked_pages
 from rag_core.settings import load_settings
 from rag_core.types import Answer, AnswerState, PageKey, Passage
 
-STAGES = ("dense", "bm25", "rrf", "rerank", "expanded", "financials", "named")
+STAGES = ("dense", "bm25", "rrf", "rerank", "financials", "named")
 EVERY_CANDIDATE = 200
 Row = dict[str, Any]
 

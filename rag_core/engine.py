@@ -256,8 +256,6 @@ class Engine:
         for tokens in range(*WARM_LENGTHS):
             for beside in (False, True):
                 generation.embedder.embed_question("warm " * tokens, beside=beside)
-            if self.settings.expansion:
-                self._models.expander()("warm " * tokens)
         for tokens in range(*WARM_READINGS):
             list(self._models.answerability()("warm", ["warm " * tokens] * 2))
         self._searching.warm_up()

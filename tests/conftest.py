@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import Answerability, BundledEmbedder, Expander, load_embedder
+from rag_core.embedding import Answerability, BundledEmbedder, load_embedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 
@@ -38,7 +38,6 @@ def _models_are_loaded_once() -> Iterator[None]:
     """Engines share models: loading them takes longer than most tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
-        patch.setattr("rag_core.services.models.Expander", functools.cache(Expander))
         patch.setattr("rag_core.services.models.Answerability", functools.cache(Answerability))
         yield
 

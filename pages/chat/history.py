@@ -34,7 +34,6 @@ _STEPS = {
     "rrf": "Merged both",
     "financials": "Looked for the statements asked about",
     "rerank": "Compared passages",
-    "expanded": "Looked for the words an answer may have",
     "cross_encoder": "Read the best passages",
     "gate": "Decided whether to answer",
     "generate": "Wrote the answer",

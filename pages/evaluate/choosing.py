@@ -20,7 +20,6 @@ _CHOICES: dict[str, Configuration | Baseline] = {
     "Read by the cross-encoder (cross_encoder)": Configuration("cross_encoder"),
     "With the documents named in a question first (named)": Configuration("named"),
     "Compared, with the financial statements asked about (financials)": Configuration("financials"),
-    "Compared, with the words an answer may have (expanded)": Configuration("expanded"),
     "Compared token by token (rerank)": Configuration("rerank"),
     "Meaning and words merged (rrf)": Configuration("rrf"),
     "Words alone (bm25)": Configuration("bm25"),

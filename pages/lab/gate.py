@@ -13,7 +13,6 @@ _STEPS = {
     "dense": "dense, beside the rest",
     "financials": "financials",
     "rerank": "rerank",
-    "expanded": "expanded",
     "cross_encoder": "cross_encoder",
     "gate": "gate",
     "total": "in all",

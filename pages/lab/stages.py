@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.text import count, plain, score, shortened
+from pages.shared.text import count, score, shortened
 from rag_core.types import Explanation, StageRanking
 
 _HERE = Path(__file__).parent
@@ -26,25 +25,18 @@ WORDS = {
     "bm25": "by words",
     "rrf": "both, fused",
     "rerank": "compared token by token",
-    "expanded": "and by likely words",
     "statement": "by the lines asked about",
     "financials": "compared, with those fused",
     "named": "of the documents named, first",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200
-_LIKELIEST = 12
-_LEAST_SHARE = 0.005
-_WORD = re.compile(r"[^\W_]+")
 
 
 def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the first passages of every stage; a click on one opens it."""
     st.subheader("Stages", anchor=False)
     st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words met.")
-
-    if likely := _likely(explanation):
-        st.caption(f"Words that an answer is likely to have, and passages do: {likely}.")
 
     def clicked() -> None:
         state = st.session_state.get("lab_stages")
@@ -57,14 +49,6 @@ def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
         data={"stages": [_column(stage, marks) for stage in explanation.stages]},
         on_open_change=clicked,
     )
-
-
-def _likely(explanation: Explanation) -> str:
-    """Of the words that passages have those that count the most, each with its share of a percent or more."""
-    have = {word for passage in explanation.passages for word in _WORD.findall(passage.text.lower())}
-    words = sorted(explanation.words.items(), key=lambda pair: -pair[1])
-    first = [pair for pair in words if pair[0] in have and pair[1] >= _LEAST_SHARE][:_LIKELIEST]
-    return ", ".join(f"{plain(word)} {weight:.0%}" for word, weight in first)
 
 
 def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:

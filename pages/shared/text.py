@@ -23,7 +23,7 @@ SCORE_ORDER = (
         "answerable",
         "on_topic",
         "rerank",
-        "expanded",
+        "expanded",  # of answers stored by earlier releases
         "statement",
         "financials",
         "named",

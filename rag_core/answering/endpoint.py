@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_core.answering.addresses import DEFAULT_BASE_URL, host_of, is_loopback
 from rag_core.answering.apis import api_of
-from rag_core.answering.endpoint_errors import Explainer, is_passing
+from rag_core.answering.endpoint_errors import CONNECT_TIMEOUT_S, Explainer, is_passing
 from rag_core.answering.gguf import GgufServer
 from rag_core.answering.request import STATUS_OF, Report, RequestError, pause_asked, said_by, without_refused
 from rag_core.errors import GeneratorError
@@ -120,7 +120,7 @@ class Endpoint:
             raise RequestError(self._explain.unreachable("it does not begin with http:// or https:// and a host"))
         if not all(33 <= ord(char) <= 126 for char in key):
             raise RequestError(self._explain.unusable_key())
-        timeout = Timeout(settings.openai_timeout_s, connect=settings.openai_connect_timeout_s)
+        timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
         # Documents go to the address that was set: not to where it redirects, nor, when that address
         # is this machine, through a proxy that the environment names.
         try:

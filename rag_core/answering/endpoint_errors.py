@@ -20,6 +20,9 @@ from rag_core.errors import (
 )
 from rag_core.settings import Settings
 
+# Seconds to wait for a connection to the endpoint.
+CONNECT_TIMEOUT_S = 10.0
+
 _LONGEST_QUOTE = 200
 _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I)
 
@@ -98,8 +101,8 @@ class Explainer:
     def no_connection(self) -> GeneratorTimeout:
         """Nobody took up the connection."""
         return GeneratorTimeout(
-            f"No connection to the {self._where} came about in {self._settings.openai_connect_timeout_s:g} s. Check "
-            "the address and the network, or raise RAG_OPENAI_CONNECT_TIMEOUT_S."
+            f"No connection to the {self._where} came about in {CONNECT_TIMEOUT_S:g} s. Check "
+            "the address and the network."
         )
 
     def unusable_environment(self, cause: str) -> GeneratorUnavailable:

@@ -24,6 +24,8 @@ from rag_core.settings import Settings
 from rag_core.types import Check, Message, Passage, Usage
 
 T = TypeVar("T")
+# Seconds before the second try; they double with each try.
+BACKOFF_S = 0.5
 _Pieces = PyGenerator[str, None, None]
 
 
@@ -211,7 +213,7 @@ class OpenAIGenerator:
             self._sleep(self._pause_s(tried, failed.after_s))
 
     def _pause_s(self, tried: int, asked_s: float) -> float:
-        longest = min(self._settings.openai_backoff_s * 2.0**tried, self._settings.openai_timeout_s)
+        longest = min(BACKOFF_S * 2.0**tried, self._settings.openai_timeout_s)
         # Half of the pause is left to chance, so that those turned away together do not come back together.
         return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 

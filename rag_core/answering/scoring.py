@@ -140,7 +140,7 @@ class Scoring:
 
     def lead(self, one: Sentence) -> float:
         """How well a sentence answers."""
-        return one.score + PASSAGE_WEIGHT * _compared(one.passage)
+        return one.score + PASSAGE_WEIGHT * (one.passage.scores.get("rerank") or 0.0)
 
     def support(self, one: Sentence) -> float:
         """How well a sentence goes with the one that answers."""
@@ -178,12 +178,6 @@ class Scoring:
         if self._periods and self._periods <= periods(evidence.passage.text[start:end]):
             score += PERIOD_WEIGHT
         return Sentence(evidence, start, end, met, score)
-
-
-def _compared(passage: Passage) -> float:
-    """How well the whole passage meets the question, by the last stage that compared the two."""
-    scores = (passage.scores.get(name) for name in ("expanded", "rerank"))
-    return next((score for score in scores if score is not None), 0.0)
 
 
 def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:

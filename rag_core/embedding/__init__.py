@@ -3,7 +3,6 @@
 from rag_core.embedding.answerability import Answerability
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder, Identity
-from rag_core.embedding.expansion import Expander
 from rag_core.embedding.sentence_transformer import PairScorer, SentenceTransformerEmbedder
 from rag_core.settings import BUNDLED_EMBEDDER
 
@@ -11,7 +10,6 @@ __all__ = [
     "Answerability",
     "BundledEmbedder",
     "Embedder",
-    "Expander",
     "Identity",
     "PairScorer",
     "SentenceTransformerEmbedder",
@@ -19,8 +17,8 @@ __all__ = [
 ]
 
 
-def load_embedder(name: str, *, precision: str = "auto", batch: int = 2) -> Embedder:
+def load_embedder(name: str, *, precision: str = "auto") -> Embedder:
     """The embedder of that name: the one that comes along, else one by sentence-transformers."""
     if name == BUNDLED_EMBEDDER:
-        return BundledEmbedder(precision=precision, batch=batch)
-    return SentenceTransformerEmbedder(name, precision=precision, batch=batch)
+        return BundledEmbedder(precision=precision)
+    return SentenceTransformerEmbedder(name, precision=precision)

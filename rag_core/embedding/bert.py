@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,42 +70,6 @@ class Bert:
     def states_beside(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """The same for one text that is wanted beside a question."""
         return _first_output(self._beside, ids, mask)
-
-
-class MaskedBert:
-    """A BERT model with its head for masked words, ready to run on the processor.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds ``config.json`` and ``model.safetensors`` as transformers writes them.
-    words : sequence of int
-        The words of the vocabulary, by their ids, whose scores are wanted. To compare all of them with each token is
-        nine tenths of the model's work.
-    precision : {"auto", "fp32", "bf16"}
-        See `Bert`.
-    """
-
-    def __init__(self, folder: Path, words: Sequence[int], precision: str) -> None:
-        import openvino
-
-        core = openvino.Core()
-        hints = {
-            **_hints(core, precision),
-            "PERFORMANCE_HINT": "LATENCY",
-            # One core alone, since the question is embedded meanwhile.
-            "INFERENCE_NUM_THREADS": 1,
-        }
-        self._compiled = core.compile_model(_likeliest(_Weights(folder), words), "CPU", hints)
-
-    def likeliest(self, ids: Int64Array, mask: Int64Array) -> tuple[FloatArray, FloatArray]:
-        """The highest score that each of the words has at any token, shape (texts, words).
-
-        Beside it that of each of the texts' own tokens, shape (texts, tokens), which means nothing where ``mask`` is 0.
-        ``ids`` and ``mask`` have the shape (texts, tokens).
-        """
-        made = self._compiled.create_infer_request().infer([ids, mask])
-        return made[0], made[1]
 
 
 class ScoringBert:
@@ -216,31 +180,6 @@ def _last_states(weights: _Weights) -> Any:
 
     ids, mask, states = _encoder(weights)
     return openvino.Model([states], [ids, mask], "bert")
-
-
-def _likeliest(weights: _Weights, words: Sequence[int]) -> Any:
-    """The model from ``input_ids`` and ``attention_mask`` to the highest scores of words and of the texts' tokens."""
-    import openvino
-    from openvino import opset13 as ops
-
-    ids, mask, states = _encoder(weights)
-    head = "cls.predictions"
-    turned = weights.normalized(
-        ops.gelu(weights.linear(states, f"{head}.transform.dense"), "erf"), f"{head}.transform.LayerNorm"
-    )
-    # What is no token is made the first once more, which changes no highest score.
-    first = ops.slice(turned, _constant([0]), _constant([1]), _constant([1]), _constant([1]))
-    turned = ops.select(ops.unsqueeze(ops.convert(mask, "boolean"), _constant(2)), turned, first)
-
-    def highest(vectors: Any, bias: Any) -> Any:
-        return ops.add(ops.reduce_max(ops.matmul(turned, vectors, False, True), _constant([1]), False), bias)
-
-    # The words that go in and those that come out have the same vectors.
-    vectors, bias = "embeddings.word_embeddings.weight", f"{head}.bias"
-    chosen = np.asarray(words)
-    best = highest(ops.constant(weights[vectors][chosen]), ops.constant(weights[bias][chosen]))
-    best_own = highest(weights.rows(vectors, ids), weights.rows(bias, ids))
-    return openvino.Model([best, best_own], [ids, mask], "masked_bert")
 
 
 def _scores(weights: _Weights, head: FloatArray) -> Any:

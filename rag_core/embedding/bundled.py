@@ -15,6 +15,7 @@ from rag_core.embedding.bert import LENGTH_STEP, Bert
 from rag_core.embedding.embedder import Identity
 from rag_core.embedding.projection import Projection
 from rag_core.embedding.transformer import (
+    BATCH,
     FILES,
     Encodings,
     MakeBatch,
@@ -51,8 +52,6 @@ class BundledEmbedder(TransformerEmbedder):
         Of texts; a question is embedded in fp32. ``auto`` takes bf16 where the processor multiplies it natively: 1.8
         times as fast there (35 to 63 texts of 240 tokens a second on 2 cores), with a cosine of at least 0.9999 to
         fp32.
-    batch : int
-        Texts a forward pass; as many passes run side by side as the processor has cores for.
 
     Raises
     ------
@@ -62,12 +61,12 @@ class BundledEmbedder(TransformerEmbedder):
         The weights are not the ones this was built on.
     """
 
-    def __init__(self, *, precision: str = "auto", batch: int = 2) -> None:
+    def __init__(self, *, precision: str = "auto") -> None:
         path = folder()
         check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LIMITS))
         tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LIMITS).read_text(encoding="utf-8"))["max_seq_length"]
-        super().__init__(tokenizer, int(window), Projection.bundled(), batch)
+        super().__init__(tokenizer, int(window), Projection.bundled())
         self._model = Bert(path, precision)
         # Twice as many as run: one is being prepared or taken apart while another runs (81 and 94 texts
         # a second).
@@ -93,7 +92,7 @@ class BundledEmbedder(TransformerEmbedder):
         steps = [-(-length // LENGTH_STEP) for length in lengths]
         batches: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=steps.__getitem__):
-            if not batches or len(batches[-1]) == self._batch or steps[batches[-1][0]] != steps[row]:
+            if not batches or len(batches[-1]) == BATCH or steps[batches[-1][0]] != steps[row]:
                 batches.append([])
             batches[-1].append(row)
         return batches

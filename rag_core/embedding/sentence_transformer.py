@@ -27,8 +27,6 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     precision : {"auto", "fp32", "bf16"}
         ``auto`` takes bf16 where the processor multiplies it natively: about twice as fast there,
         slower elsewhere.
-    batch : int
-        Texts a forward pass.
 
     Raises
     ------
@@ -36,7 +34,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         No weights of that name are on this machine.
     """
 
-    def __init__(self, name: str, *, precision: str = "auto", batch: int = 2) -> None:
+    def __init__(self, name: str, *, precision: str = "auto") -> None:
         _quiet()
         import torch
         from sentence_transformers import SentenceTransformer
@@ -60,7 +58,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         tokenizer = plain_tokenizer(backend.to_str())
         self._pad = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
-        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection, batch)
+        super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection)
         self._identity = Identity(
             name=name,
             weights=_weights_hash(self._model, name),

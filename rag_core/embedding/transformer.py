@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Encodings: TypeAlias = "Sequence[Encoding]"
 MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
+# Texts in one forward pass.
+BATCH = 2
 # What a package brings of a model.
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
 # BERT's tokenizer removes these with the control characters, and so would make one word of the two
@@ -41,15 +43,12 @@ class TransformerEmbedder(ABC):
         Most tokens a text may have, special ones included.
     projection : Projection
         What token vectors are made small with.
-    batch : int
-        Texts a forward pass.
     """
 
-    def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection, batch: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection) -> None:
         self._tokenizer = tokenizer
         self._window = window
         self._projection = projection
-        self._batch = batch
 
     @property
     @abstractmethod
@@ -112,7 +111,7 @@ class TransformerEmbedder(ABC):
         Those of like length, since a batch is padded to its longest.
         """
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
-        return [order[first : first + self._batch] for first in range(0, len(order), self._batch)]
+        return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
     def _each(self, make: MakeBatch, batches: Sequence[Encodings], queued: bool) -> Iterator[list[Embedding]]:
         """What ``make`` gives for each batch, in order; see `Embedder.embed` for ``queued``."""

@@ -2,7 +2,6 @@
 
 from rag_core.retrieval.begun import Begun
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
-from rag_core.retrieval.expansion import EXPANDED, Expansion, word_weights
 from rag_core.retrieval.financials import LOOKED_UP, Financials, Lookup, lookup
 from rag_core.retrieval.folding import fold
 from rag_core.retrieval.freshness import fresher_first
@@ -23,14 +22,12 @@ from rag_core.retrieval.protocols import Reranker, Retriever, Texts
 from rag_core.retrieval.weights import evidence_mass, weigh
 
 __all__ = [
-    "EXPANDED",
     "GATED",
     "LOOKED_UP",
     "NAMED",
     "READ",
     "Begun",
     "CrossEncoderReranker",
-    "Expansion",
     "Financials",
     "LateInteractionReranker",
     "Lookup",
@@ -57,5 +54,4 @@ __all__ = [
     "token_weights",
     "topic_similarity",
     "weigh",
-    "word_weights",
 ]

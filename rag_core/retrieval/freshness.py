@@ -11,10 +11,8 @@ from rag_core.retrieval.pipeline import Ranking
 from rag_core.retrieval.weights import freshness
 
 
-def fresher_first(
-    ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float, half_life_days: float
-) -> Ranking:
-    """Order chunks by ``score + λ · 2 ** (-age / half-life)``; scores themselves stay as they are.
+def fresher_first(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
+    """Order chunks by ``score + λ · freshness``; scores themselves stay as they are.
 
     See `weights.freshness` for where it comes from. Chunks without that score, which follow those with
     it, keep their places: scores of different names are never compared.
@@ -29,11 +27,10 @@ def fresher_first(
     decay : float
         λ, in units of the score: a new document's chunk overtakes an old one's that is up to so much
         better.
-    half_life_days : float
     """
     scores = ranking.scores[score_name]
     scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]
-    fresh = freshness([ages_days.get(chunk_id, np.inf) for chunk_id in scored], half_life_days)
+    fresh = freshness([ages_days.get(chunk_id, np.inf) for chunk_id in scored])
     adjusted = np.array([scores[chunk_id] for chunk_id in scored], np.float64) + decay * fresh
     order = [scored[position] for position in np.argsort(-adjusted, kind="stable")]
     return replace(ranking, order=tuple(dict.fromkeys([*order, *ranking.order])))

@@ -1,4 +1,4 @@
-"""Retrieve by meaning and by words, fuse, rerank, expand, look up: the stages in their order, each timed."""
+"""Retrieve by meaning and by words, fuse, rerank, look up: the stages in their order, each timed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rag_core.retrieval.expansion import EXPANDED, Expansion
 from rag_core.retrieval.financials import Financials
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.protocols import Reranker, Retriever
@@ -52,15 +51,12 @@ class Pipeline:
         Chunks that each retriever is asked for; all that they find are reranked.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank", "expanded", "financials", "named", "cross_encoder"}
+    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
         The stage that orders chunks; see `Configuration`. For ``named`` they come as ``financials`` orders
         them, for `named_first` to go on with.
-    expansion : Expansion, optional
-        The words that an answer is likely to have, for the last four; without it ``expanded`` orders as
-        ``rerank`` does.
     financials : Financials, optional
         The statements that the question is answered from, for the last three; without them ``financials``
-        orders as ``expanded`` does.
+        orders as ``rerank`` does.
     cross_encoder : Reranker, optional
         What ``rank_by="cross_encoder"`` orders by; not run otherwise.
     cross_encoder_top : int
@@ -81,7 +77,6 @@ class Pipeline:
         candidates: int,
         rrf_k: int,
         rank_by: RankBy = "financials",
-        expansion: Expansion | None = None,
         financials: Financials | None = None,
         cross_encoder: Reranker | None = None,
         cross_encoder_top: int = 20,
@@ -94,7 +89,6 @@ class Pipeline:
         self._candidates = candidates
         self._rrf_k = rrf_k
         self._rank_by = rank_by
-        self._expansion = expansion
         self._financials = financials
         self._cross_encoder = cross_encoder if rank_by == "cross_encoder" else None
         self._cross_encoder_top = cross_encoder_top
@@ -137,15 +131,10 @@ class Pipeline:
             rest = self._reranker.rerank(question, [one for one in found if one not in known])
             reranked = _merged(found, first, rest)
         both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
-        expanded: list[Hit] = []
-        if self._expansion is not None:
-            with timer.measure(EXPANDED):
-                expanded = self._expansion.expand(reranked)
-        compared = expanded or reranked
-        statements = self._statements(compared, looked_up, timer)
-        financials = reciprocal_rank_fusion([compared, *statements], self._rrf_k) if any(statements) else []
-        last = financials or compared
-        orders = {"rerank": reranked, EXPANDED: compared, "financials": last, "named": last, "cross_encoder": last}
+        statements = self._statements(reranked, looked_up, timer)
+        financials = reciprocal_rank_fusion([reranked, *statements], self._rrf_k) if any(statements) else []
+        last = financials or reranked
+        orders = {"rerank": reranked, "financials": last, "named": last, "cross_encoder": last}
         # The fusion of one ranking keeps its order.
         order = list(dict.fromkeys(_chunk_ids([*orders.get(self._rank_by, fused), *fused])))
         scores = {
@@ -153,7 +142,6 @@ class Pipeline:
             self._words.name: _by_chunk(by_words),
             "rrf": both,
             self._reranker.name: _by_chunk(reranked),
-            EXPANDED: _by_chunk(expanded),
             "statement": _by_chunk([hit for hits in statements for hit in hits]),
             "financials": _by_chunk(financials),
         }
@@ -165,12 +153,12 @@ class Pipeline:
             scores[self._cross_encoder.name] = _by_chunk(read)
         return Ranking(tuple(order), scores)
 
-    def _statements(self, compared: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[list[Hit]]:
+    def _statements(self, reranked: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[list[Hit]]:
         """The chunks of each statement that the question is answered from."""
         if self._financials is None:
             return []
         with timer.measure("financials"):
-            return self._financials.rankings(_chunk_ids(compared), looked_up)
+            return self._financials.rankings(_chunk_ids(reranked), looked_up)
 
 
 def _merged(found: Sequence[int], *parts: Sequence[Hit]) -> list[Hit]:

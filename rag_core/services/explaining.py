@@ -75,7 +75,6 @@ class Explaining:
             timings_ms=result.timings_ms,
             notices=result.notices,
             added_at=added_at,
-            words=found.ranked.words,
         )
 
     def token_matches(self, text: str, chunk_id: str) -> TokenMatches:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_core.retrieval import EXPANDED, NAMED, LateInteractionReranker, Ranking, reciprocal_rank_fusion
+from rag_core.retrieval import NAMED, LateInteractionReranker, Ranking, reciprocal_rank_fusion
 from rag_core.services.queries import Found, Ranked
 from rag_core.types import Hit, Passage
 
@@ -23,7 +23,7 @@ def fused(rankings: Sequence[Ranked], rrf_k: int) -> Ranked:
     others = [hit.chunk_id for hit in hits if hit.chunk_id not in scores[reranker.name]]
     scores[reranker.name] |= {hit.chunk_id: hit.score for hit in reranker.rerank(first.question, others)}
     scores["rrf"] = {hit.chunk_id: hit.score for hit in hits}
-    scores[EXPANDED] = scores["financials"] = scores[NAMED] = {}
+    scores["financials"] = scores[NAMED] = {}
     rows = {chunk_id: row for ranked in rankings for chunk_id, row in ranked.rows.items()}
     return replace(first, ranking=Ranking(tuple(hit.chunk_id for hit in hits), scores), rows=rows)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
-from rag_core.embedding import Answerability, Embedder, Expander, PairScorer, load_embedder
+from rag_core.embedding import Answerability, Embedder, PairScorer, load_embedder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.malloc import leave_loaded_alone
 from rag_core.settings import Settings
@@ -25,7 +25,6 @@ class Models:
         self._settings = settings
         self._loaded: dict[str, Embedder] = {}
         self._cross_encoder: PairScorer | None = None
-        self._expander: Expander | None = None
         self._answerability: Answerability | None = None
         self._loading = threading.Lock()
         self._warmth = Warmth(False, "Not started")
@@ -41,7 +40,7 @@ class Models:
         """
         with self._loading:
             self._loaded.clear()
-            self._cross_encoder = self._expander = self._answerability = None
+            self._cross_encoder = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name; waits while it is being loaded.
@@ -54,8 +53,7 @@ class Models:
         with self._loading:
             if name not in self._loaded:
                 self._warmth = Warmth(False, "Loading the embedder")
-                precision, batch = self._settings.embedding_precision, self._settings.embedding_batch
-                load = partial(load_embedder, name, precision=precision, batch=batch)
+                load = partial(load_embedder, name, precision=self._settings.embedding_precision)
                 self._loaded[name] = self._made(load, NOT_LOADED)
                 # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
                 # comes upon a question in sixty.
@@ -84,20 +82,6 @@ class Models:
                 self._cross_encoder = self._made(partial(PairScorer, name), "The cross-encoder could not be loaded")
                 self._warmth = Warmth(True, "Ready")
             return self._cross_encoder
-
-    def expander(self) -> Expander:
-        """What expands questions; waits while it is being loaded.
-
-        Raises
-        ------
-        EmbedderError
-            It cannot be loaded; the next call tries again.
-        """
-        with self._loading:
-            if self._expander is None:
-                load = partial(Expander, precision=self._settings.embedding_precision)
-                self._expander = self._made(load, "The model that expands questions could not be loaded")
-            return self._expander
 
     def answerability(self) -> Answerability:
         """What tells whether a passage answers; waits while it is being loaded.

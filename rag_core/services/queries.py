@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rag_core.retrieval import Financials, Ranking
@@ -41,8 +41,6 @@ class Ranked:
     ``weights`` says how much each token of the question counts; ``ranking`` holds every chunk that a
     stage found, ``rows`` those of them that may be seen. ``financials`` is the search for the statements
     that the question is answered from, if it names any, and ``alone`` whether it is asked of one document.
-    ``words`` are those that an answer is likely to have, with how much each counts; none where they were not
-    looked for.
     """
 
     question: Question
@@ -53,7 +51,6 @@ class Ranked:
     generation: Generation
     financials: Financials | None = None
     alone: bool = False
-    words: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,9 @@ from rag_core.chunking import document_of
 from rag_core.cores import usable_cores
 from rag_core.index import STOPWORDS
 from rag_core.retrieval import (
-    EXPANDED,
     LOOKED_UP,
     Begun,
     CrossEncoderReranker,
-    Expansion,
     Financials,
     LateInteractionReranker,
     Lookup,
@@ -33,7 +31,6 @@ from rag_core.retrieval import (
     lookup,
     named_first,
     token_weights,
-    word_weights,
 )
 from rag_core.services.chunkrows import ChunkRows
 from rag_core.services.chunktokens import ChunkTokens
@@ -46,6 +43,8 @@ from rag_core.types import AllBut, ChunkVectors, FloatArray, Hit, Question, Rank
 
 # Of a question without capitals any word may be a name or none: so many first chunks keep their places.
 KEPT = 2
+# Chunks that a cross-encoder scores for a question.
+CROSS_ENCODER_CHUNKS = 20
 # Threads beside the one that a question came in: on two cores more of them take Python's lock, and the cores, from
 # each other (137 questions about filings: retrieval 24.6 ms with one, 26.4 with two and 27.0 with four).
 BESIDE = max(1, min(4, usable_cores() - 1))
@@ -106,8 +105,6 @@ class Ranker:
         if rank_by != "bm25":  # which asks for no meaning
             dense = _begun(calls, dense, question, candidates, embedded, tokens)
         texts = partial(_texts, rows)
-        # Not needed before all is compared, so begun after what is.
-        expansion = self._expansion(calls, query.text, rows) if looks_up or rank_by == EXPANDED else None
         financials = self._financials(calls, wanted, lines, generation, tokens, texts) if wanted and lines else None
         weights = token_weights(question, self._stores.words.idf, STOPWORDS)
 
@@ -122,12 +119,11 @@ class Ranker:
             candidates=candidates,
             rrf_k=how.rrf_k or self._settings.rrf_k,
             rank_by=rank_by,
-            expansion=expansion,
             financials=financials,
             cross_encoder=(
                 CrossEncoderReranker(self._models.cross_encoder(), texts) if rank_by == "cross_encoder" else None
             ),
-            cross_encoder_top=self._settings.rerank_top,
+            cross_encoder_top=CROSS_ENCODER_CHUNKS,
         )
         ranking = pipeline.run(question, versions, timer, on_stage)
         found = rows(ranking.order)
@@ -135,15 +131,7 @@ class Ranker:
         if rank_by == "named":
             ranking = _named_first(ranking, query.text, found)
         alone = financials is not None and len(self._stores.library.visible_versions(query.documents)) == 1
-        likely = expansion.words if expansion else {}
-        return Ranked(question, weights, ranking, found, tokens, generation, financials, alone, likely)
-
-    def _expansion(self, calls: Executor, text: str, rows: ChunkRows) -> Expansion | None:
-        """What an answer to a question is likely to say, looked for from now on; ``None`` where the settings say no."""
-        if not self._settings.expansion:
-            return None
-        weights = calls.submit(lambda: word_weights(self._models.expander()(text), self._stores.words.idf))
-        return Expansion(weights.result, lambda chunk_ids: {one: row.text for one, row in rows(chunk_ids).items()})
+        return Ranked(question, weights, ranking, found, tokens, generation, financials, alone)
 
     def _financials(
         self,
@@ -171,10 +159,8 @@ class Ranker:
         another's.
         """
         if rank_by in ("financials", "named") and not ranking.scores["financials"]:
-            rank_by = EXPANDED
-        if rank_by == EXPANDED and not ranking.scores[EXPANDED]:
             rank_by = "rerank"
-        if not self._settings.freshness or rank_by not in ("rerank", EXPANDED, "cross_encoder"):
+        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
             return ranking
         added = {
             one.document_id: one.added_at
@@ -186,7 +172,7 @@ class Ranker:
             for chunk_id, row in rows.items()
             if row.document_id in added
         }
-        return fresher_first(ranking, rank_by, ages, self._settings.freshness, self._settings.freshness_half_life_days)
+        return fresher_first(ranking, rank_by, ages, self._settings.freshness)
 
     def _versions(self, scope: Sequence[str] | None, generation_id: int) -> tuple[Versions | None, Versions | None]:
         """Versions to search among words, and among one generation's vectors: ``None`` where all may be seen."""

@@ -23,6 +23,8 @@ from rag_core.settings import Settings
 from rag_core.types import Passage, Stage, Strategy
 
 T = TypeVar("T")
+# Queries, or parts of a question, that a strategy searches for.
+MOST_QUERIES = 4
 Steps = Generator[Stage, None, Found]
 
 LABELS = {
@@ -112,7 +114,7 @@ class Strategies:
         made = yield from _planned(
             "Asking the model for more queries",
             timer,
-            partial(sub_queries, spending.complete, query.text, self._settings.strategy_queries),
+            partial(sub_queries, spending.complete, query.text, MOST_QUERIES),
         )
         if not made:
             gathered.steps.append("The model made no further queries.")
@@ -172,7 +174,7 @@ class Strategies:
         made = yield from _planned(
             "Asking the model what to look up",
             timer,
-            partial(parts, spending.complete, query.text, names, self._settings.strategy_queries),
+            partial(parts, spending.complete, query.text, names, MOST_QUERIES),
         )
         if len(made) < 2:
             gathered.steps.append("The model saw a single question, which was searched for as it is.")

@@ -68,7 +68,6 @@ class Settings(BaseSettings):
         min_length=1,
         description="sentence-transformers name or path of the embedding model",
     )
-    embedding_batch: int = Field(2, ge=1, le=256, description="Texts a forward pass")
     embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
         "auto",
         description="Arithmetic for passages: bf16 where the processor has it, else fp32; for questions always fp32",
@@ -84,26 +83,17 @@ class Settings(BaseSettings):
         description="Memory for token vectors, in megabytes, 5,000 chunks in 256: the newest, then those found last",
     )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
-    expansion: bool = Field(
-        True,
-        description="Weigh the words that an answer is likely to have, by a small English model, when passages are "
-        "ordered",
-    )
     reranker: str | None = Field(
         None,
         description="sentence-transformers name or path of a cross-encoder that orders the best passages; "
         "unset: late interaction alone",
     )
-    rerank_top: int = Field(20, ge=1, le=1000, description="Passages that the cross-encoder reads a question")
     freshness: float = Field(
         0.0,
         ge=0.0,
         le=10.0,
-        description="What the newest documents gain on rerank, expanded or cross_encoder scores when passages are "
-        "ordered; 0: age does not count",
-    )
-    freshness_half_life_days: float = Field(
-        365.0, gt=0, le=36_500, description="Days after which a document gains half of that"
+        description="Added to the rerank or cross_encoder score of a document added today; it halves every 365 days. "
+        "0 disables it",
     )
     top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
     gate: Literal["answerable", "rerank", "dense"] = Field(
@@ -153,13 +143,7 @@ class Settings(BaseSettings):
     openai_timeout_s: float = Field(
         60.0, gt=0, le=3600, description="Longest silence of the endpoint, in seconds, before it is given up"
     )
-    openai_connect_timeout_s: float = Field(
-        10.0, gt=0, le=3600, description="Seconds to wait for a connection to the endpoint"
-    )
     openai_retries: int = Field(2, ge=0, le=10, description="Further tries before the endpoint is given up")
-    openai_backoff_s: float = Field(
-        0.5, gt=0, le=60, description="Seconds before the second try; they double with each try, and vary by chance"
-    )
     openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
     openai_context_tokens: int = Field(8192, ge=512, le=2_000_000, description="Tokens prompt and answer may take")
     openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Longest answer in tokens")
@@ -168,9 +152,6 @@ class Settings(BaseSettings):
     )
     strategy_tokens: int = Field(
         60_000, ge=1000, le=100_000_000, description="Tokens, read and written, that those calls may take"
-    )
-    strategy_queries: int = Field(
-        4, ge=1, le=20, description="Queries, or questions, that a search strategy may make of one question"
     )
     strategy_rounds: int = Field(
         3, ge=2, le=10, description="Searches that iterative retrieval may make for one question"

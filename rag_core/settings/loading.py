@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from pathlib import Path
@@ -15,6 +16,19 @@ from rag_core.errors import SettingsError
 from rag_core.settings.fields import PREFIX, Settings, known_names
 
 FILE = Path(".env")
+# Settings of earlier releases that have no effect any more; they are ignored with a warning for one release.
+RETIRED = frozenset(
+    {
+        "RAG_EMBEDDING_BATCH",
+        "RAG_EXPANSION",
+        "RAG_FRESHNESS_HALF_LIFE_DAYS",
+        "RAG_OPENAI_BACKOFF_S",
+        "RAG_OPENAI_CONNECT_TIMEOUT_S",
+        "RAG_RERANK_TOP",
+        "RAG_STRATEGY_QUERIES",
+    }
+)
+log = logging.getLogger(__name__)
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -59,7 +73,9 @@ def _refuse_unknown_variables() -> None:
     # in silence.
     file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
-    unknown = sorted(key for key in keys if key.startswith(PREFIX) and key not in known_names())
+    if retired := sorted(keys & RETIRED):
+        log.warning("Setting %s no longer has an effect. Remove it from the environment or .env.", ", ".join(retired))
+    unknown = sorted(key for key in keys - RETIRED if key.startswith(PREFIX) and key not in known_names())
     if unknown:
         known = ", ".join(sorted(known_names()))
         raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it; known are: {known}.")

@@ -28,8 +28,7 @@ class Explanation:
     """Everything that each stage of a search found, for people who want to see why.
 
     ``passages`` holds every chunk of any stage in the final order; ``stages`` are in the order in
-    which they ran, without those that did not. ``added_at`` is by document id. ``words`` are those that an
-    answer is likely to have, as far as they were looked for, with how much each counts: together 1.
+    which they ran, without those that did not. ``added_at`` is by document id.
     """
 
     question: str
@@ -39,7 +38,6 @@ class Explanation:
     timings_ms: Mapping[str, float]
     notices: tuple[str, ...]
     added_at: Mapping[str, datetime]
-    words: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)

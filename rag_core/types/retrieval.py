@@ -118,7 +118,7 @@ def decimals(threshold: float) -> int:
 # How passages are looked for; all but the first need a language model. `rag_core.services.strategies` has them.
 Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
 # The stages whose score passages can be ordered by, in the order in which they run.
-RankBy = Literal["dense", "bm25", "rrf", "rerank", "expanded", "financials", "named", "cross_encoder"]
+RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def test_nothing_is_searched_before_a_question(
 
 def test_the_address_asks_and_each_passage_keeps_its_mark(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH)
-    assert [stage["name"] for stage in stages(app)] == ["dense", "bm25", "rrf", "rerank", "expanded"]
+    assert [stage["name"] for stage in stages(app)] == ["dense", "bm25", "rrf", "rerank"]
     marks = {(row["id"], row["letter"], row["colour"]) for stage in stages(app) for row in stage["rows"]}
     assert len(marks) == len({one for one, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]

@@ -119,7 +119,7 @@ def test_what_the_documents_do_not_say_is_refused_with_the_nearest_passages(libr
 
 
 def test_a_configuration_orders_by_its_score_and_brings_its_threshold_and_number(library: Engine) -> None:
-    for rank_by in ("dense", "bm25", "rrf", "rerank", "expanded"):
+    for rank_by in ("dense", "bm25", "rrf", "rerank"):
         found = library.search(ASK_BUDGET, configuration=Configuration(rank_by))
         scores = [one.scores[rank_by] or 0.0 for one in found.passages]
         assert scores == sorted(scores, reverse=True)
@@ -167,9 +167,9 @@ def test_a_stream_can_be_left_at_any_event(library: Engine) -> None:
 def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     found = library.search(ASK_BUDGET)
     assert [passage.rank for passage in found.passages] == list(range(1, len(found.passages) + 1))
-    expanded = [passage.scores["expanded"] for passage in found.passages]
-    assert expanded == sorted(expanded, reverse=True)
-    names = {"dense", "bm25", "rrf", "rerank", "expanded", "statement", "financials", "named"} | {
+    reranked = [passage.scores["rerank"] for passage in found.passages]
+    assert reranked == sorted(reranked, reverse=True)
+    names = {"dense", "bm25", "rrf", "rerank", "statement", "financials", "named"} | {
         "sentence",
         "topic",
         "reading",

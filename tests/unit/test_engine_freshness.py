@@ -41,7 +41,7 @@ def test_it_reorders_and_changes_neither_scores_nor_the_gate(tmp_path: Path) -> 
         plain = engine.search(ASK)
         assert order(engine)[:2] == ["old.pdf", "new.pdf"]
         by_words = order(engine, "bm25")
-    with opened(folder, freshness=0.3, freshness_half_life_days=30) as engine:
+    with opened(folder, freshness=0.3) as engine:
         fresh = engine.search(ASK)
         assert [passage.document for passage in fresh.passages][:2] == ["new.pdf", "old.pdf"]
         assert {one.document: one.scores["rerank"] for one in fresh.passages} == pytest.approx(

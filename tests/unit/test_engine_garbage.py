@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import Expander, load_embedder
+from rag_core.embedding import load_embedder
 from rag_core.settings import BUNDLED_EMBEDDER
 from tests.unit.engines import ASK_BUDGET, BUDGET, indexed, opened
 
@@ -28,10 +28,9 @@ def test_what_the_first_search_loaded_is_not_looked_through_again(tmp_path: Path
 def test_a_closed_engine_keeps_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Not those that the tests share.
     monkeypatch.setattr("rag_core.services.models.load_embedder", load_embedder)
-    monkeypatch.setattr("rag_core.services.models.Expander", Expander)
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         assert engine.search(ASK_BUDGET).gate.answerable
-        models = [weakref.ref(engine._models.embedder(BUNDLED_EMBEDDER)), weakref.ref(engine._models.expander())]
-        assert all(model() is not None for model in models)
-    assert [model() for model in models] == [None, None]
+        model = weakref.ref(engine._models.embedder(BUNDLED_EMBEDDER))
+        assert model() is not None
+    assert model() is None

@@ -21,10 +21,15 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_cross_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
+@pytest.fixture(autouse=True)
+def two_chunks_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_core.services.ranking.CROSS_ENCODER_CHUNKS", 2)
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Iterator[Engine]:
     """Three passages, two of which the cross-encoder reads."""
-    with opened(tmp_path_factory.mktemp("reranking") / "data", reranker=str(model), rerank_top=2) as made:
+    with opened(tmp_path_factory.mktemp("reranking") / "data", reranker=str(model)) as made:
         for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
             indexed(made, name, text)
         yield made
@@ -54,7 +59,7 @@ def test_the_gate_keeps_to_late_interaction(library: Engine) -> None:
 def test_its_stage_is_told(library: Engine) -> None:
     stages = [event.name for event in library.ask(ASK_BUDGET) if isinstance(event, Stage) and event.done]
     assert stages[:5] == ["embed", "lexical", "dense", "rerank", "cross_encoder"]
-    assert [stage.name for stage in library.explain(ASK_BUDGET).stages][-3:] == ["rerank", "expanded", "cross_encoder"]
+    assert [stage.name for stage in library.explain(ASK_BUDGET).stages][-2:] == ["rerank", "cross_encoder"]
 
 
 def test_an_evaluation_as_set_names_what_it_ordered_by(library: Engine) -> None:

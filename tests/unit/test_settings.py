@@ -48,6 +48,17 @@ def test_an_unknown_variable_is_refused_by_its_name(monkeypatch: pytest.MonkeyPa
         load_settings()
 
 
+def test_a_retired_setting_is_ignored_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("RAG_RERANK_TOP", "40")
+    dotenv("RAG_EXPANSION=true\n")
+    load_settings()
+    assert [record.getMessage() for record in caplog.records] == [
+        "Setting RAG_EXPANSION, RAG_RERANK_TOP no longer has an effect. Remove it from the environment or .env."
+    ]
+
+
 def test_an_unknown_key_in_the_file_is_refused_by_its_name() -> None:
     dotenv("RAG_TRESHOLD=0.5\n")
     with pytest.raises(SettingsError, match="RAG_TRESHOLD"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rag_core.retrieval import Expansion, Pipeline, Timer
+from rag_core.retrieval import Pipeline, Timer
 from rag_core.types import Hit, Question, RankBy
 
 QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))
@@ -83,22 +83,6 @@ def test_the_chosen_stage_orders_and_what_it_does_not_need_is_not_run(
     assert ranking.order == order
     assert list(timer.ms) == stages
     assert {name for name, by_chunk in ranking.scores.items() if by_chunk} == scored
-
-
-def test_words_that_an_answer_may_have_reorder_what_was_compared() -> None:
-    reranker = Fixed("rerank", (3, 0.70), (1, 0.65), (2, 0.5))
-    texts = {1: "an island", 2: "an island", 3: "a lake"}
-    expansion = Expansion(lambda: {"island": 1.0}, lambda chunk_ids: {one: texts[one] for one in chunk_ids})
-    stages: tuple[RankBy, ...] = ("expanded", "financials", "named")
-    for rank_by in stages:
-        timer = Timer()
-        ranking = Pipeline(DENSE, WORDS, reranker, candidates=10, rrf_k=60, rank_by=rank_by, expansion=expansion).run(
-            QUESTION, None, timer
-        )
-        assert ranking.order == (1, 3, 2)
-        assert ranking.scores["rerank"] == {3: 0.70, 1: 0.65, 2: 0.5}
-        assert ranking.scores["expanded"] == pytest.approx({1: 0.75, 3: 0.70, 2: 0.6})
-        assert list(timer.ms) == ["lexical", "rerank", "dense", "expanded"]
 
 
 def test_a_cross_encoder_orders_the_first_of_the_reranker_s_order_and_the_rest_follow() -> None:

@@ -22,7 +22,7 @@ def library(engine: Engine) -> Engine:
 
 def test_every_stage_is_there_with_ranks_and_the_scores_that_a_search_gives(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET)
-    assert [stage.name for stage in explanation.stages] == ["dense", "bm25", "rrf", "rerank", "expanded"]
+    assert [stage.name for stage in explanation.stages] == ["dense", "bm25", "rrf", "rerank"]
     for stage in explanation.stages:
         scores = [hit.score for hit in stage.hits]
         assert scores == sorted(scores, reverse=True)
