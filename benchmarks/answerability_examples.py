@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 
 # One paragraph in so many is kept for the check.
 HELD_OUT = 25

@@ -27,8 +27,8 @@ from rapidfuzz import fuzz
 from benchmarks.statements import BREAKS, from_question, sentences, true_statements
 from rag_core.answering.alignment import TokenVectors
 from rag_core.answering.verification import verify
-from rag_core.answering.wording import squeezed
 from rag_core.extraction import Extractor
+from rag_core.text.words import squeezed
 from rag_core.types import Page, Passage
 
 LEAST_SCORE = 80.0

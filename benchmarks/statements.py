@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 
 _SYNONYMS = {
     "began": "started", "begin": "start", "large": "big", "many": "numerous", "often": "frequently", "also": "",

@@ -22,10 +22,10 @@ from typing import Any
 from benchmarks.quality import interval
 from rag_core.answering.generator import OpenAIGenerator
 from rag_core.answering.marks import numbers_match
-from rag_core.answering.numbers import numbers
 from rag_core.answering.refusals import begins_open
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
+from rag_core.text.numbers import numbers
 from rag_core.types import Answer, AnswerState, Passage, Restart, SearchResult
 
 PLAIN = (

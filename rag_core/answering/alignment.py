@@ -12,13 +12,13 @@ from typing import Protocol
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag_core.answering.facts import Reading, opposites, spelled_out
-from rag_core.answering.languages import language_of
-from rag_core.answering.numbers import equal, table_scales
-from rag_core.answering.tables import Row, rows
 from rag_core.answering.tabulated import scales
-from rag_core.answering.wording import PRONOUNS, squeezed, words
-from rag_core.sentences import sentence_spans
+from rag_core.text.annotated import Reading, opposites, spelled_out
+from rag_core.text.languages import language_of
+from rag_core.text.numbers import equal, table_scales
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.tables import Row, rows
+from rag_core.text.words import PRONOUNS, squeezed, words
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
 
 # What a word counts: figures and names say which fact it is, other words what kind of fact.

@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rag_core.answering.alignment import TokenVectors
-from rag_core.answering.facts import Reading
-from rag_core.answering.languages import INTERJECTION, differ
 from rag_core.answering.marks import find_differing_value, numbers_match, shares_fact
-from rag_core.answering.numbers import table_scales
 from rag_core.answering.prompt import is_refusal
 from rag_core.answering.references import Claim, claims, normalised, unlisted
 from rag_core.answering.refusals import begins_open, leaves_open
 from rag_core.answering.verification import Verified
-from rag_core.sentences import sentence_spans
+from rag_core.text.annotated import Reading
+from rag_core.text.languages import INTERJECTION, differ
+from rag_core.text.numbers import table_scales
+from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
 
 NO_WORDS = "The model's answer has no words."

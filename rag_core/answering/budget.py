@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rag_core.answering.prompt import build_messages, passage_block, turn
 from rag_core.errors import GeneratorError
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
 # The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_core.sentences import ITEM_MARK
+from rag_core.text.sentences import ITEM_MARK
 
 # Behind a semicolon or a dash, and at a conjunction that sets one clause against another, a clause
 # ends. A comma before "and" may as well be within a list, and a relative clause needs its noun.

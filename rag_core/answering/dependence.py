@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rag_core.answering.english import (
+from rag_core.text.grammar import (
     AUXILIARIES,
     BE,
     COORDINATORS,
@@ -27,7 +27,7 @@ from rag_core.answering.english import (
     Token,
     tokens,
 )
-from rag_core.answering.phrases import names
+from rag_core.text.noun_phrases import names
 
 LONGEST_FRAGMENT = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_core.answering.phrases import names
+from rag_core.text.noun_phrases import names
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$", re.MULTILINE)
 _SERIES = re.compile(r"\s*,\s*(?:and|or)\s+|\s*,\s*|\s+(?:and|or)\s+")

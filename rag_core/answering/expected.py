@@ -13,9 +13,9 @@ from enum import Enum
 from functools import lru_cache
 
 from rag_core.answering.clauses import items
-from rag_core.answering.english import AUXILIARIES, WH, tokens
-from rag_core.answering.numbers import Number, numbers
-from rag_core.answering.wording import stem
+from rag_core.text.grammar import AUXILIARIES, WH, tokens
+from rag_core.text.numbers import Number, numbers
+from rag_core.text.words import stem
 
 
 class Kind(Enum):

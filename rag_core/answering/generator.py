@@ -13,7 +13,6 @@ from typing import Protocol, TypeVar
 from rag_core.answering.budget import Fitted, fit
 from rag_core.answering.endpoint import Endpoint
 from rag_core.answering.endpoint_errors import Explainer
-from rag_core.answering.injection import reads_like_instructions
 from rag_core.answering.pricing import usage_of
 from rag_core.answering.probing import probe
 from rag_core.answering.prompt import NO_ANSWER, build_messages
@@ -21,6 +20,7 @@ from rag_core.answering.request import Report, RequestError
 from rag_core.answering.thinking import behind_thinking, without_thinking
 from rag_core.errors import SettingsError
 from rag_core.settings import Settings
+from rag_core.text.injection import reads_like_instructions
 from rag_core.types import Check, Message, Passage, Usage
 
 T = TypeVar("T")

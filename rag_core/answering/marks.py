@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_core.answering.facts import Reading
-from rag_core.answering.numbers import Number, equal
+from rag_core.text.annotated import Reading
+from rag_core.text.numbers import Number, equal
 
 # Share of a claim's words that must stand in the sentence, and the least number of them.
 _SAME_WORDS = 0.8

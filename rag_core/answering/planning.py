@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rag_core.answering.prompt import attribute, neutralise, passage_block
 from rag_core.answering.replies import told_lines
-from rag_core.answering.wording import words
+from rag_core.text.words import words
 from rag_core.types import Passage
 
 # Gives a model's whole reply to chat messages.

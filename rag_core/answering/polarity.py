@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_core.answering.english import AUXILIARIES, COORDINATORS, PREPOSITIONS, WH, Token, tokens
+from rag_core.text.grammar import AUXILIARIES, COORDINATORS, PREPOSITIONS, WH, Token, tokens
 
 _FINITE = AUXILIARIES - {"be", "been", "being"}
 # What `tokens` leaves of "can't", "won't" and "shan't".

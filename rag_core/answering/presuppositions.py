@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rag_core.answering.facts import Reading, opposites, own_negations, source_negations
-from rag_core.answering.names import (
+from rag_core.answering.polarity import is_polar
+from rag_core.text.annotated import Reading, opposites, own_negations, source_negations
+from rag_core.text.names import (
     FEWEST_LETTERS,
     LEAST_NAME,
     POSSESSIVE,
@@ -17,9 +18,8 @@ from rag_core.answering.names import (
     stands,
     subjects,
 )
-from rag_core.answering.numbers import MONTHS
-from rag_core.answering.polarity import is_polar
-from rag_core.answering.wording import Word
+from rag_core.text.numbers import MONTHS
+from rag_core.text.words import Word
 
 _FIGURES = re.compile(r"\d{2,}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

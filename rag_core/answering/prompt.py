@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rag_core.answering.injection import LEFT_OUT, instruction_spans, reads_like_instructions
+from rag_core.text.injection import LEFT_OUT, instruction_spans, reads_like_instructions
 from rag_core.types import REFUSAL, Message, Passage
 
 NO_ANSWER = REFUSAL

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.refusals import FIGURE, leaves_open
-from rag_core.answering.wording import words
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.words import words
 
 _OPEN, _CLOSE = "\\\\?[\\[\uff3b\u3010\u3014]", "\\\\?[\\]\uff3d\u3011\u3015]"
 _LIST = r"\d+(?:\s*(?:[,;\uFF0C\u3001-]|\u2013|\u2014|\u2010|\u2011|\uFF0D|&|and)\s*\d+)*"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 
 _SOURCES = (
     r"(?:passages?|documents?|sources?|texts?|excerpts?|context|materials?|pages?|"

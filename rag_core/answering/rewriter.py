@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from rag_core.answering.budget import newest_exchanges
 from rag_core.answering.dependence import find_reference, is_anchored
 from rag_core.answering.generator import OpenAIGenerator
-from rag_core.answering.phrases import content
 from rag_core.answering.prompt import neutralise, turn
 from rag_core.answering.replies import told_lines
 from rag_core.answering.rewriting import rewrite, turns_of
 from rag_core.errors import GeneratorError
+from rag_core.text.noun_phrases import content
 from rag_core.types import Message, Usage
 
 # What the prompt may hold of the conversation, and how much longer than it the question may become.

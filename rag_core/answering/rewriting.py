@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.answering.dependence import Kind, Reference, find_reference
-from rag_core.answering.english import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
 from rag_core.answering.enumeration import listed
 from rag_core.answering.exchange import exchanged
-from rag_core.answering.phrases import Phrase, content, names, noun_phrases, phrases
+from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
+from rag_core.text.noun_phrases import Phrase, content, names, noun_phrases, phrases
 from rag_core.types import Message
 
 # How far back antecedents are looked for, and how many may be added as terms.

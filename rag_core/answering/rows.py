@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.answering.clauses import is_row
-from rag_core.answering.wording import words
+from rag_core.text.words import words
 from rag_core.types import Citation, Passage
 
 # Words that a row's label may have beyond the line looked for, as "Total CVS Health shareholders' equity".

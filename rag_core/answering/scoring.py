@@ -10,7 +10,7 @@ import numpy as np
 from rag_core.answering.clauses import LONGEST_LIST_WORDS, announces, heads_years, is_row, items, runs
 from rag_core.answering.expected import Kind, expected, holds, periods
 from rag_core.answering.headings import Line, is_heading
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
 # How much the whole passage's score counts beside the sentence's own: a sentence out of a passage

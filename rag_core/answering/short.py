@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.answering.english import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
 from rag_core.answering.expected import Kind, dated, expected, unasked
-from rag_core.answering.facts import Reading
-from rag_core.answering.numbers import MONTHS
-from rag_core.answering.verbs import base, lacks
-from rag_core.answering.wording import FUNCTION_WORDS
-from rag_core.sentences import sentence_spans
+from rag_core.text.annotated import Reading
+from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
+from rag_core.text.numbers import MONTHS
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.verbs import base, lacks
+from rag_core.text.words import FUNCTION_WORDS
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"

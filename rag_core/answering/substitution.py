@@ -13,10 +13,10 @@ from itertools import pairwise, product
 
 from rapidfuzz.distance import Indel, Opcode
 
-from rag_core.answering.facts import Reading, holds_name, spelled_out
-from rag_core.answering.numbers import Number, equal
-from rag_core.answering.tables import YEARS
-from rag_core.answering.wording import Word
+from rag_core.text.annotated import Reading, holds_name, spelled_out
+from rag_core.text.numbers import Number, equal
+from rag_core.text.tables import YEARS
+from rag_core.text.words import Word
 
 # A longer run of other words is another clause, where nothing stands in the place of anything.
 _LONGEST_SLOT = 5

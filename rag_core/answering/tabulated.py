@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_core.answering.facts import Reading
-from rag_core.answering.numbers import Number, equal, table_scales
-from rag_core.answering.tables import YEARS, Row, year_of
-from rag_core.answering.wording import stem
+from rag_core.text.annotated import Reading
+from rag_core.text.numbers import Number, equal, table_scales
+from rag_core.text.tables import YEARS, Row, year_of
+from rag_core.text.words import stem
 
 # A row's name and a statement may each say a little more than the other, not both something else.
 _LEAST_ALIKE = 1.0

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from rag_core.answering.alignment import Candidate, Source, TokenVectors, joined
-from rag_core.answering.facts import Reading, differences, miscounted
-from rag_core.answering.languages import INTERJECTION, language_of
 from rag_core.answering.references import Claim, claims, markers_in, normalised, unlisted, without
 from rag_core.answering.refusals import leaves_open
 from rag_core.answering.substitution import replaced
-from rag_core.answering.tables import Row
 from rag_core.answering.tabulated import misread, scales, turned
+from rag_core.text.annotated import Reading, differences, miscounted
+from rag_core.text.languages import INTERJECTION, language_of
+from rag_core.text.tables import Row
 from rag_core.types import REFUSAL, Citation, Passage, Statement
 
 # Share of a statement's words that its source must hold; a statement with half its words from

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from rag_core.answering.names import borne_out, named
 from rag_core.answering.presuppositions import is_foreign, strange, unmet
 from rag_core.chunking import document_of
 from rag_core.retrieval import GATED, READ, best_sentence, calibration, called, log_odds, topic_similarity
 from rag_core.services.queries import Ranked
+from rag_core.text.names import borne_out, named
 from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
 
 SCORE = "answerable"

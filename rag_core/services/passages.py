@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rag_core.answering.injection import reads_like_instructions
+from rag_core.text.injection import reads_like_instructions
 from rag_core.types import Passage, Place
 
 

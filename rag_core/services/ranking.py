@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.answering.names import named, reading, uncapitalised
 from rag_core.chunking import document_of
 from rag_core.cores import usable_cores
 from rag_core.index import STOPWORDS
@@ -39,6 +38,7 @@ from rag_core.services.models import Models
 from rag_core.services.queries import Query, Ranked
 from rag_core.services.stores import Stores
 from rag_core.settings import Settings
+from rag_core.text.names import named, reading, uncapitalised
 from rag_core.types import AllBut, ChunkVectors, FloatArray, Hit, Question, RankBy, Versions, embedded_text, unembedded
 
 # Of a question without capitals any word may be a name or none: so many first chunks keep their places.

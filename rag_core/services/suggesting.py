@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rag_core.answering.english import FUNCTION_WORDS
-from rag_core.answering.numbers import MONTHS
-from rag_core.answering.phrases import Phrase, content, names
 from rag_core.retrieval import Timer
 from rag_core.services.searching import Searching
+from rag_core.text.grammar import FUNCTION_WORDS
+from rag_core.text.noun_phrases import Phrase, content, names
+from rag_core.text.numbers import MONTHS
 from rag_core.types import Answer, AnswerState, Passage, Scope
 
 MOST = 3

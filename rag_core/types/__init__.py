@@ -5,6 +5,7 @@ a *passage* is a chunk returned for a question, with rank and scores. Every scor
 higher-is-better and named by what made it.
 """
 
+from rag_core.text.normalize import PLAIN_MARKS, RAISED_FIGURES, plain
 from rag_core.types.answers import (
     REFUSAL,
     Answer,
@@ -74,7 +75,6 @@ from rag_core.types.retrieval import (
     unembedded,
 )
 from rag_core.types.status import Check, Status, Warmth
-from rag_core.types.text import PLAIN_MARKS, RAISED_FIGURES, plain
 from rag_core.types.usage import Usage, UsageTotal
 from rag_core.types.work import Job, JobState, Sync, Watch
 

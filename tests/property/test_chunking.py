@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rag_core.chunking import Chunker, ChunkRule
 from rag_core.embedding import BundledEmbedder
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
 
 WORDS = st.one_of(

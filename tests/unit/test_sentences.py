@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.sentences import LONGEST_SENTENCE_CHARS, sentence_spans
+from rag_core.text.sentences import LONGEST_SENTENCE_CHARS, sentence_spans
 
 
 def pieces(text: str) -> list[str]:

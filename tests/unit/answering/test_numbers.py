@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.numbers import equal, numbers, table_scales
+from rag_core.text.numbers import equal, numbers, table_scales
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.answering.numbers import numbers
-from rag_core.answering.wording import squeezed, words
-from rag_core.sentences import sentence_spans
+from rag_core.text.numbers import numbers
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.words import squeezed, words
 from tests.unit.extraction.pdfs import make, raw_pdf, read
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.answering.languages import MONTHS as FOREIGN_MONTHS
+from rag_core.text.languages import MONTHS as FOREIGN_MONTHS
 from rag_core.types import RAISED_FIGURES, plain
 
 SCALES = {

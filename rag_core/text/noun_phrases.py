@@ -6,15 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.answering.english import (
-    ARTICLES,
-    AUXILIARIES,
-    BE,
-    DO,
-    IRREGULAR_PARTICIPLES,
-    Token,
-    tokens,
-)
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, DO, IRREGULAR_PARTICIPLES, Token, tokens
 
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_core.answering.languages import COMMON, DENIALS, INTERJECTION, NEGATIONS, NO_LONGER, OPPOSITES, unelided
-from rag_core.answering.numbers import Number, equal, numbers, table_scales
-from rag_core.answering.wording import PRONOUNS, Word, words
+from rag_core.text.languages import COMMON, DENIALS, INTERJECTION, NEGATIONS, NO_LONGER, OPPOSITES, unelided
+from rag_core.text.numbers import Number, equal, numbers, table_scales
+from rag_core.text.words import PRONOUNS, Word, words
 
 # "I've", "I'm": the pronoun, whatever its verb is cut to.
 _SPEAKER = re.compile(r"I['’]")

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import re2
 
-from rag_core.sentences import sentence_spans
+from rag_core.text.sentences import sentence_spans
 
 LEFT_OUT = "(A sentence that reads like an instruction to a model was left out here.)"
 

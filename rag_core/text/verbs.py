@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rag_core.answering.wording import stem
+from rag_core.text.words import stem
 
 # The forms of irregular verbs, and verbs that say the same of a time.
 _FORMS = (

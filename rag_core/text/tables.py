@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rag_core.answering.numbers import CURRENCIES, MONTHS, SCALE_WORDS, SCALES, Number, numbers
-from rag_core.answering.wording import words
+from rag_core.text.numbers import CURRENCIES, MONTHS, SCALE_WORDS, SCALES, Number, numbers
+from rag_core.text.words import words
 
 _LINE = re.compile(r"[^\n]*\n?")
 _TOKEN = re.compile(r"[^ \t|]+")

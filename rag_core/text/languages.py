@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from rag_core.answering.wording import Word, stem
+from rag_core.text.words import Word, stem
 from rag_core.types import plain
 
 _ENGLISH = (
