@@ -25,11 +25,11 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from benchmarks.statements import BREAKS, from_question, sentences, true_statements
-from rag_core.answering.alignment import TokenVectors
-from rag_core.answering.verification import verify
-from rag_core.extraction import Extractor
+from rag_core.parsing import Extractor
 from rag_core.text.words import squeezed
 from rag_core.types import Page, Passage
+from rag_core.verification.evidence import TokenVectors
+from rag_core.verification.verifier import verify
 
 LEAST_SCORE = 80.0
 SEED = 0

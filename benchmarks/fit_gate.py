@@ -23,10 +23,10 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from rag_core.embedding import BundledEmbedder
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
-from rag_core.retrieval.gate import FITTED, MOST_UNMET, Calibration, TopicCalibration, calibration, log_odds
+from rag_core.gate.calibration import FITTED, MOST_UNMET, Calibration, TopicCalibration, calibration, log_odds
 from rag_core.settings import load_settings
 from rag_core.types import FloatArray
 

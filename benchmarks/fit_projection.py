@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_core.embedding import BundledEmbedder
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import BUNDLED, Projection, turned
 
 PARAGRAPHS = 12_000

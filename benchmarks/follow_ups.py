@@ -28,8 +28,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.quality import Row, interval, page_rank, pages_of
-from rag_core.answering.rewriting import Turn, rewrite
 from rag_core.engine import Engine
+from rag_core.followups.rewriting import Turn, rewrite
 from rag_core.settings import load_settings
 from rag_core.text.grammar import AUXILIARIES, tokens
 from rag_core.text.noun_phrases import Phrase, names

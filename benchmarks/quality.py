@@ -23,7 +23,7 @@ import numpy as np
 
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc, mean_interval
-from rag_core.evaluation.retrieval import first_rank, ranked_pages
+from rag_core.evaluation.ranking_metrics import first_rank, ranked_pages
 from rag_core.settings import load_settings
 from rag_core.types import Answer, AnswerState, PageKey, Passage
 

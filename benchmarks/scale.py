@@ -38,12 +38,12 @@ import numpy as np
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.evaluation.plots import svg
-from rag_core.services.generations import Generation, Generations
-from rag_core.services.models import Models
-from rag_core.services.stores import Stores
-from rag_core.services.upkeep import mark_clean
+from rag_core.indexing.recovery import mark_clean
+from rag_core.runtime.index_generations import Generation, Generations
+from rag_core.runtime.models import Models
+from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings, load_settings
-from rag_core.store.codec import text_hash
+from rag_core.store.serialization import text_hash
 from rag_core.types import ChunkSpan, DocumentStatus, Embedding, FloatArray, Page, PageState, embedded_text
 
 BASE = 600

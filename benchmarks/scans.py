@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from rag_core.extraction import Extractor
+from rag_core.parsing import Extractor
 from rag_core.types import Page
 
 WORD = re.compile(r"[^\W_]+")

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import interval
-from rag_core.answering.generator import OpenAIGenerator
-from rag_core.answering.marks import numbers_match
-from rag_core.answering.refusals import begins_open
 from rag_core.engine import Engine
+from rag_core.llm.generator import OpenAIGenerator
 from rag_core.settings import load_settings
 from rag_core.text.numbers import numbers
 from rag_core.types import Answer, AnswerState, Passage, Restart, SearchResult
+from rag_core.verification.marks import numbers_match
+from rag_core.verification.refusals import begins_open
 
 PLAIN = (
     "Answer the question from the numbered passages only, in one or two sentences. If they don't contain the answer, "

@@ -12,37 +12,38 @@ from pathlib import Path
 from typing import Any
 
 from rag_core import guide
+from rag_core.answering.ask import Asking
+from rag_core.answering.explain import Explaining, candidates
+from rag_core.answering.export import markdown, pdf
+from rag_core.answering.follow_up import Conversing
+from rag_core.answering.search import Searching
+from rag_core.answering.strategies import Strategies, finished
+from rag_core.answering.summary import Summarising
 from rag_core.errors import RagError, SettingsError
-from rag_core.evaluation.figures import compare, gate_scores
-from rag_core.evaluation.labels import parse_labels
+from rag_core.evaluation.label_files import parse_labels
+from rag_core.evaluation.labels import Labelling
+from rag_core.evaluation.metrics import compare, gate_scores
 from rag_core.evaluation.plots import plots, score_plot
-from rag_core.evaluation.refusals import MOST_ANSWERED, advise_threshold
 from rag_core.evaluation.report import write_report
-from rag_core.malloc import keep_freed_memory
-from rag_core.retrieval import Timer, evidence_mass, weigh
-from rag_core.services.asking import Asking
-from rag_core.services.condition import condition
-from rag_core.services.conversing import Conversing
-from rag_core.services.evaluating import Background, Evaluating
-from rag_core.services.explaining import Explaining, candidates
-from rag_core.services.exporting import markdown, pdf
-from rag_core.services.generations import Generations
-from rag_core.services.generators import Generators
-from rag_core.services.indexing import Indexer, SameName
-from rag_core.services.labelling import Labelling
-from rag_core.services.models import Models
-from rag_core.services.preferences import Preferences
-from rag_core.services.queries import AS_SET
-from rag_core.services.removal import Removal
-from rag_core.services.searching import Searching
-from rag_core.services.stores import Stores
-from rag_core.services.strategies import Strategies, finished
-from rag_core.services.summarising import Summarising
-from rag_core.services.upkeep import mark_clean, sweep
-from rag_core.services.viewing import Viewing
-from rag_core.services.watching import Watching
+from rag_core.evaluation.runner import Background, Evaluating
+from rag_core.evaluation.thresholds import MOST_ANSWERED, advise_threshold
+from rag_core.indexing.documents import Viewing
+from rag_core.indexing.queue import Indexer, SameName
+from rag_core.indexing.recovery import mark_clean, sweep
+from rag_core.indexing.removal import Removal
+from rag_core.indexing.watches import Watching
+from rag_core.retrieval.passage_weights import evidence_mass, weigh
+from rag_core.retrieval.pipeline import Timer
+from rag_core.retrieval.queries import AS_SET
+from rag_core.runtime.health import condition
+from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.language_models import Generators
+from rag_core.runtime.models import Models
+from rag_core.runtime.preferences import Preferences
+from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.files import clean_collection
+from rag_core.system import keep_freed_memory
 from rag_core.types import (
     Answer,
     AskEvent,
@@ -628,7 +629,7 @@ class Engine:
     def weigh(self, explanation: Explanation, weighting: Weighting) -> tuple[Weighed, ...]:
         """Passages with the weights that a reader would give them, best first.
 
-        See `rag_core.retrieval.weights.weigh` for the formula. Passages without a rerank score are
+        See `rag_core.retrieval.passage_weights.weigh` for the formula. Passages without a rerank score are
         left out. Raises `ValueError` where k or temperature is out of range.
         """
         return weigh(candidates(explanation), weighting)
@@ -746,7 +747,7 @@ class Engine:
     def read_labels(self, name: str, data: bytes) -> list[Label]:
         """Labelled questions of a file in JSON lines or CSV; raises `LabelError`, with the line.
 
-        See `rag_core.evaluation.labels.parse_labels` for what may stand in it.
+        See `rag_core.evaluation.label_files.parse_labels` for what may stand in it.
         """
         return parse_labels(name, data)
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import Answerability, BundledEmbedder, load_embedder
+from rag_core.embedding import load_embedder
+from rag_core.embedding.answerability import Answerability
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 
@@ -37,8 +39,8 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def _models_are_loaded_once() -> Iterator[None]:
     """Engines share models: loading them takes longer than most tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
-        patch.setattr("rag_core.services.models.Answerability", functools.cache(Answerability))
+        patch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
+        patch.setattr("rag_core.runtime.models.Answerability", functools.cache(Answerability))
         yield
 
 

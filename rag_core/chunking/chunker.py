@@ -9,8 +9,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from rag_core.chunking.tables import repeated_head, tables
-from rag_core.chunking.titles import BELOW, document_label, title
+from rag_core.chunking.document_titles import BELOW, document_label, title
+from rag_core.chunking.table_heads import repeated_head, tables
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page

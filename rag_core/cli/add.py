@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, rows
-from rag_core.cli.opening import SOME_FAILED, Json, open_engine
+from rag_core.cli import console, json_rows
+from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, sources
 from rag_core.engine import DEFAULT_COLLECTION, Engine
 from rag_core.errors import UnknownDocument
@@ -62,7 +62,7 @@ def _added(
     names: set[str] = set()
     for source in given:
         if source.problem:
-            yield rows.refused(source.shown, source.problem)
+            yield json_rows.refused(source.shown, source.problem)
             continue
         # Files of one name in several folders are several documents: neither is a later state of the other.
         name = clean_name(source.name)
@@ -78,7 +78,7 @@ def _ended(engine: Engine, waiting: dict[str, str], most: int, bars: console.Job
     """Rows of files that end, until at most ``most`` are waiting."""
     while len(waiting) > most:
         for job in engine.as_ended(list(waiting), bars.show):
-            yield rows.added(waiting.pop(job.job_id), job, _document(engine, job))
+            yield json_rows.added(waiting.pop(job.job_id), job, _document(engine, job))
             if len(waiting) <= most:
                 return
 

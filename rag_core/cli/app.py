@@ -12,11 +12,11 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from rag_core.cli import console, rows
+from rag_core.cli import console, json_rows
 from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
+from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.evaluate import evaluate
-from rag_core.cli.opening import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.watch import watch
 from rag_core.engine import DEFAULT_COLLECTION
 from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
@@ -56,7 +56,7 @@ def list_documents(as_json: Json = False) -> None:
     """List the documents."""
     with open_engine() as engine:
         documents = engine.documents()
-    found = [rows.listed(document) for document in documents]
+    found = [json_rows.listed(document) for document in documents]
     if as_json:
         for row in found:
             console.emit(row)
@@ -80,7 +80,7 @@ def delete(
         for document_id in engine.resolve(documents):
             # One by one: what is gone is told though a store fails on the way.
             (receipt,) = engine.delete([document_id])
-            row = rows.deleted(receipt)
+            row = json_rows.deleted(receipt)
             if as_json:
                 console.emit(row)
             else:
@@ -101,7 +101,7 @@ def move(
         for document_id in moved:
             document = engine.document(document_id)
             if as_json:
-                console.emit(rows.listed(document))
+                console.emit(json_rows.listed(document))
             else:
                 console.line(f"{document.name}: now in {document.collection}")
 
@@ -149,7 +149,7 @@ def status(as_json: Json = False) -> None:
     """Show what is stored, how it was built, and whether all is well."""
     with open_engine() as engine:
         found = engine.status()
-    row = rows.status(found)
+    row = json_rows.status(found)
     if as_json:
         console.emit(row)
     else:

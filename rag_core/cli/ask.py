@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, rows
-from rag_core.cli.opening import SOME_FAILED, Json, open_engine
+from rag_core.cli import console, json_rows
+from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, UnknownDocument
 from rag_core.types import Configuration, Scope, Strategy
@@ -47,7 +47,7 @@ def search(
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = Configuration(strategy=strategy)
         found = engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
-        return rows.searched(found, question_id)
+        return json_rows.searched(found, question_id)
 
     _each_question(run, console.passages, question, questions, _scope(document, collection), as_json)
 
@@ -66,7 +66,7 @@ def ask(
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = Configuration(strategy=strategy)
         answer = engine.answer(text, **asdict(scope), top_k=top_k, configuration=how)
-        return rows.answered(answer, question_id)
+        return json_rows.answered(answer, question_id)
 
     _each_question(run, console.answer, question, questions, _scope(document, collection), as_json)
 

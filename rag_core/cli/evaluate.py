@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, rows
-from rag_core.cli.opening import Json, open_engine
+from rag_core.cli import console, json_rows
+from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import Baseline, Configuration, Evaluation, Label
@@ -129,13 +129,13 @@ def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Ite
     """A line a figure, then the advised threshold, then a line a difference where there are two."""
     for one in evaluations:
         for figure in one.figures:
-            yield rows.figure(figure, one.configuration)
+            yield json_rows.figure(figure, one.configuration)
         if advice := engine.advise_threshold(one, most):
-            yield rows.advice(advice, one.configuration)
+            yield json_rows.advice(advice, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
         for comparison in engine.compare(first, second):
-            yield rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
+            yield json_rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

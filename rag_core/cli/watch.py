@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rag_core.cli import console, rows
-from rag_core.cli.opening import SOME_FAILED, Json, open_engine
+from rag_core.cli import console, json_rows
+from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import DEFAULT_COLLECTION, Engine
 
 
@@ -25,7 +25,7 @@ def watch(
     """
     with open_engine() as engine:
         if folder is None:
-            found = [rows.watched(one) for one in engine.watches()]
+            found = [json_rows.watched(one) for one in engine.watches()]
             for row in found if as_json else []:
                 console.emit(row)
             if not as_json and not found:
@@ -52,7 +52,7 @@ def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
         if found is None:
             return False
         waiting = [job.job_id for job in engine.jobs(active=True, limit=100_000)]
-        row = rows.synced(found, engine.wait(list(dict.fromkeys([*found.job_ids, *waiting]))))
+        row = json_rows.synced(found, engine.wait(list(dict.fromkeys([*found.job_ids, *waiting]))))
         if as_json:
             console.emit(row)
         elif found.added or found.changed or found.removed or found.problem or not follow:

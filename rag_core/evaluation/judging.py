@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.evaluation.answers import contains_answer, exact_match, token_f1, without_markers
-from rag_core.evaluation.retrieval import first_rank
+from rag_core.evaluation.answer_metrics import contains_answer, exact_match, token_f1, without_markers
+from rag_core.evaluation.ranking_metrics import first_rank
 from rag_core.types import Answer, AnswerState, Label, LabelKind, Outcome, PageKey, decimals
 
 # A page further down than this is not found, as far as a reader is concerned.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_core.evaluation.retrieval import RECALL_LEVELS
+from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
 from rag_core.types import Evaluation, LabelKind
 
 Spec = Mapping[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rag_core.errors import SettingsError
 from rag_core.evaluation.plots import plots, svg, told_apart
-from rag_core.evaluation.retrieval import RECALL_LEVELS
+from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
 from rag_core.types import Comparison, Evaluation
 
 Row = Mapping[str, object]

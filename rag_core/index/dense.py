@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rag_core.errors import StoreUnavailable
-from rag_core.malloc import filled_memory
+from rag_core.system import filled_memory
 from rag_core.types import AllBut, FloatArray, Hit, Question, Versions
 
 # Chroma takes at most a few thousand records in one call; the exact number depends on SQLite.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_core.retrieval.protocols import PairScores, Texts
 from rag_core.types import Hit, Question
+from rag_core.types.protocols import PairScores, Texts
 
 
 class CrossEncoderReranker:

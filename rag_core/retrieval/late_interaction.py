@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Sequence
 import numkong
 import numpy as np
 
-from rag_core.retrieval.protocols import InverseDocumentFrequency, TokenVectors
 from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
+from rag_core.types.protocols import InverseDocumentFrequency, TokenVectors
 
 _WORD = re.compile(r"[^\W_]+")
 # Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from rag_core.retrieval.financials import Financials
+from rag_core.finance.measures import Financials
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.retrieval.protocols import Reranker, Retriever
 from rag_core.types import Hit, Question, RankBy, Versions
+from rag_core.types.protocols import Reranker, Retriever
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
 
 from rag_core.errors import UnknownConversation
-from rag_core.store.codec import answer_from_json, answer_to_json
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages, preferences
+from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, Conversation, Message, Scope
 
 UNTITLED = "New chat"

@@ -115,7 +115,7 @@ def decimals(threshold: float) -> int:
     return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
 
 
-# How passages are looked for; all but the first need a language model. `rag_core.services.strategies` has them.
+# How passages are looked for; all but the first need a language model. `rag_core.answering.strategies` has them.
 Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
 # The stages whose score passages can be ordered by, in the order in which they run.
 RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]

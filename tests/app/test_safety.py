@@ -18,7 +18,7 @@ from tests.app.conftest import OpenPage, plain_text, settle, texts
 from tests.app.test_text import ALLOWED, kinds
 from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
 from tests.unit.engines import ASK_BUDGET, BUDGET
-from tests.unit.extraction.pdfs import make
+from tests.unit.parsing.pdfs import make
 
 ATTACKS = RENDERED | INSTRUCTIONS
 # What Markdown may take away where it gives a form instead: emphasis, lists, fences, tables.

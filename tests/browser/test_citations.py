@@ -11,7 +11,7 @@ from tests.attacks import HIDDEN, HIDDEN_ORDER
 from tests.browser.conftest import OpenApp, ask, quiet, upload
 from tests.browser.test_reading import highlighted_pixels
 from tests.conftest import make_pdf
-from tests.unit.extraction.pdfs import make
+from tests.unit.parsing.pdfs import make
 
 QUESTION = "How long is the Tornea canal?"
 CANAL = make_pdf(

@@ -11,10 +11,6 @@ from email.utils import format_datetime
 
 import pytest
 
-from rag_core.answering.endpoint_errors import Explainer
-from rag_core.answering.generator import Generator, OpenAIGenerator
-from rag_core.answering.prompt import NO_ANSWER
-from rag_core.answering.thinking import behind_thinking, without_thinking
 from rag_core.errors import (
     GeneratorAuthError,
     GeneratorError,
@@ -24,6 +20,10 @@ from rag_core.errors import (
     GeneratorUnavailable,
     SettingsError,
 )
+from rag_core.llm.endpoint_errors import Explainer
+from rag_core.llm.generator import Generator, OpenAIGenerator
+from rag_core.llm.prompts import NO_ANSWER
+from rag_core.llm.reasoning import behind_thinking, without_thinking
 from rag_core.settings import Settings
 from rag_core.types import Message, Passage, Usage
 from tests.contract.servers import (
@@ -399,7 +399,7 @@ def test_a_response_that_ends_early_for_another_reason_says_so(play) -> None:
 
 
 def test_a_connection_that_nobody_accepts_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.answering.endpoint.CONNECT_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("rag_core.llm.endpoint.CONNECT_TIMEOUT_S", 0.3)
     with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
         # The queue of those who wait is full, so that the next one hears nothing.
         waiting = [socket.socket() for _ in range(3)]
@@ -503,7 +503,7 @@ class TestRetries:
         assert play.pauses[0] <= 0.5
 
     def test_no_pause_is_longer_than_the_time_out(self, play, monkeypatch) -> None:
-        monkeypatch.setattr("rag_core.answering.generator.BACKOFF_S", 60.0)
+        monkeypatch.setattr("rag_core.llm.generator.BACKOFF_S", 60.0)
         made, _ = play(status(503), complete("Yes."), openai_retries=1, openai_timeout_s=4)
         assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
         assert 2 <= play.pauses[0] <= 4

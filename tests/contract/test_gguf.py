@@ -9,9 +9,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from rag_core.answering.generator import OpenAIGenerator
-from rag_core.answering.gguf import GgufServer
 from rag_core.errors import GeneratorError, GeneratorUnavailable
+from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.gguf import GgufServer
 from rag_core.settings import Settings
 from rag_core.types import AnswerState
 from tests.contract.servers import MODEL_FILE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.generator import OpenAIGenerator
+from rag_core.llm.generator import OpenAIGenerator
 from rag_core.settings import Settings
 from rag_core.types import Check, Usage
 from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing

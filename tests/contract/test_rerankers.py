@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from rag_core.embedding import PairScorer
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import CrossEncoderReranker, LateInteractionReranker, Reranker, token_weights
+from rag_core.embedding.sentence_transformer import PairScorer
+from rag_core.retrieval.cross_encoder import CrossEncoderReranker
+from rag_core.retrieval.late_interaction import LateInteractionReranker, token_weights
 from rag_core.types import ChunkVectors, Question
+from rag_core.types.protocols import Reranker
 from tests.crossencoders import make_cross_encoder
 
 RANDOM = np.random.default_rng(7)

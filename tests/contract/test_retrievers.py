@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_core.index import DenseIndex, WordIndex, open_chroma
+from rag_core.index.dense import DenseIndex, open_chroma
+from rag_core.index.words import WordIndex
 from rag_core.types import AllBut, Question, Versions
 
 DIMENSION = 64

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.chunking import Chunker, ChunkRule
-from rag_core.embedding import BundledEmbedder
+from rag_core.chunking.chunker import Chunker, ChunkRule
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from rag_core.retrieval import fold
+from rag_core.retrieval.near_duplicates import fold
 
 SHINGLE_WORDS, RESEMBLANCE = 8, 0.9
 # Letters alone: figures and negations keep texts apart whatever else they share.

@@ -118,4 +118,4 @@ def test_the_library_agrees_with_a_dict() -> None:
 
 @pytest.fixture
 def _models_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.services.models.load_embedder", functools.cache(load_embedder))
+    monkeypatch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))

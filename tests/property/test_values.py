@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rag_core.embedding.projection import LARGEST, Projection, quantize
-from rag_core.retrieval import reciprocal_rank_fusion
-from rag_core.store import codec
+from rag_core.retrieval.fusion import reciprocal_rank_fusion
+from rag_core.store import serialization
 from rag_core.store.files import clean_name
 from rag_core.types import (
     Answer,
@@ -55,8 +55,8 @@ def test_quantized_vectors_are_off_by_half_a_step_or_cut_at_the_largest(vectors:
 @given(MATRIX)
 def test_stored_token_vectors_come_back_as_they_were_quantized(vectors: np.ndarray) -> None:
     values, scales = quantize(vectors)
-    row = codec.pack_embedding(Embedding(np.ones(4, np.float32), values, scales))
-    [(tokens, back)] = codec.unpack_tokens([(row["tokens"], row["scales"])])
+    row = serialization.pack_embedding(Embedding(np.ones(4, np.float32), values, scales))
+    [(tokens, back)] = serialization.unpack_tokens([(row["tokens"], row["scales"])])
     assert len(row["tokens"]) == values.size // 2
     assert len(tokens) == len(back) == len(vectors)
     if not len(vectors):
@@ -67,15 +67,15 @@ def test_stored_token_vectors_come_back_as_they_were_quantized(vectors: np.ndarr
 def test_token_vectors_of_many_texts_are_unpacked_as_those_of_each_alone() -> None:
     random = np.random.default_rng(2)
     made = [quantize(random.standard_normal((n, 8)).astype(np.float32)) for n in (3, 1, 5)]
-    packed = [codec.pack_embedding(Embedding(np.ones(4, np.float32), *one)) for one in made]
+    packed = [serialization.pack_embedding(Embedding(np.ones(4, np.float32), *one)) for one in made]
     rows = [(one["tokens"], one["scales"]) for one in packed]
-    together = codec.unpack_tokens(rows)
+    together = serialization.unpack_tokens(rows)
     assert [tokens.shape for tokens, _ in together] == [(3, 8), (1, 8), (5, 8)]
     for row, (tokens, scales) in zip(rows, together, strict=True):
-        [(alone, of_alone)] = codec.unpack_tokens([row])
+        [(alone, of_alone)] = serialization.unpack_tokens([row])
         assert np.array_equal(tokens, alone)
         assert np.array_equal(scales, of_alone)
-    assert codec.unpack_tokens([]) == []
+    assert serialization.unpack_tokens([]) == []
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 15, 384])
@@ -104,7 +104,7 @@ def test_word_boxes_come_back_as_they_were(words: list[tuple[int, int]], random:
     starts = np.array(sorted(start for start, _ in words), np.int32)
     ends = starts + np.array([length for _, length in words], np.int32)
     rects = np.linspace(0, 1, 4 * len(words), dtype=np.float32).reshape(-1, 4)
-    back = codec.unpack_boxes(codec.pack_boxes(WordBoxes(starts, ends, rects)))
+    back = serialization.unpack_boxes(serialization.pack_boxes(WordBoxes(starts, ends, rects)))
     assert np.array_equal(back.starts, starts)
     assert np.array_equal(back.ends, ends)
     assert np.array_equal(back.rects, rects)
@@ -133,9 +133,9 @@ PAGES = st.builds(
 
 @given(PAGES)
 def test_pages_come_back_as_they_were(page: Page) -> None:
-    row = codec.page_to_row(page)
+    row = serialization.page_to_row(page)
     row["skip"] = json.loads(json.dumps(row["skip"]))
-    back = codec.page_from_row(Row(row | {"hidden": page.hidden or None}))
+    back = serialization.page_from_row(Row(row | {"hidden": page.hidden or None}))
     names = ("page_index", "page_label", "text", "state", "width", "heading", "reason", "confidence", "skip", "hidden")
     for name in names:
         assert getattr(back, name) == getattr(page, name)
@@ -151,13 +151,13 @@ SPANS = st.builds(
 
 @given(SPANS)
 def test_chunks_come_back_as_they_were(span: ChunkSpan) -> None:
-    assert codec.span_from_row(Row(codec.span_to_row(span))) == span
+    assert serialization.span_from_row(Row(serialization.span_to_row(span))) == span
 
 
 @given(TEXT, TEXT, TEXT)
 def test_texts_of_one_hash_are_one_text(prefix: str, text: str, other: str) -> None:
     first, second = (prefix, text), (prefix + other, text)
-    assert (codec.text_hash(*first) == codec.text_hash(*second)) == (first == second)
+    assert (serialization.text_hash(*first) == serialization.text_hash(*second)) == (first == second)
 
 
 PASSAGES = st.builds(
@@ -192,16 +192,16 @@ ANSWERS = st.builds(
 
 @given(ANSWERS)
 def test_answers_come_back_as_they_were(answer: Answer) -> None:
-    assert codec.answer_from_json(json.loads(json.dumps(codec.answer_to_json(answer)))) == answer
+    assert serialization.answer_from_json(json.loads(json.dumps(serialization.answer_to_json(answer)))) == answer
 
 
 @given(ANSWERS)
 def test_answers_stored_before_statements_were_checked_still_load(answer: Answer) -> None:
-    data = json.loads(json.dumps(codec.answer_to_json(answer)))
+    data = json.loads(json.dumps(serialization.answer_to_json(answer)))
     del data["statements"]
     for passage in data["passages"]:
         del passage["instructions"], passage["hidden"]
-    loaded = codec.answer_from_json(data)
+    loaded = serialization.answer_from_json(data)
     assert (loaded.text, loaded.citations, loaded.statements) == (answer.text, answer.citations, ())
     assert not any(passage.instructions for passage in loaded.passages)
 

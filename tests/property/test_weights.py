@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.retrieval.weights import evidence_mass, softmax, weigh
+from rag_core.retrieval.passage_weights import evidence_mass, softmax, weigh
 from rag_core.types import Candidate, Weighting
 
 SCORES = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=30)

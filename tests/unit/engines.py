@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rag_core.embedding import BundledEmbedder
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 from rag_core.types import DocumentStatus, Job

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import Answerability, bundled
+from rag_core.embedding import bundled
+from rag_core.embedding.answerability import Answerability
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing
-from rag_core.retrieval import GATED, READ
-from rag_core.services.gating import READ_CHARS
+from rag_core.gate.calibration import GATED, READ
+from rag_core.gate.features import READ_CHARS
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
@@ -61,7 +62,7 @@ def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
     monkeypatch.setattr(bundled, "find_spec", lambda name: None)
-    monkeypatch.setattr("rag_core.services.models.Answerability", Answerability)
+    monkeypatch.setattr("rag_core.runtime.models.Answerability", Answerability)
     with opened(tmp_path / "data") as engine:
         engine.warm_up()
         deadline = time.monotonic() + 60

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from rag_core.embedding import BundledEmbedder, bundled
+from rag_core.embedding import bundled
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
-from rag_core.store.library import Library
+from rag_core.store.documents import Library
 from rag_core.types import (
     REFUSAL,
     Answer,

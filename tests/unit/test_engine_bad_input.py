@@ -16,7 +16,7 @@ from rag_core.errors import EncryptedPdf
 from rag_core.types import DocumentStatus, Job
 from tests.conftest import make_pdf
 from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, assert_in_agreement, indexed, names_found, opened
-from tests.unit.extraction.pdfs import raw_pdf
+from tests.unit.parsing.pdfs import raw_pdf
 
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGE = (

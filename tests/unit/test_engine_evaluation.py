@@ -12,7 +12,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation, UnknownEvaluation
-from rag_core.services.models import Models
+from rag_core.runtime.models import Models
 from rag_core.types import (
     Baseline,
     Configuration,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.services.gating import OTHER_FIGURES
+from rag_core.gate.features import OTHER_FIGURES
 from rag_core.types import AnswerState, Configuration
 from tests.unit.engines import indexed, opened
 

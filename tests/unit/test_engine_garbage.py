@@ -27,7 +27,7 @@ def test_what_the_first_search_loaded_is_not_looked_through_again(tmp_path: Path
 
 def test_a_closed_engine_keeps_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Not those that the tests share.
-    monkeypatch.setattr("rag_core.services.models.load_embedder", load_embedder)
+    monkeypatch.setattr("rag_core.runtime.models.load_embedder", load_embedder)
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         assert engine.search(ASK_BUDGET).gate.answerable

@@ -13,7 +13,7 @@ from rag_core.engine import Engine
 from tests.attacks import HIDDEN, HIDDEN_ORDER
 from tests.contract.servers import ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, BUDGET, opened
-from tests.unit.extraction.pdfs import make
+from tests.unit.parsing.pdfs import make
 
 
 def add_bridge(engine: Engine, folder: Path) -> str:

@@ -13,13 +13,14 @@ from sqlalchemy import update
 
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
-from rag_core.index import DenseIndex, WordIndex
-from rag_core.services import indexing
-from rag_core.services.indexing import Indexer
-from rag_core.services.removal import Removal
-from rag_core.services.work import Work
+from rag_core.index.dense import DenseIndex
+from rag_core.index.words import WordIndex
+from rag_core.indexing import queue
+from rag_core.indexing.queue import Indexer
+from rag_core.indexing.removal import Removal
+from rag_core.indexing.task import Work
+from rag_core.store.documents import Library
 from rag_core.store.jobs import JobStore
-from rag_core.store.library import Library
 from rag_core.store.schema import generations
 from rag_core.types import DocumentStatus, Job, JobState
 from tests.conftest import make_pdf
@@ -364,7 +365,7 @@ def test_a_former_index_that_a_store_keeps_is_removed_later(
         job = reindexed(engine, chunk_tokens=40)
     assert (job.state, job.reason) == (JobState.DONE, "")
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     while engine._stores.library.generations("retired"):
         time.sleep(0.01)
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
@@ -382,7 +383,7 @@ def test_a_rebuild_that_fails_as_its_store_is_away_ends_and_leaves_nothing(
         job = reindexed(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
     assert "on fire" in job.reason
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     while engine._stores.library.generations("building"):
         time.sleep(0.01)
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]

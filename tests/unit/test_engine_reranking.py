@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import PairScorer, bundled
+from rag_core.embedding import bundled
+from rag_core.embedding.sentence_transformer import PairScorer
 from rag_core.engine import Engine
 from rag_core.errors import RerankerMissing
 from rag_core.types import Configuration, Evaluation, Evidence, Stage
@@ -23,7 +24,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def two_chunks_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.services.ranking.CROSS_ENCODER_CHUNKS", 2)
+    monkeypatch.setattr("rag_core.retrieval.ranking.CROSS_ENCODER_CHUNKS", 2)
 
 
 @pytest.fixture(scope="module")

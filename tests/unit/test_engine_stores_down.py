@@ -20,11 +20,12 @@ from sqlalchemy import event
 
 from rag_core.engine import Engine
 from rag_core.errors import DataFolderUnwritable, StoreUnavailable, UnknownDocument
-from rag_core.index import DenseIndex, WordIndex
-from rag_core.services import indexing, upkeep
+from rag_core.index.dense import DenseIndex
+from rag_core.index.words import WordIndex
+from rag_core.indexing import queue, recovery
 from rag_core.store import database
+from rag_core.store.documents import Library
 from rag_core.store.files import FileStore, sha256_of
-from rag_core.store.library import Library
 from rag_core.types import DocumentStatus, JobState, Status
 from tests.conftest import make_pdf
 from tests.unit.engines import (
@@ -192,7 +193,7 @@ def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be
             if statement.startswith("INSERT INTO pages"):
                 tries.append(statement)
                 raise sqlite3.OperationalError("database or disk is full")
-            if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < indexing.MOST_TRIES:
+            if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MOST_TRIES:
                 endings.append(statement)
                 raise sqlite3.OperationalError("database or disk is full")
 
@@ -202,7 +203,7 @@ def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be
         assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
         assert job.reason.startswith("Given up after 3 tries. The disk that holds")
         assert "free some space" in job.reason
-        assert len(tries) == indexing.MOST_TRIES
+        assert len(tries) == queue.MOST_TRIES
         (document,) = engine.documents()
         assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
         assert engine.wait([engine.retry(document.document_id).job_id])[0].result is DocumentStatus.INDEXED
@@ -372,7 +373,7 @@ DELETING = [(DenseIndex, "delete"), (WordIndex, "delete"), (FileStore, "delete")
 def test_a_deletion_that_a_store_cuts_off_is_told_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", float("inf"))
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", float("inf"))
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         gone = indexed(engine, "gone.pdf", COPPER)
@@ -399,7 +400,7 @@ def test_a_deletion_that_a_store_cuts_off_is_told_and_can_be_repeated(
 def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     gone = indexed(engine, "gone.pdf", COPPER)
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
@@ -416,7 +417,7 @@ def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
 def test_a_document_whose_deletion_a_store_cuts_off_during_a_rebuild_stays_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hold: Hold, cancelled: bool
 ) -> None:
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         gone = indexed(engine, "gone.pdf", COPPER)
@@ -447,7 +448,7 @@ def test_a_document_whose_deletion_a_store_cuts_off_during_a_rebuild_stays_delet
 def test_a_replacement_is_searched_though_a_store_keeps_what_it_replaced(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", float("inf"))
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", float("inf"))
     indexed(engine, "a.pdf", BUDGET)
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
@@ -455,7 +456,7 @@ def test_a_replacement_is_searched_though_a_store_keeps_what_it_replaced(
     assert names_found(engine, ASK_COPPER) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
     assert list(engine.status().problems) == []
-    monkeypatch.setattr(indexing, "REMOVE_EVERY_S", 0.0)
+    monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     while engine._stores.library.hidden_versions():
         time.sleep(0.01)
     assert_in_agreement(engine)
@@ -473,7 +474,7 @@ def test_a_deletion_under_way_is_no_problem(engine: Engine) -> None:
 
 
 def test_ended_work_is_forgotten_beyond_the_latest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "KEPT_JOBS", 3)
+    monkeypatch.setattr(recovery, "KEPT_JOBS", 3)
     with opened(tmp_path / "data") as engine:
         for number in range(6):
             engine.add(f"{number}.pdf", b"no pdf")

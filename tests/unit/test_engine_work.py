@@ -15,14 +15,15 @@ from sqlalchemy import insert
 
 from rag_core.engine import LONGEST_LOOK_AWAY_S, Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
-from rag_core.extraction import Extractor
-from rag_core.index import DenseIndex, WordIndex
+from rag_core.index.dense import DenseIndex
+from rag_core.index.embeddings import VectorStore
+from rag_core.index.words import WordIndex
+from rag_core.parsing import Extractor
 from rag_core.store.conversations import ConversationStore
+from rag_core.store.documents import Library
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
-from rag_core.store.library import Library
 from rag_core.store.schema import documents, versions
-from rag_core.store.vectors import VectorStore
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
 from tests.unit.engines import (

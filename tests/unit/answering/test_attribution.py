@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.answering.attribution import attribute_claims
-from rag_core.answering.verification import Verified
-from rag_core.embedding import BundledEmbedder
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.types import FloatArray, IntArray, Passage
+from rag_core.verification.attribution import attribute_claims
+from rag_core.verification.verifier import Verified
 
 QUESTION = "What does the Zanzibar bridge cost?"
 TEXTS = (

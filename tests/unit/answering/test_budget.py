@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.answering.budget import count_tokens, fit, newest_exchanges
-from rag_core.answering.prompt import build_messages
 from rag_core.errors import GeneratorError
+from rag_core.llm.context_budget import count_tokens, fit, newest_exchanges
+from rag_core.llm.prompts import build_messages
 from rag_core.types import PAGE_BREAK
 from tests.unit.answering.samples import message, over_two_pages, passage
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.exchange import exchanged
+from rag_core.followups.ellipsis import exchanged
 
 OFFICER = "Who is the Chief Executive Officer of Delmar Motors?"
 CONTRACT = "When may the Client terminate the Agreement?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.expected import Kind, expected, holds, wanting
+from rag_core.reading.answer_types import Kind, expected, holds, wanting
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.prompt import build_messages, passage_block
+from rag_core.llm.prompts import build_messages, passage_block
 from rag_core.text.injection import LEFT_OUT, instruction_spans, reads_like_instructions
 from tests.attacks import HARMLESS, INSTRUCTIONS, RENDERED
 from tests.unit.answering.samples import passage

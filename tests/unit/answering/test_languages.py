@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from rag_core.answering.verification import verify
 from rag_core.text.annotated import Reading, opposites
 from rag_core.text.languages import INTERJECTION, OPPOSITES, differ, language_of
+from rag_core.verification.verifier import verify
 from tests.unit.answering.samples import passage
 
 

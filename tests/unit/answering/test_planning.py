@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag_core.answering.planning import LONGEST_QUERY, Part, hypothesis, missing, parts, sub_queries
+from rag_core.llm.query_planning import LONGEST_QUERY, Part, hypothesis, missing, parts, sub_queries
 from rag_core.types import Passage
 
 QUESTION = "What is the budget of the Zanzibar bridge?"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.polarity import is_polar
+from rag_core.gate.yes_no_questions import is_polar
 
 
 @pytest.mark.parametrize(

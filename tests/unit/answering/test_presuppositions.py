@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.presuppositions import is_foreign, strange, unmet
+from rag_core.gate.presuppositions import is_foreign, strange, unmet
 
 PASSAGE = (
     "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.pricing import usage_of
+from rag_core.llm.pricing import usage_of
 from rag_core.settings import Settings
 from rag_core.types import Usage
 

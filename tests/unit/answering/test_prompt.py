@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.prompt import (
-    NO_ANSWER,
-    build_messages,
-    in_prompt_order,
-    is_refusal,
-    neutralise,
-    passage_block,
-)
+from rag_core.llm.prompts import NO_ANSWER, build_messages, in_prompt_order, is_refusal, neutralise, passage_block
 from tests.unit.answering.samples import message, passage
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_core.answering.reader import MAX_SENTENCES, Evidence, read
+from rag_core.reading.reader import MAX_SENTENCES, Evidence, read
 from rag_core.types import PAGE_BREAK, Passage, Question
 
 DIMENSION = 400

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.prompt import NO_ANSWER
-from rag_core.answering.refusals import begins_open, leaves_open
+from rag_core.llm.prompts import NO_ANSWER
+from rag_core.verification.refusals import begins_open, leaves_open
 
 
 @pytest.mark.parametrize(

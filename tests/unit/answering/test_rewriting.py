@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.dependence import Kind, find_reference, is_anchored
-from rag_core.answering.rewriting import Turn, rewrite, turns_of
+from rag_core.followups.anaphora import Kind, find_reference, is_anchored
+from rag_core.followups.rewriting import Turn, rewrite, turns_of
 from rag_core.text.noun_phrases import names, noun_phrases
 from rag_core.types import Answer, AnswerState, Gate, Message
 

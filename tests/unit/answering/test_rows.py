@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.answering.rows import MOST_ROWS, read_rows
+from rag_core.finance.statement_rows import MOST_ROWS, read_rows
 from tests.unit.answering.samples import passage
 
 SHEET = """\

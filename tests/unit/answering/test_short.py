@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.short import short_answer
+from rag_core.reading.short_answers import short_answer
 
 
 @pytest.mark.parametrize(

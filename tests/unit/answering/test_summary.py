@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.summary import (
+from rag_core.llm.summary import (
     MOST_NOTES,
     Checking,
     condensing,

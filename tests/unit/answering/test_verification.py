@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.verification import NOT_CITED, NOT_SAID, Verified, quoted, verify
 from rag_core.types import Citation, Passage
+from rag_core.verification.verifier import NOT_CITED, NOT_SAID, Verified, quoted, verify
 from tests.unit.answering.samples import over_two_pages, passage
 
 CAPEX = passage(1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021.")

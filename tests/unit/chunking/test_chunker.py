@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rag_core.chunking import Chunker, ChunkRule
-from rag_core.chunking.chunker import DOCUMENT_TOKENS
-from rag_core.embedding import BundledEmbedder
+from rag_core.chunking.chunker import DOCUMENT_TOKENS, Chunker, ChunkRule
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.errors import SettingsError
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.chunking import Chunker, ChunkRule
-from rag_core.chunking.tables import tables
-from rag_core.embedding import BundledEmbedder
+from rag_core.chunking.chunker import Chunker, ChunkRule
+from rag_core.chunking.table_heads import tables
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.types import ChunkSpan, Page, WordBoxes
 from tests.unit.chunking.test_chunker import words
-from tests.unit.extraction.pdfs import make, read
+from tests.unit.parsing.pdfs import make, read
 
 ITEMS = ["bridges", "canals", "tolls", "locks", "ferries", "piers", "quays", "cranes", "dredgers"]
 ROWS = [(f"Item {name} of the year", f"1,{n}04", f"({n})", f"3,{n}17") for n, name in enumerate(ITEMS, 1)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.chunking import document_of, title
-from rag_core.chunking.titles import COVER_CHARACTERS, LONGEST, document_label
+from rag_core.chunking.document_titles import COVER_CHARACTERS, LONGEST, document_label, document_of, title
 from rag_core.types import Page, PageState
 
 COVER = """UNITED STATES

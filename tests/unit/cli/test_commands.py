@@ -18,7 +18,7 @@ from rag_core.cli import app as cli
 from rag_core.cli import console
 from rag_core.cli.sources import sources
 from rag_core.errors import StoreUnavailable
-from rag_core.services.removal import Removal
+from rag_core.indexing.removal import Removal
 from rag_core.types import DeleteReceipt
 from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_core.embedding import Answerability, answerability, bundled
+from rag_core.embedding import answerability, bundled
+from rag_core.embedding.answerability import Answerability
 from rag_core.embedding.transformer import FILES
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 

@@ -9,7 +9,10 @@ import numpy as np
 import openvino
 import pytest
 
-from rag_core.embedding import BundledEmbedder, Embedder, SentenceTransformerEmbedder, bundled, load_embedder
+from rag_core.embedding import bundled, load_embedder
+from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.embedding.embedder import Embedder
+from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 

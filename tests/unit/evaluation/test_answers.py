@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.evaluation.answers import contains_answer, exact_match, normalised, token_f1, without_markers
+from rag_core.evaluation.answer_metrics import contains_answer, exact_match, normalised, token_f1, without_markers
 
 
 def test_normalisation() -> None:

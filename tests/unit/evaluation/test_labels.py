@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rag_core.errors import LabelError
-from rag_core.evaluation.labels import parse_labels
+from rag_core.evaluation.label_files import parse_labels
 from rag_core.types import Evidence, Label, LabelKind
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.evaluation.refusals import advise_threshold, questions_needed, risk_coverage, upper_bound
+from rag_core.evaluation.thresholds import advise_threshold, questions_needed, risk_coverage, upper_bound
 from rag_core.types import RiskPoint
 
 SCORES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)

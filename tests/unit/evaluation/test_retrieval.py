@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rag_core.evaluation.retrieval import RECALL_LEVELS, first_rank, interpolated, ranked_pages, retrieval_values
+from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, first_rank, interpolated, ranked_pages, retrieval_values
 from rag_core.types import PageKey
 
 

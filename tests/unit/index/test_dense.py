@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_core.errors import StoreUnavailable
-from rag_core.index import DenseIndex, open_chroma
+from rag_core.index.dense import DenseIndex, open_chroma
 
 
 def test_nothing_that_was_in_memory_before_is_written_to_the_disk(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from rag_core.index import STOPWORDS, WordIndex, words
-from rag_core.index.words import MAX_TERMS, terms
+from rag_core.index import words
+from rag_core.index.words import MAX_TERMS, STOPWORDS, WordIndex, terms
 from rag_core.types import Question
 
 TEXTS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_core.errors import StoreUnavailable
-from rag_core.retrieval import Begun
+from rag_core.retrieval.begun import Begun
 from rag_core.types import Hit, Question
 
 QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from rag_core.retrieval import Financials, Pipeline, Timer, lookup
-from rag_core.retrieval.financials import MOST, MOST_FOR_A_CAUSE, Lookup, Statement
+from rag_core.finance.measures import MOST, MOST_FOR_A_CAUSE, Financials, Lookup, Statement, lookup
+from rag_core.retrieval.pipeline import Pipeline, Timer
 from rag_core.types import Question
 from tests.unit.retrieval.test_pipeline import Fixed
 

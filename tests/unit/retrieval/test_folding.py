@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rag_core.retrieval import fold
+from rag_core.retrieval.near_duplicates import fold
 
 WORDS = " ".join(f"{letter}{other}" for letter in "abcdefghij" for other in "klmnopqrstuv")  # 120 words
 

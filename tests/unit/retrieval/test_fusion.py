@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval import reciprocal_rank_fusion
+from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.types import Hit
 
 

@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from rag_core.embedding import BundledEmbedder
-from rag_core.retrieval import calibration, decide
-from rag_core.retrieval.gate import SUREST, log_odds
+from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.gate.calibration import SUREST, calibration, decide, log_odds
 from rag_core.types import Gate, Passage
 
 

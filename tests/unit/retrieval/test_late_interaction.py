@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from rag_core.embedding import BundledEmbedder
+from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import quantize
-from rag_core.retrieval import looked_for, max_sim, similarities, token_weights, topic_similarity
 from rag_core.retrieval.late_interaction import (
     BESIDE_WEIGHTS,
     MOST_TOKENS,
     SENTENCE_WEIGHT,
     STOPWORD_FACTOR,
     late_interaction,
+    looked_for,
+    max_sim,
+    similarities,
+    token_weights,
+    topic_similarity,
 )
 from rag_core.types import ChunkVectors, Question
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval import NAMED, Ranking, named_first
+from rag_core.retrieval.pipeline import Ranking
+from rag_core.retrieval.reordering import NAMED, named_first
 from rag_core.text.names import named, uncapitalised
 
 SCORES = {"rerank": {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}}

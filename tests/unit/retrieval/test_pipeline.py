@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rag_core.retrieval import Pipeline, Timer
+from rag_core.retrieval.pipeline import Pipeline, Timer
 from rag_core.types import Hit, Question, RankBy
 
 QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rag_core.retrieval.weights import HALF_LIFE_DAYS, evidence_mass, freshness, softmax, weigh
+from rag_core.retrieval.passage_weights import HALF_LIFE_DAYS, evidence_mass, freshness, softmax, weigh
 from rag_core.types import Candidate, EvidenceCase, EvidenceMass, Weighed, Weighting
 
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from rag_core.errors import StoreUnavailable
-from rag_core.services.chunkrows import ChunkRows
-from rag_core.store.library import Library
+from rag_core.retrieval.chunk_rows import ChunkRows
+from rag_core.store.documents import Library
 
 
 class Shelf:

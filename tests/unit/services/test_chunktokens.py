@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.services.chunktokens import ChunkTokens
-from rag_core.store.vectors import VectorStore
+from rag_core.index.embeddings import VectorStore
+from rag_core.retrieval.chunk_tokens import ChunkTokens
 from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.answering.rewriter import Rewriter
 from rag_core.engine import Engine
-from rag_core.store.codec import answer_from_json, answer_to_json
+from rag_core.llm.rewriter import Rewriter
+from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import AnswerState, Message, Stage, Usage
 from tests.contract.servers import ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed, opened

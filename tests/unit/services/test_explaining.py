@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from rag_core.answering.explain import candidates
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.retrieval.late_interaction import MOST_TOKENS
-from rag_core.services.explaining import candidates
 from rag_core.types import Configuration, Weighting
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
 

@@ -12,9 +12,9 @@ import pypdf
 import pytest
 from markdown_it import MarkdownIt
 
+from rag_core.answering.export import REMOVED, markdown, pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
-from rag_core.services.exporting import REMOVED, markdown, pdf
 from rag_core.types import Answer, AnswerState, Citation, Conversation, Gate, Message, Passage, Statement
 from tests.unit.engines import ASK_BUDGET, BUDGET, indexed, opened, settings_in
 

@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError, StoreUnavailable
-from rag_core.services.generators import Generators
+from rag_core.runtime.language_models import Generators
 from rag_core.store.usage import UsageStore
 from rag_core.types import AnswerState
 from tests.contract.servers import ScriptedEndpoint, complete

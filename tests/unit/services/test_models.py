@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.errors import EmbedderMissing, RerankerMissing
-from rag_core.services.models import Models
+from rag_core.runtime.models import Models
 from rag_core.settings import BUNDLED_EMBEDDER, load_settings
 
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from rag_core.answering.generator import OpenAIGenerator
+from rag_core.answering.call_budget import Gathered, Spending
 from rag_core.errors import CallLimit, GeneratorUnavailable
-from rag_core.services.spending import Gathered, Spending
+from rag_core.llm.generator import OpenAIGenerator
 from rag_core.settings import Settings
 from tests.contract.servers import Play, ScriptedEndpoint, complete
 

@@ -11,7 +11,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, SettingsError
-from rag_core.store.codec import answer_from_json, answer_to_json
+from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, AnswerState, Configuration, SearchResult, Stage, Strategy
 from tests.contract.servers import Play, ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed, opened

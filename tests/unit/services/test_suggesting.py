@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.answering.suggestions import topics
 from rag_core.engine import Engine
-from rag_core.services.suggesting import topics
 from rag_core.types import Answer, Passage, SearchResult
 from tests.unit.engines import indexed, opened
 

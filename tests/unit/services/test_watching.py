@@ -14,7 +14,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError, StoreUnavailable
-from rag_core.services.removal import Removal
+from rag_core.indexing.removal import Removal
 from rag_core.store.watches import WatchStore
 from rag_core.types import DeleteReceipt
 from tests.conftest import make_pdf

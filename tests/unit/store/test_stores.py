@@ -12,12 +12,12 @@ import pytest
 from sqlalchemy import insert, text
 
 from rag_core.errors import StoreUnavailable, UnknownDocument
-from rag_core.index import WordIndex
+from rag_core.index.embeddings import VectorStore
+from rag_core.index.words import WordIndex
 from rag_core.store.database import Database, batches, now
+from rag_core.store.documents import Library
 from rag_core.store.jobs import JobStore
-from rag_core.store.library import Library
 from rag_core.store.schema import preferences
-from rag_core.store.vectors import VectorStore
 from rag_core.types import ChunkSpan, DocumentStatus, Embedding, Fingerprint, JobState, Page, PageState
 
 PRINT = Fingerprint("e", "w", 4, 2, "none", 200, 0.2, "x", "p")

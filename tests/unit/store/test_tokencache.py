@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_core.store.tokencache import TokenCache
+from rag_core.index.token_cache import TokenCache
 from rag_core.types import ChunkVectors
 
 # Of ten tokens: 40 numbers of a byte, ten scales of four bytes and a place of four.

@@ -1,0 +1,67 @@
+"""What the making of an answer takes and leaves: calls to a language model, steps, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rag_core.errors import CallLimit
+from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
+from rag_core.llm.generator import OpenAIGenerator
+from rag_core.settings import Settings
+from rag_core.types import Usage
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What the making of an answer brings beside its text."""
+
+    notices: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+
+class Spending:
+    """Calls that a strategy makes for one question, within the limits of the settings.
+
+    Parameters
+    ----------
+    settings : Settings
+    generator : OpenAIGenerator
+    gathered : Gathered
+        Its ``usage`` grows with each call.
+    """
+
+    def __init__(self, settings: Settings, generator: OpenAIGenerator, gathered: Gathered) -> None:
+        self._settings = settings
+        self._generator = generator
+        self._gathered = gathered
+        self._calls = 0
+        self._tokens = 0
+
+    def complete(self, messages: Sequence[dict[str, str]]) -> str:
+        """The model's whole reply.
+
+        Raises
+        ------
+        CallLimit
+            It would be one call too many, or could take more tokens than are left. Nothing was sent.
+        GeneratorError
+        """
+        settings = self._settings
+        prompt = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
+        if self._calls >= settings.strategy_calls:
+            raise CallLimit(
+                f"RAG_STRATEGY_CALLS={settings.strategy_calls} allows no further call to the model. Raise it to let "
+                "the strategy go on."
+            )
+        if self._tokens + prompt + settings.openai_answer_tokens > settings.strategy_tokens:
+            raise CallLimit(
+                f"Another call to the model could take more than the {settings.strategy_tokens:,} tokens that "
+                "RAG_STRATEGY_TOKENS allows. Raise it to let the strategy go on."
+            )
+        self._calls += 1
+        reply = self._generator.complete(messages)
+        self._gathered.usage += reply.usage
+        self._tokens += reply.usage.input_tokens + reply.usage.output_tokens
+        return reply.text

@@ -1,0 +1,121 @@
+"""One question opened up: what each stage found, and which words made a score."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from rag_core.answering.search import Searching
+from rag_core.errors import UnknownDocument
+from rag_core.index.words import STOPWORDS
+from rag_core.retrieval.chunk_tokens import ChunkTokens
+from rag_core.retrieval.late_interaction import late_interaction, looked_for, max_sim, similarities, token_weights
+from rag_core.retrieval.passages import passage_of
+from rag_core.retrieval.pipeline import Timer
+from rag_core.retrieval.queries import AS_SET
+from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.stores import Stores
+from rag_core.types import (
+    Candidate,
+    Configuration,
+    Explanation,
+    Hit,
+    Scope,
+    StageRanking,
+    TokenMatch,
+    TokenMatches,
+    embedded_text,
+)
+
+# The score that passages are weighed by.
+WEIGHED_BY = "rerank"
+
+
+class Explaining:
+    """Shows how passages were found and scored, with the very parts that find and score them.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : Generations
+    searching : Searching
+    """
+
+    def __init__(self, stores: Stores, generations: Generations, searching: Searching) -> None:
+        self._stores = stores
+        self._generations = generations
+        self._searching = searching
+
+    def explain(self, text: str, scope: Scope, configuration: Configuration = AS_SET) -> Explanation:
+        """See `Engine.explain`."""
+        found = self._searching.search(self._searching.query(text, scope, configuration=configuration), Timer())
+        rows, scores = found.ranked.rows, found.ranked.ranking.scores
+        order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
+        judged = {one.chunk_id: one for one in found.result.passages}
+        passages = tuple(
+            judged.get(str(one)) or passage_of(rank, rows[one], scores) for rank, one in enumerate(order, 1)
+        )
+        # A ranking's scores are in the order of the stage that gave them.
+        stages = tuple(
+            StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in rows))
+            for name, by_chunk in scores.items()
+            if by_chunk
+        )
+        result = found.result
+        added_at = {
+            one.document_id: one.added_at
+            for one in self._stores.library.documents(sorted({passage.document_id for passage in passages}))
+        }
+        return Explanation(
+            question=result.question,
+            passages=passages,
+            stages=stages,
+            gate=result.gate,
+            timings_ms=result.timings_ms,
+            notices=result.notices,
+            added_at=added_at,
+        )
+
+    def token_matches(self, text: str, chunk_id: str) -> TokenMatches:
+        """See `Engine.token_matches`."""
+        generation = self._generations.active()
+        question = generation.embedder.embed_question(self._searching.checked(text))
+        row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
+        if row is None:
+            raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
+        tokens = ChunkTokens(self._stores, generation)
+        embedded = embedded_text(row.prefix, row.text)
+        start = len(embedded) - len(row.text)
+        chunk = tokens.vectors([row.id]).get(row.id)
+        if chunk is None or not len(chunk.scales) or not len(question.tokens):
+            return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
+        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
+        places = looked_for(weights)
+        near = similarities(question.tokens[places], vectors)
+        best = near.argmax(axis=1)
+        spans = generation.embedder.offsets([embedded])[0][best]
+        rows = zip(question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
+        return TokenMatches(
+            question=question.text,
+            text=embedded,
+            text_start=start,
+            matches=tuple(
+                TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
+                for own, weight, similarity, its in rows
+            ),
+            whole=max_sim(near, weights[places]),
+            score=float(late_interaction(question.tokens, [chunk], weights)[0]),
+        )
+
+
+def candidates(explanation: Explanation, now: datetime | None = None) -> list[Candidate]:
+    """The passages of an explanation that can be weighed, with their documents' ages."""
+    moment = now or datetime.now(UTC)
+    ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
+    return [
+        Candidate(passage.chunk_id, score, ages[passage.document_id])
+        for passage in explanation.passages
+        if (score := passage.scores.get(WEIGHED_BY)) is not None and passage.document_id in ages
+    ]

@@ -1,0 +1,108 @@
+"""Questions that the documents answer as well, offered after an answer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rag_core.answering.search import Searching
+from rag_core.retrieval.pipeline import Timer
+from rag_core.text.grammar import FUNCTION_WORDS
+from rag_core.text.noun_phrases import Phrase, content, names
+from rag_core.text.numbers import MONTHS
+from rag_core.types import Answer, AnswerState, Passage, Scope
+
+MOST = 3
+# Each try is a search, which the reader waits for.
+MOST_TRIES = 6
+HEADING_WORDS = 8
+# A name said once may be a passing one; a reader learns little from asking about it.
+TIMES_NAMED = 2
+
+# "Acme, Inc. Balance Sheet": what the comma leaves of such a title names nothing.
+_LEGAL_FORMS = frozenset("inc corp corporation co ltd limited llc plc".split())
+_WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
+_LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
+
+
+def follow_ups(searching: Searching, answer: Answer, scope: Scope) -> tuple[str, ...]:
+    """Up to three questions about what the passages that pass the gate speak of beside the answer.
+
+    They are asked about headings of those passages and about names that recur in them, and each was
+    tried: its search passes the gate, with a passage on that very thing in front.
+    """
+    if answer.state is not AnswerState.ANSWERED or answer.stopped:
+        return ()
+    known = {word.lower() for word in content(f"{answer.question} {answer.rewritten}")}
+    good: list[str] = []
+    fitting = [one for one in answer.passages if searching.quotes_gate([one]).answerable]
+    for tries, (topic, question) in enumerate(topics(fitting, known)):
+        if len(good) == MOST or tries == MOST_TRIES:
+            break
+        found = searching.search(searching.query(question, scope), Timer()).result
+        if searching.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
+            good.append(question)
+    return tuple(good)
+
+
+def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, str]]:
+    """Headings, then recurring names, each once, that say something which was not asked, with a question.
+
+    The question has stop words alone beside the topic, so that it is the topic that is searched for.
+    """
+    known = known | {word.lower() for passage in passages for word in content(re.sub(r"[._]", " ", passage.document))}
+    told: set[str] = set()
+    forms = [(topic, f"What is in “{topic}”?") for topic in _headings(passages)]
+    forms += [(topic, f"Who or what is {topic}?") for topic in _recurring([one.text for one in passages])]
+    for topic, question in forms:
+        words = {word.lower() for word in content(topic)}
+        if not words or words <= known or words <= told or len(topic.split()) > HEADING_WORDS:
+            continue
+        told |= words
+        yield topic, question
+
+
+def _headings(passages: Sequence[Passage]) -> list[str]:
+    """The passages' own headings; "Overview", "In millions" and "Part II" say nothing to go on with."""
+    headings = (" ".join(passage.heading.split(" › ")[-1].split()).strip(" .:") for passage in passages)
+    return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content(one)) > 1]
+
+
+def _recurring(texts: Sequence[str]) -> list[str]:
+    """Names that are said more than once, full ones first: they say more than "Lenin" or "NSF"."""
+    common = {word for text in texts for word in content(text) if word.islower()}
+    said = (" ".join(one.text.split()) for text in texts for one in names(text) if _names_something(text, one))
+    times = Counter(name for name in said if _has_a_word(name) and not _begins_with_legal_form(name))
+    recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
+    recurring = [name for name in recurring if not {word.lower() for word in content(name)} <= common]
+    return sorted(recurring, key=lambda name: len(content(name)) == 1)
+
+
+def _names_something(text: str, name: Phrase) -> bool:
+    """Whether a capital means a name, and the name of one thing: it always does in one of several words.
+
+    A single word has a capital also at a sentence's start, as a term or a people after its article ("the
+    Company", "the Canadians"), as an adjective before its noun ("British troops"), and as a month.
+    """
+    if len(content(name.text)) > 1:
+        return True
+    if " " in name.text or name.text.lower() in MONTHS:
+        return False
+    within = _WITHIN_SENTENCE.search(text, 0, name.start)
+    following = _LOWER_CASE.match(text, name.end)
+    return within is not None and (following is None or following[1] in FUNCTION_WORDS)
+
+
+def _has_a_word(name: str) -> bool:
+    """Whether it is more than the sign of a formula."""
+    return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content(name))
+
+
+def _begins_with_legal_form(name: str) -> bool:
+    return name.split()[0].rstrip(".,").lower() in _LEGAL_FORMS
+
+
+def _is_about(passage: Passage, topic: str) -> bool:
+    said = f"{passage.heading} {passage.text}".lower()
+    return all(word.lower() in said for word in content(topic))

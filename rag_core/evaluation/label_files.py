@@ -1,0 +1,182 @@
+"""Labelled questions in JSON lines or CSV: what answers each, or that nothing does."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from rag_core.errors import LabelError
+from rag_core.types import Evidence, Label, LabelKind
+
+NO_ANSWER = "no answer"
+# Between the answers in one cell of a CSV file.
+SEPARATOR = "|"
+# Between the cells.
+DELIMITERS = (",", ";", "\t")
+
+Row = Mapping[str, Any]
+
+
+def parse_labels(name: str, data: bytes) -> list[Label]:
+    """Read a file of labelled questions.
+
+    A row holds ``question`` and what answers it: ``document`` with ``page_index`` (from 0), ``page``
+    (as printed) or ``quote`` (words that stand on the page); ``answers`` or ``answer``; or
+    ``kind`` (``answerable``, ``no answer``, ``off-corpus``, ``adversarial``). In JSON lines,
+    ``evidence`` may list several pages, each an object with the same keys; in CSV, ``|`` stands
+    between several answers. An ``id`` names a question across files and runs.
+
+    Parameters
+    ----------
+    name : str
+        The file's name; ``.csv`` is read as CSV with a header, anything else as JSON lines. Cells are
+        parted by commas, semicolons or tabs, whichever the header has most of.
+    data : bytes
+        UTF-8, with or without a byte order mark.
+
+    Raises
+    ------
+    LabelError
+        The message names the file and the line.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise LabelError(f"{name} is not UTF-8 text. Save it as UTF-8.") from None
+    rows = _csv_rows(name, text) if PurePath(name).suffix.lower() == ".csv" else _json_rows(name, text)
+    labels = [_label(row, where) for row, where in rows]
+    if not labels:
+        raise LabelError(f"{name} holds no labelled question. Give one JSON object a line, or CSV with a header.")
+    seen: dict[str, str] = {}
+    for label in labels:
+        if label.label_id in seen:
+            raise LabelError(f"{label.where}: the same question stands in {seen[label.label_id]}. Remove one of them.")
+        seen[label.label_id] = label.where
+    return labels
+
+
+def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
+    # Split at line feeds alone: JSON may hold other line ends as they are.
+    for number, line in enumerate(text.split("\n"), 1):
+        where = f"{name}, line {number}"
+        if not line.strip():
+            continue
+        try:
+            # Half surrogate pairs come out of broken JSON; no file and no page takes them.
+            row = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError) as error:
+            raise LabelError(f"{where} is not JSON ({error}). Give one JSON object a line.") from None
+        if not isinstance(row, dict):
+            raise LabelError(f"{where} is not a JSON object. Give one JSON object a line.")
+        yield row, where
+
+
+def _csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
+    header = io.StringIO(text, newline=None).readline()
+    # Spreadsheets write semicolons where the comma is for decimals.
+    delimiter = max(DELIMITERS, key=header.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    try:
+        reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or []]
+        if "question" not in reader.fieldnames:
+            raise LabelError(f'{name}, line 1 has no column "question". Put the columns\' names on the first line.')
+        for row in reader:
+            where = f"{name}, line {reader.line_num}"
+            if None in row:
+                raise LabelError(
+                    f"{where} has more cells than the first line. Put quotes around cells that hold {delimiter!r}."
+                )
+            cells: dict[str, Any] = {key: value.strip() for key, value in row.items() if value and value.strip()}
+            if "answers" in cells:
+                cells["answers"] = [one.strip() for one in cells["answers"].split(SEPARATOR) if one.strip()]
+            if cells:
+                yield cells, where
+    except csv.Error as error:
+        raise LabelError(f"{name}, line {reader.line_num} is not CSV ({error}).") from None
+
+
+def _label(row: Row, where: str) -> Label:
+    question = row.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise LabelError(f'{where} has no "question". Add the text that is to be asked.')
+    answers = _answers(row, where)
+    evidence = tuple(_all_evidence(row, where))
+    kind = _kind(row, where, answers)
+    if kind is not LabelKind.ANSWERABLE:
+        answers = ()
+    elif not answers and not evidence:
+        raise LabelError(
+            f'{where} says neither which page nor which words answer the question. Add "document" with "page_index", '
+            f'"page" or "quote", or "answers"; or "kind": "{NO_ANSWER}" where the documents do not answer it.'
+        )
+    return Label(
+        label_id=str(row.get("id") or _fingerprint(question, evidence)),
+        question=question.strip(),
+        kind=kind,
+        evidence=evidence if kind is LabelKind.ANSWERABLE else (),
+        answers=answers,
+        where=where,
+    )
+
+
+def _fingerprint(question: str, evidence: Sequence[Evidence]) -> str:
+    """An id for a label that has none: the same for the same question and evidence."""
+    content = json.dumps([question, [(one.document, one.page_index, one.page, one.quote) for one in evidence]])
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _kind(row: Row, where: str, answers: Sequence[str]) -> LabelKind:
+    given = row.get("kind")
+    if given is None:
+        return LabelKind.NO_ANSWER if [one.casefold() for one in answers] == [NO_ANSWER] else LabelKind.ANSWERABLE
+    try:
+        return LabelKind(given)
+    except ValueError:
+        known = ", ".join(kind.value for kind in LabelKind)
+        raise LabelError(f'{where}: "kind" is {json.dumps(given)}; it may be {known}.') from None
+
+
+def _answers(row: Row, where: str) -> tuple[str, ...]:
+    found = row.get("answers")
+    if found is None:
+        found = row.get("answer")
+    listed = [found] if isinstance(found, str) else [] if found is None else found
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise LabelError(f'{where}: "answers" is neither a text nor a list of texts.')
+    return tuple(one.strip() for one in listed if one.strip())
+
+
+def _all_evidence(row: Row, where: str) -> Iterator[Evidence]:
+    listed = row.get("evidence")
+    if listed is None:
+        listed = [row] if any(row.get(key) is not None for key in ("page_index", "page", "quote")) else []
+    if isinstance(listed, str):
+        listed = [{"quote": listed}]
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise LabelError(f'{where}: "evidence" is neither a quote nor a list of objects with "document" and a page.')
+    for one in listed:
+        yield _evidence({"document": row.get("document"), **one}, where)
+
+
+def _evidence(one: Row, where: str) -> Evidence:
+    document, index, page, quote = (one.get(key) for key in ("document", "page_index", "page", "quote"))
+    if not isinstance(document, str) or not document:
+        raise LabelError(f'{where} names no document. Add "document" with the name as the library lists it.')
+    if index is not None:
+        try:
+            # True and 3.7 are numbers to Python, and no pages.
+            if isinstance(index, bool) or int(index) != float(index) or int(index) < 0:
+                raise ValueError
+        except (TypeError, ValueError, OverflowError):
+            raise LabelError(f'{where}: "page_index" is {json.dumps(index)}; it counts pages from 0.') from None
+        return Evidence(document, page_index=int(index))
+    if page is not None and str(page).strip():
+        return Evidence(document, page=str(page).strip())
+    if isinstance(quote, str) and quote.strip():
+        return Evidence(document, quote=quote.strip())
+    raise LabelError(f'{where} names no page of {document}. Add "page_index" (from 0), "page" (as printed) or "quote".')

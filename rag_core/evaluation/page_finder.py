@@ -1,0 +1,89 @@
+"""From what a label says about a page to the page in the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.errors import LabelError, UnknownDocument
+from rag_core.store.documents import Library
+from rag_core.types import Evidence, Label, Page, PageKey
+
+# How many problems of a file are told at a time.
+TOLD = 5
+
+
+class EvidenceFinder:
+    """Finds the pages that labels mean; a document's pages are read once.
+
+    Parameters
+    ----------
+    library : Library
+    """
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._pages: dict[str, dict[str, list[Page]]] = {}
+
+    def find_all(self, labels: Sequence[Label]) -> list[dict[PageKey, str]]:
+        """For each label, the pages that answer and what they are called: ``report.pdf, page 12``.
+
+        A printed page number or a quote that stands on several pages of the document means each.
+
+        Raises
+        ------
+        LabelError
+            A document or page is not in the library; names the first few of all such labels.
+        """
+        found, problems = [], []
+        for label in labels:
+            try:
+                found.append({key: words for one in label.evidence for key, words in self._find(one).items()})
+            except LabelError as error:
+                problems.append(f"{label.where}: {error}")
+        if problems:
+            more = f" {len(problems) - TOLD} more labels do not fit." if len(problems) > TOLD else ""
+            raise LabelError(" ".join(problems[:TOLD]) + more)
+        return found
+
+    def _find(self, evidence: Evidence) -> dict[PageKey, str]:
+        matching = {
+            (document_id, page.page_index): f"{evidence.document}, page {page.page_label}"
+            for document_id, pages in self._of(evidence.document).items()
+            for page in pages
+            if _matches(page, evidence)
+        }
+        if not matching:
+            raise LabelError(
+                f"{evidence.document} has no page {_words(evidence)}. Correct the label, or add the document that it "
+                "was made from."
+            )
+        return matching
+
+    def _of(self, name: str) -> dict[str, list[Page]]:
+        """Pages of the documents of a name, or of the one of an id."""
+        if name not in self._pages:
+            try:
+                ids = self._library.resolve([name])
+            except UnknownDocument:
+                raise LabelError(f"{name} is not in the library. Add it, or remove the label.") from None
+            documents = self._library.documents(ids)
+            self._pages[name] = {one.document_id: self._library.pages(one.version_id) for one in documents}
+        return self._pages[name]
+
+
+def _matches(page: Page, evidence: Evidence) -> bool:
+    if evidence.page_index is not None:
+        return page.page_index == evidence.page_index
+    if evidence.page:
+        return page.page_label == evidence.page
+    return _folded(evidence.quote) in _folded(page.text)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _words(evidence: Evidence) -> str:
+    if evidence.page_index is not None:
+        return f"with page_index {evidence.page_index} (the first is 0)"
+    return f"printed {evidence.page}" if evidence.page else f"that holds “{_folded(evidence.quote)[:80]}”"

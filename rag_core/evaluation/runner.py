@@ -1,0 +1,260 @@
+"""Labelled questions asked one after another, and what comes out of it."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from rag_core.answering.ask import Asking
+from rag_core.answering.search import Searching
+from rag_core.answering.strategies import Strategies, finished
+from rag_core.errors import LabelError, QuestionError, RagError
+from rag_core.evaluation.baselines import Bm25, TfIdf
+from rag_core.evaluation.judging import judge
+from rag_core.evaluation.metrics import figures, precision_recall, risk_coverage_of
+from rag_core.evaluation.page_finder import EvidenceFinder
+from rag_core.evaluation.ranking_metrics import counted_spans, ranked_pages, retrieval_values
+from rag_core.gate.calibration import decide
+from rag_core.retrieval.pipeline import Timer
+from rag_core.retrieval.queries import Found
+from rag_core.runtime.preferences import Preferences
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.store.database import new_id, now
+from rag_core.types import (
+    Answer,
+    Baseline,
+    Configuration,
+    Evaluation,
+    EvaluationEvent,
+    EvaluationProgress,
+    EvaluationState,
+    Label,
+    PageKey,
+    Scope,
+    embedded_text,
+)
+
+log = logging.getLogger(__name__)
+
+# Passages a ranking is judged by: pages further down count as not found.
+DEPTH = 100
+
+# Asks a question: the pages found, best first, and the answer where one is wanted. The pages that answer it are
+# given along, for a copy of one counts as it does.
+Ask = Callable[[str, Collection[PageKey]], tuple[list[PageKey], Answer | None]]
+
+
+class Evaluating:
+    """Asks labelled questions, here or in the background, and keeps what came out.
+
+    Parameters
+    ----------
+    settings : Settings
+    preferences : Preferences
+    generator : callable
+        Returns who writes answers, which can be changed while the app runs.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        searching: Searching,
+        strategies: Strategies,
+        asking: Asking,
+        preferences: Preferences,
+        generator: Callable[[], str],
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._searching = searching
+        self._strategies = strategies
+        self._asking = asking
+        self._preferences = preferences
+        self._generator = generator
+
+    def run(
+        self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
+    ) -> Generator[EvaluationEvent, None, None]:
+        """See `Engine.evaluate`."""
+        if not labels:
+            raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
+        started = time.perf_counter()
+        if isinstance(configuration, Configuration):
+            # Told by name, so that it means the same when the settings are others.
+            configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
+        self._check(labels)
+        relevant = EvidenceFinder(self._stores.library).find_all(labels)
+        ask = self._asker(configuration, answers=answers)
+        threshold = self._preferences.threshold
+        if isinstance(configuration, Configuration) and configuration.threshold is not None:
+            threshold = configuration.threshold
+        rankings: dict[str, list[PageKey]] = {}
+        given: dict[str, Answer | None] = {}
+        for done, (label, pages) in enumerate(zip(labels, relevant, strict=True)):
+            yield EvaluationProgress(done, len(labels))
+            rankings[label.label_id], given[label.label_id] = ask(label.question, pages)
+        yield EvaluationProgress(len(labels), len(labels))
+        values = retrieval_values(
+            rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
+        )
+        outcomes = tuple(
+            judge(
+                label,
+                pages,
+                rankings[label.label_id],
+                values.get(label.label_id, {}),
+                given[label.label_id],
+                threshold,
+            )
+            for label, pages in zip(labels, relevant, strict=True)
+        )
+        evaluation = Evaluation(
+            evaluation_id=new_id(),
+            name=name,
+            configuration=configuration.label,
+            generator=self._generator(),
+            threshold=threshold,
+            created_at=now(),
+            seconds=time.perf_counter() - started,
+            figures=figures(outcomes),
+            outcomes=outcomes,
+            precision_recall=precision_recall(outcomes),
+            risk_coverage=risk_coverage_of(outcomes),
+        )
+        self._stores.evaluations.add(evaluation)
+        yield evaluation
+
+    def _check(self, labels: Sequence[Label]) -> None:
+        """Refuse questions that cannot be asked before any is, for nothing is kept of what was asked till then."""
+        for label in labels:
+            try:
+                self._searching.checked(label.question)
+            except QuestionError as error:
+                raise LabelError(f"{label.where}: {error}") from None
+
+    def _asker(self, configuration: Configuration | Baseline, *, answers: bool) -> Ask:
+        if isinstance(configuration, Baseline):
+            return self._baseline(configuration)
+
+        def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
+            query = self._searching.query(question, Scope(), None, configuration)
+            # What is measured is the strategy and the model: a plain search or quotes in their place would say
+            # nothing of them.
+            # Rankings do not rest on the gate, which takes longer than they do; a strategy may.
+            gated = answers or configuration.strategy != "plain"
+            query = replace(query, depth=DEPTH, strict=True, gated=gated)
+            found = finished(self._strategies.search(query, Timer()))
+            pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
+            return pages, self._asking.answer(query, _ungated(found)) if answers else None
+
+        return ask
+
+    def _baseline(self, baseline: Baseline) -> Ask:
+        """A ranker over the same chunks, with the same words put before them."""
+        library = self._stores.library
+        documents = {one.version_id: one.document_id for one in library.documents()}
+        rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
+        texts = [embedded_text(row.prefix, row.text) for row in rows]
+        ranker = TfIdf(texts) if baseline.name == "tf-idf" else Bm25(texts, baseline.k, baseline.b)
+
+        def ask(question: str, _relevant: Collection[PageKey]) -> tuple[list[PageKey], None]:
+            found = [rows[hit.chunk_id] for hit in ranker.rank(question)[:DEPTH]]
+            spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in found)
+            return ranked_pages(spans), None
+
+        return ask
+
+
+def _ungated(found: Found) -> Found:
+    """The same, to be answered below the threshold as well: other thresholds are judged by the same answers."""
+    gate = found.result.gate
+    scored = decide(found.passages, -math.inf, gate.score_name).answerable
+    return replace(found, result=replace(found.result, gate=replace(gate, answerable=scored)))
+
+
+class Background:
+    """At most one evaluation at a time, in a thread that outlives the page that began it."""
+
+    def __init__(self, evaluating: Evaluating) -> None:
+        self._evaluating = evaluating
+        self._state: EvaluationState | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+
+    def start(
+        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, *, answers: bool
+    ) -> EvaluationState:
+        """Begin; where an evaluation runs already, that one is left alone and its state given."""
+        with self._lock:
+            if self._state is not None and self._state.running:
+                return self._state
+            self._stopping.clear()
+            self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
+            self._thread = threading.Thread(
+                target=self._work, args=(labels, configurations, name, answers), name="evaluation", daemon=True
+            )
+            self._thread.start()
+            return self._state
+
+    def state(self) -> EvaluationState | None:
+        """How far it is; ``None`` before the first."""
+        return self._state
+
+    def cancel(self) -> None:
+        """Stop after the present question; nothing of the configuration under way is kept."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Stop, and wait for it."""
+        self.cancel()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _work(
+        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, answers: bool
+    ) -> None:
+        try:
+            for position, configuration in enumerate(configurations):
+                if not self._one(labels, configuration, name, answers, position * len(labels)):
+                    self._change(problem="Stopped before the end.")
+                    return
+        except RagError as error:
+            self._change(problem=str(error))
+        except Exception as error:  # a thread has nobody above it to tell
+            log.exception("evaluation")
+            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
+        finally:
+            self._change(running=False)
+
+    def _one(
+        self,
+        labels: Sequence[Label],
+        configuration: Configuration | Baseline,
+        name: str,
+        answers: bool,
+        before: int,
+    ) -> bool:
+        """Run one configuration; returns whether it came to its end."""
+        with closing(self._evaluating.run(labels, configuration, name, answers=answers)) as events:
+            for event in events:
+                if isinstance(event, Evaluation):
+                    assert self._state is not None
+                    self._change(evaluation_ids=(*self._state.evaluation_ids, event.evaluation_id))
+                    return True
+                self._change(done=before + event.done)
+                if self._stopping.is_set():
+                    return False
+        return False
+
+    def _change(self, **changes: Any) -> None:
+        assert self._state is not None
+        self._state = replace(self._state, **changes)

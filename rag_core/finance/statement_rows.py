@@ -1,0 +1,78 @@
+"""The rows of financial statements that tell the lines a measure is computed from, verbatim, each with its citation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_core.reading.clauses import is_row
+from rag_core.text.words import words
+from rag_core.types import Citation, Passage
+
+# Words that a row's label may have beyond the line looked for, as "Total CVS Health shareholders' equity".
+MOST_OTHER_WORDS = 3
+MOST_ROWS = 6
+_FIGURE = re.compile(r"[$€£(]?\s?\d")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+# A line of years with amounts is a row that tells of them.
+_AMOUNT = re.compile(r"\d,\d{3}|\(\d|[$€£]")
+_LINE = re.compile(r"[^\n]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """A row where it stands, the line of years above it if there is one, and the stems of its label's words."""
+
+    passage: Passage
+    start: int
+    end: int
+    head: tuple[int, int] | None
+    label: frozenset[str]
+
+
+def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
+    """Quote the rows whose labels say what is looked for, with the years above them.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        What the rows are called, such as ``total current assets``.
+    passages : sequence of Passage
+        Of one document's statements, best first.
+
+    Returns
+    -------
+    text : str
+        The rows in the order of the lines, one a line, each followed by its ``[n]``; empty where there is
+        none.
+    citations : tuple of Citation
+        One a quote, in the order of the text.
+    """
+    rows = [row for passage in passages for row in _rows(passage)]
+    chosen = list(dict.fromkeys(row for line in lines if (row := _best(line, rows)) is not None))[:MOST_ROWS]
+    citations = tuple(dict.fromkeys(citation for row in chosen for citation in _citations(row)))
+    return "\n".join(f"{' '.join(one.quote.split())} [{one.marker}]" for one in citations), citations
+
+
+def _best(line: str, rows: Sequence[_Row]) -> _Row | None:
+    """The row that is called so with the fewest other words; of equal ones the first."""
+    wanted = frozenset(word.stem for word in words(line) if word.content)
+    meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MOST_OTHER_WORDS]
+    return min(meant, key=lambda row: len(row.label - wanted), default=None)
+
+
+def _rows(passage: Passage) -> Iterator[_Row]:
+    head: tuple[int, int] | None = None
+    for match in _LINE.finditer(passage.first_page_text):
+        text = match[0].strip()
+        if len(_YEAR.findall(text)) > 1 and not _AMOUNT.search(text):
+            head = match.span()
+        elif is_row(text) and (figure := _FIGURE.search(text)):
+            label = frozenset(word.stem for word in words(text[: figure.start()]) if word.content)
+            yield _Row(passage, *match.span(), head, label)
+
+
+def _citations(row: _Row) -> list[Citation]:
+    spans = [(row.start, row.end)] if row.head is None else [row.head, (row.start, row.end)]
+    return [Citation.of(row.passage, start, end) for start, end in spans]

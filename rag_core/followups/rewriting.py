@@ -1,0 +1,183 @@
+"""A follow-up made to stand alone, by rules: what it refers to is put in place, or added as terms.
+
+Where exactly one thing said before fits, it takes the place of the pronoun; where several do, all of
+them are added, for a search is harmed less by a word too many than by a wrong one. Adding terms of
+earlier turns is query resolution as in Voskarides et al., "Query Resolution for Conversational
+Search with Limited Supervision", SIGIR 2020; what is preferred as antecedent follows Grosz, Joshi
+and Weinstein, "Centering", Computational Linguistics 21(2), 1995: names before other noun phrases,
+the last question before earlier ones. The rules are for English; other questions are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rag_core.followups.anaphora import Kind, Reference, find_reference
+from rag_core.followups.ellipsis import exchanged
+from rag_core.followups.enumeration import listed
+from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
+from rag_core.text.noun_phrases import Phrase, content, names, noun_phrases, phrases
+from rag_core.types import Message
+
+# How far back antecedents are looked for, and how many may be added as terms.
+TURNS = 3
+MOST_TERMS = 4
+_MARKERS = re.compile(r"\s*\[\d+\]")
+_PLACE_BEFORE = re.compile(r"\b(?:in|at|from|to|near|of|on|for)\s+(?:the\s+)?$", re.IGNORECASE)
+_ADJUNCT = re.compile(r"^(when|where|why|how)\s+(?=\w)", re.IGNORECASE)
+_NAMES_A_PERSON = re.compile(r"^(?:by |for |to |with )?(?:who|whom|whose)\b|\b(?:which|what) person\b", re.IGNORECASE)
+_ASKS_FOR_A_THING = re.compile(r"^(?:(?:in|on|at|by|for|to) )?(?:which|what)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of the conversation, as it stands alone, and the text of its answer."""
+
+    question: str
+    answer: str = ""
+
+
+def turns_of(history: Sequence[Message]) -> list[Turn]:
+    """The questions of a conversation with their answers, oldest first."""
+    turns: list[Turn] = []
+    for message in history:
+        if message.role == "user":
+            turns.append(Turn(message.text))
+        elif turns:
+            asked = message.answer.rewritten if message.answer else ""
+            turns[-1] = Turn(asked or turns[-1].question, _MARKERS.sub("", message.text))
+    return turns
+
+
+def rewrite(question: str, turns: Sequence[Turn]) -> str:
+    """The question with what it leaves unsaid; itself where it stands alone.
+
+    >>> rewrite("When was it opened?", [Turn("How long is the Harrow Bridge?")])
+    'When was the Harrow Bridge opened?'
+    >>> rewrite("And the Lindow Canal?", [Turn("How long is the Harrow Bridge?")])
+    'How long is the Lindow Canal?'
+    """
+    reference = find_reference(question)
+    if reference is None or not turns:
+        return question
+    if reference.kind is Kind.BARE:
+        return _with_clause(question[reference.start : reference.end], turns[-1].question)
+    fragment = question[reference.start : reference.end]
+    if reference.kind is Kind.FRAGMENT:
+        inner = find_reference(fragment)
+        if inner is None:
+            return _in_place_of_its_like(fragment, turns[-1].question)
+        return _with_terms(f"What about {_resolved(fragment, inner, turns)}?", names(turns[-1].question))
+    return _resolved(question, reference, turns)
+
+
+def _resolved(question: str, reference: Reference, turns: Sequence[Turn]) -> str:
+    if reference.kind is Kind.ORDINAL:
+        item = listed(turns[-1].question, turns[-1].answer, reference.word)
+        if item:
+            return question[: reference.start] + item + question[reference.end :]
+        return _with_terms(question, phrases(turns[-1].question))
+    candidates: list[Phrase] = []
+    for turn in reversed(turns[-TURNS:]):
+        candidates = _antecedents(question, reference, turn)
+        if candidates:
+            break
+    substitute = reference.kind is not Kind.DEMONSTRATIVE or _names_head(question, reference, candidates)
+    if len(candidates) == 1 and substitute:
+        return _substituted(question, reference, candidates[0].text)
+    if candidates:
+        return _with_terms(question, candidates)
+    words = content(turns[-1].question)
+    return f"{question.rstrip(' ?')} ({' '.join(words)})?" if words else question
+
+
+def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
+    """What of a turn a reference may stand for, best first, each once."""
+    asked = names(turn.question)
+    known = {one.core.lower() for one in asked} | {one.core.lower() for one in names(question)}
+    said = [one for one in names(turn.answer) if one.core.lower() not in known]
+    if reference.word in PERSONS:
+        people = [one for one in asked if not one.definite and not _PLACE_BEFORE.search(turn.question[: one.start])]
+        if _NAMES_A_PERSON.search(turn.question) and said:
+            return said[:1]
+        return _unlike(question, people or said[:1] or asked)
+    if reference.kind is Kind.DEMONSTRATIVE:
+        head = question[reference.start : reference.end].split()[-1].lower()
+        same = [one for one in [*asked, *said] if head in one.core.lower().split()]
+        return same[:1] or _unlike(question, asked or noun_phrases(turn.question))
+    if reference.word in PLURAL:
+        joined = _joined(turn.question, asked)
+        found = [*asked, *noun_phrases(turn.question)]
+        return joined or _unlike(question, [one for one in found if one.plural] or found)
+    if not asked and _ASKS_FOR_A_THING.search(turn.question) and said:
+        return said[:1]
+    return _unlike(question, asked or noun_phrases(turn.question) or said[:1])
+
+
+def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
+    """Candidates once each, without those that the question names itself."""
+    unique: dict[str, Phrase] = {}
+    for one in candidates:
+        if one.core.lower() not in question.lower():
+            unique.setdefault(one.core.lower(), one)
+    return list(unique.values())
+
+
+def _joined(question: str, found: Sequence[Phrase]) -> list[Phrase]:
+    """Names joined by "and", as one phrase."""
+    for one, other in pairwise(found):
+        if question[one.end : other.start].strip() == "and":
+            return [Phrase(question[one.start : other.end], one.start, other.end, named=True)]
+    return []
+
+
+def _names_head(question: str, reference: Reference, candidates: Sequence[Phrase]) -> bool:
+    head = question[reference.start : reference.end].split()[-1].lower()
+    return bool(candidates) and head in candidates[0].core.lower().split()
+
+
+def _substituted(question: str, reference: Reference, phrase: str) -> str:
+    if reference.kind is Kind.POSSESSIVE:
+        phrase += "’" if phrase.endswith("s") else "’s"
+    elif reference.kind is Kind.PLACE:
+        phrase = f"in {phrase}"
+    made = question[: reference.start] + phrase + question[reference.end :]
+    return _capital(made)
+
+
+def _with_terms(question: str, candidates: Sequence[Phrase]) -> str:
+    terms = ", ".join(one.core for one in _unlike(question, candidates)[:MOST_TERMS])
+    end = "?" if question.rstrip().endswith("?") else ""
+    return f"{question.rstrip(' ?')} ({terms}){end}" if terms else question
+
+
+def _with_clause(bare: str, earlier: str) -> str:
+    """A bare "why" with the clause of the earlier question that it asks about."""
+    word = bare.strip().lower()
+    adjunct = _ADJUNCT.match(earlier)
+    first = tokens(earlier)[0].word if tokens(earlier) else ""
+    if word in WH and adjunct and tokens(earlier[adjunct.end() :])[0].word in AUXILIARIES:
+        return f"{_capital(word)} {earlier[adjunct.end() :]}"
+    if word in WH and first in AUXILIARIES:
+        return f"{_capital(word)} {earlier[0].lower()}{earlier[1:]}"
+    return f"{_capital(bare.strip())} – {earlier}"
+
+
+def _in_place_of_its_like(fragment: str, earlier: str) -> str:
+    """The earlier question asked of what a fragment names; see `exchanged`.
+
+    Where nothing in it is like that, the fragment is asked about with the earlier question's names.
+    """
+    if asked := exchanged(fragment, earlier):
+        return asked
+    if tokens(fragment)[0].word in PREPOSITIONS:
+        return f"{earlier.rstrip(' ?')} {fragment.strip()}?"
+    subjects = [one.text for one in _unlike(fragment, phrases(earlier))][:MOST_TERMS]
+    return f"{_capital(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

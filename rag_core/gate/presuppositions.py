@@ -1,0 +1,236 @@
+"""What a question takes for granted: a passage that does not say so is about something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from rag_core.gate.yes_no_questions import is_polar
+from rag_core.text.annotated import Reading, opposites, own_negations, source_negations
+from rag_core.text.names import (
+    FEWEST_LETTERS,
+    LEAST_NAME,
+    POSSESSIVE,
+    WRITTEN_WITH,
+    bare,
+    is_asking,
+    reading,
+    stands,
+    subjects,
+)
+from rag_core.text.numbers import MONTHS
+from rag_core.text.words import Word
+
+_FIGURES = re.compile(r"\d{2,}")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# Where a number is a year for sure: not in "2000 euros".
+_ASKED_YEAR = re.compile(
+    r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
+    rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
+    r"((?:19|20)\d\d)\b(?![.,]\d)|(?<![\d.,])((?:19|20)\d\d)\W*$",
+    re.IGNORECASE,
+)
+_FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+# Capitals are no sign of a name where nouns have them, as in German; these words tell that a question is English.
+_ENGLISH = frozenset(
+    "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
+    "with".split()
+)
+# A name is looked for in a whole document by its first letters: its last may be mistyped or inflected.
+_ENDING = 3
+# A report tells of the year before its own, too.
+_YEARS_APART = 1
+# What an asker is after, as in "so that it won't break", is no part of what is asked.
+_PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOTALL)
+_WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
+# A year's figures are no quarter's.
+_QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
+
+
+def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
+    """Names, figures, negations and opposites of a question that a passage does not bear out, in words.
+
+    Questions of this kind look answerable and are not: their name, number or sense has been exchanged
+    (Rajpurkar, Jia and Liang, "Know what you don't know", ACL 2018). Numbers of one digit and number
+    words are passed over: "two reasons" and "the first" are seldom said so in the text.
+
+    Parameters
+    ----------
+    question : str
+    passage : str
+        The sentence that fits best with those around it.
+    title : str
+        What the passage is about: its document and heading.
+    """
+    asked, said, about = reading(question), reading(passage), reading(title)
+    return (
+        *_names(asked, said, about),
+        *_figures(asked, said, _years(title)),
+        *_denials(question, asked, said),
+    )
+
+
+def strange(
+    question: str,
+    passage: str,
+    title: str,
+    document: str,
+    held: Callable[[str, str], bool],
+    others: Collection[str] = (),
+) -> dict[str, str]:
+    """What of a question is strange to the whole document of a passage, in words.
+
+    A passage need not repeat a name that stands elsewhere in its document, nor the year that a report is of. But
+    what a document never names it does not tell of; and what one of 2022 tells, by its name or title and its text, is
+    not of 2009, unless it says so.
+    Names in capitals alone, which are mostly abbreviations, are passed over, and so is the first word, which may be
+    none. Only questions in English are read for names, since capitals are no sign of one in German.
+
+    Parameters
+    ----------
+    question : str
+    passage : str
+    title : str
+        What the passage is about: its document and heading.
+    document : str
+        The document's name and title.
+    held : callable
+        Whether the document has a word, or any that begins with the letters given second.
+    others : collection of str
+        Names, in small letters, that may be strange to it: of what it is compared with.
+
+    Returns
+    -------
+    dict of str to str
+        What to tell, and what `unmet` tells of the same.
+    """
+    asked, said, about = reading(question), reading(passage), reading(title)
+    found = {}
+    may_be = {word.start for word in subjects(asked)} if asked.folded & _ENGLISH else set()
+    for name in _missing(asked, said, about):
+        nowhere = [
+            word
+            for word in name
+            if word.start in may_be and bare(word) not in others and not any(held(*form) for form in _forms(word))
+        ]
+        if nowhere:
+            written = POSSESSIVE.sub("", _written(asked, nowhere))
+            found[f"“{written}” is nowhere in the document"] = _no_name(_written(asked, name))
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*_fiscal(question)}
+    # A year of its name alone may be that of a scan.
+    own = [year for year in _years(document) if held(year, year)] if years else []
+    apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
+    if apart > _YEARS_APART and not years & (_years(_without_separators(passage)) | _years(title)):
+        for year in sorted(years):
+            found[f"the document is of {max(own)}, not of {year}"] = _no_number(year)
+    return found
+
+
+def is_foreign(question: str, passage: str, title: str, document: str | None) -> bool:
+    """Whether figures are, or may be, of another company or time than a question asks for.
+
+    One balance sheet looks like another: what an ordinary sentence may leave open has to be said here.
+    Each name and figure of the question must stand in the passage or its title, and one of its words in
+    the document's name or title.
+
+    Parameters
+    ----------
+    question : str
+        Without the measures that it asks for.
+    passage, title : str
+    document : str or None
+        Its name and title; ``None`` where it is the only one asked of.
+    """
+    asked, said, about = reading(question), reading(passage), reading(title)
+    # A document's name often runs words together: AMERICANEXPRESS_2022.pdf.
+    named = _letters(title)
+    # The first word too: what begins a question otherwise is known.
+    names = [word for word in asked.names if not is_asking(word)]
+    if any(bare(word) not in named and not stands(word, said, about) for word in names):
+        return True
+    whole = reading(f"{title} {passage}")
+    if any(_figures(asked, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
+        return True
+    own = [bare(word) for word in asked.words if not is_asking(word)]
+    return document is not None and not any(len(word) >= FEWEST_LETTERS and word in _letters(document) for word in own)
+
+
+def _denials(question: str, asked: Reading, said: Reading) -> Iterator[str]:
+    """Where one denies what the other says, or says the opposite.
+
+    A question of yes or no takes neither for granted: "no" is an answer to it. The reason for which something is not
+    so is told in other words: "why won't it do" by "it does up to 2 TB".
+    """
+    if is_polar(question):
+        return
+    apart = reading(_PURPOSE.sub("", question))
+    if not _WHY.search(question):
+        yield from own_negations(apart, said)
+    yield from source_negations(apart, said)
+    yield from opposites(asked, said)
+
+
+def _letters(text: str) -> str:
+    return _NOT_LETTERS.sub("", text.casefold())
+
+
+def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
+    for name in _missing(asked, said, about):
+        yield _no_name(_written(asked, name))
+
+
+def _missing(asked: Reading, said: Reading, about: Reading) -> list[list[Word]]:
+    """Names that do not stand there; words that follow one another, as in "Great Britain", are one name."""
+    found: list[list[Word]] = []
+    for word in asked.names:
+        if asked.begins_sentence(word) or word.folded in WRITTEN_WITH or stands(word, said, about):
+            continue
+        if found and not asked.text[found[-1][-1].end : word.start].strip():
+            found[-1].append(word)
+        else:
+            found.append([word])
+    return found
+
+
+def _written(asked: Reading, name: Sequence[Word]) -> str:
+    return asked.text[name[0].start : name[-1].end]
+
+
+def _forms(word: Word) -> Iterator[tuple[str, str]]:
+    """A name as it is written and as it is compared, each with how it begins.
+
+    An apostrophe or accent is a matter of the index.
+    """
+    for form in dict.fromkeys((POSSESSIVE.sub("", word.text), bare(word))):
+        yield form, form[: max(LEAST_NAME, len(form) - _ENDING)]
+
+
+def _years(text: str) -> frozenset[str]:
+    """The years in a text, those after 1999 also as ``FY22``."""
+    return frozenset((*_YEAR.findall(text), *_fiscal(text)))
+
+
+def _fiscal(text: str) -> list[str]:
+    return [f"20{year}" for year in _FISCAL.findall(text)]
+
+
+def _without_separators(text: str) -> str:
+    return re.sub(r"(?<=\d)[,.](?=\d)", "", text)
+
+
+def _figures(asked: Reading, said: Reading, known: Collection[str] = ()) -> Iterator[str]:
+    """Figures that are not said; a year that is ``known`` need not be."""
+    digits = _without_separators(said.text)
+    known = {*known, *(year[2:] for year in _fiscal(asked.text) if year in known)}
+    for match in _FIGURES.finditer(_without_separators(asked.text)):
+        if match.group() not in digits and match.group() not in known:
+            yield _no_number(match.group())
+
+
+def _no_name(name: str) -> str:
+    return f"the name “{name}” is not there"
+
+
+def _no_number(number: str) -> str:
+    return f"the number {number} is not there"

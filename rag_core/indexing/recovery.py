@@ -1,0 +1,189 @@
+"""At start: put right what an abrupt end left, before anything is answered or indexed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from rag_core.errors import StoreError, StoreUnavailable
+from rag_core.indexing.removal import Removal
+from rag_core.runtime.stores import Stores
+from rag_core.store.schema import versions
+from rag_core.types import DocumentStatus, JobState
+
+log = logging.getLogger(__name__)
+CLEAN = "clean_shutdown"
+# Ended work that stays listed: more than any page shows, and too little to weigh.
+KEPT_JOBS = 2000
+REPLACED = "A file that was added later took its place first."
+
+
+def sweep(stores: Stores, removal: Removal) -> bool:
+    """Finish deletions, reset what was half indexed, and remove what no document owns.
+
+    Cheap after an orderly end: stores are compared entry by entry only where the last process did
+    not say goodbye. False where Chroma is away, so that some of it is left to a later start: what it
+    would remove is seen by no search.
+    """
+    clean = stores.conversations.preference(CLEAN) is True
+    stores.conversations.set_preference(CLEAN, None)
+    stores.jobs.requeue_interrupted()
+    stores.jobs.forget_ended(KEPT_JOBS)
+    _end_published(stores)
+    steps = [
+        removal.finish,
+        lambda: _reset_unfinished(stores, removal),
+        lambda: _remove_former(stores, removal),
+        lambda: _empty_ended(stores, removal),
+        *([] if clean else [lambda: _remove_orphans(stores)]),
+    ]
+    done = [_done(step) for step in steps]
+    return all(done)
+
+
+def _done(step: Callable[[], None]) -> bool:
+    """Whether a step of the sweep came to its end; the database itself must answer."""
+    try:
+        step()
+    except (StoreUnavailable, OSError) as error:
+        log.warning("what an abrupt end left could not all be put right yet: %s", error)
+        return False
+    return True
+
+
+def mark_clean(stores: Stores) -> None:
+    """Say that everything was ended in order; where that cannot be written, the next start looks at all once more."""
+    try:
+        stores.conversations.set_preference(CLEAN, True)
+    except StoreError as error:
+        log.warning("that everything was ended in order could not be noted: %s", error)
+
+
+def finish_removals(stores: Stores, removal: Removal) -> None:
+    """Remove what no search finds: deleted documents, replaced versions, every generation that does not answer.
+
+    What a store keeps from being removed is left to the next call. Not to be called while one is built.
+    """
+    try:
+        removal.finish()
+        _remove_generations(stores, removal, "retired", "building")
+        if stores.library.hidden_versions():
+            _remove_replaced(stores, removal)
+    except StoreError as error:
+        log.warning("what was deleted or replaced could not all be removed yet: %s", error)
+
+
+def take_up_again(
+    stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
+) -> None:
+    """Bring jobs to an end that run but that nobody works on, since a store failed as they were to end.
+
+    What was decided is noted; what was half indexed begins again from its file, save what a later
+    file has replaced and the jobs ``given_up``, which fail for the reason given there.
+    """
+    for job_id, state in stores.jobs.states(list(job_ids)).items():
+        if state is not JobState.RUNNING:
+            continue
+        version_id = stores.jobs.get(job_id).details["version_id"]
+        row = stores.library.version(version_id)
+        if row is not None and row.state == "ended":
+            how = {"failed": JobState.FAILED, "cancelled": JobState.CANCELLED}.get(row.status, JobState.DONE)
+            stores.jobs.finish(job_id, how, DocumentStatus(row.status), row.reason)
+            continue
+        if row is not None and row.active_version and _newer(stores, row):
+            removal.abandon(version_id, DocumentStatus.CANCELLED, REPLACED)
+            stores.jobs.finish(job_id, JobState.CANCELLED, DocumentStatus.CANCELLED, REPLACED)
+            continue
+        if reason := (given_up or {}).get(job_id):
+            removal.abandon(version_id, DocumentStatus.FAILED, reason)
+            stores.jobs.finish(job_id, JobState.FAILED, DocumentStatus.FAILED, reason)
+            continue
+        if row is not None and row.state in ("building", "words"):
+            with removal.lock:
+                removal.contents(version_id, row.generation_id)
+                stores.library.restart_version(version_id)
+        stores.jobs.requeue(job_id)
+    _end_published(stores)
+
+
+def _newer(stores: Stores, row: Any) -> bool:
+    """Whether other content than a version's, added after it, is being searched in its place."""
+    searched = stores.library.version(row.active_version)
+    return bool(searched.sha256 != row.sha256 and searched.added_at > row.added_at)
+
+
+def _empty_ended(stores: Stores, removal: Removal) -> None:
+    """Versions that came to nothing while a store did not answer, so that they could not be emptied."""
+    for version_id in stores.library.ended_with_chunks():
+        row = stores.library.version(version_id)
+        try:
+            removal.contents(version_id, row.generation_id)
+        except StoreError as error:  # a later start may do better; no search sees them
+            log.warning("what %s left could not be removed yet: %s", row.name, error)
+
+
+def _end_published(stores: Stores) -> None:
+    """Jobs whose version was published and that were cut off before they could say so."""
+    for job in stores.jobs.queued("index"):
+        row = stores.library.version(job.details["version_id"])
+        if row is not None and row.state == "full":
+            stores.jobs.start(job.job_id)
+            stores.jobs.finish(job.job_id, JobState.DONE, DocumentStatus(row.status), row.reason)
+
+
+def _reset_unfinished(stores: Stores, removal: Removal) -> None:
+    """Versions whose indexing was cut off begin again from their file; those no job wants are removed."""
+    waiting = {job.details["version_id"] for job in stores.jobs.listed(active=True)}
+    building = {generation_id for generation_id, _ in stores.library.generations("building")}
+    for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
+        if row.id in waiting:
+            removal.contents(row.id, row.generation_id)
+            stores.library.restart_version(row.id)
+        elif row.active_version == row.id:
+            # Published for words, and its job gone: index it again rather than lose it.
+            removal.contents(row.id, row.generation_id)
+            stores.library.restart_version(row.id)
+            stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
+        elif row.generation_id in building or row.active_version:
+            removal.version(row)
+        else:
+            stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
+
+
+def _remove_replaced(stores: Stores, removal: Removal) -> None:
+    """Complete versions whose document has another, those of an index that is being built aside."""
+    with removal.lock:  # so that none is being published
+        building = {generation_id for generation_id, _ in stores.library.generations("building")}
+        for row in stores.library.versions_where(versions.c.state == "full"):
+            if row.active_version != row.id and row.generation_id not in building:
+                removal.version(row)
+
+
+def _remove_former(stores: Stores, removal: Removal) -> None:
+    """Complete versions that were replaced, and generations that do not answer, but for one that is still built."""
+    _remove_replaced(stores, removal)
+    wanted = any(job.kind == "reindex" for job in stores.jobs.listed(active=True))
+    _remove_generations(stores, removal, "retired", *(() if wanted else ("building",)))
+
+
+def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
+    for state in states:
+        for generation_id, _ in stores.library.generations(state):
+            removal.generation(generation_id)
+
+
+def _remove_orphans(stores: Stores) -> None:
+    """Entries of the derived stores, and files, that the database knows nothing of."""
+    known = set(stores.library.chunk_ids_all())
+    stores.words.delete(sorted(stores.words.held() - known))
+    for state in ("active", "building"):
+        for generation_id, _ in stores.library.generations(state):
+            dense = stores.dense(generation_id)
+            dense.delete(sorted(dense.held() - known))
+    stores.vectors.remove_unused()
+    referred = {row.sha256 for row in stores.library.versions_where()}
+    for digest in stores.files.digests():
+        if digest not in referred:
+            stores.files.delete(digest)
+    stores.files.remove_parts()

@@ -1,0 +1,194 @@
+"""Folders kept in step with the library: what is added, changed or removed there is so here."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
+from rag_core.indexing.queue import Indexer
+from rag_core.runtime.stores import Stores
+from rag_core.store.files import Listing, browse, clean_name, full_url
+from rag_core.types import DeleteReceipt, DocumentStatus, Job, Sync, Watch
+
+log = logging.getLogger(__name__)
+
+
+class Watching:
+    """Compares watched folders with what was taken from them.
+
+    Parameters
+    ----------
+    stores : Stores
+    indexer : Indexer
+    delete : callable
+        Removes documents by id.
+    interval_s : float
+        Seconds between two looks at a folder, once `start` was called.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        indexer: Indexer,
+        delete: Callable[[Sequence[str]], list[DeleteReceipt]],
+        interval_s: float,
+    ) -> None:
+        self._stores = stores
+        self._indexer = indexer
+        self._delete = delete
+        self._interval_s = interval_s
+        self._syncing = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Look at every watched folder from time to time, in the background."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="watching", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def find(self, url: str) -> Watch | None:
+        """The watch of a folder or fsspec URL, whether it can be reached or not; ``None`` where there is none.
+
+        Raises
+        ------
+        SettingsError
+            The URL's kind is not known or its driver is not installed.
+        """
+        known = {watch.url: watch for watch in self._stores.watches.listed()}
+        return known.get(url) or known.get(full_url(url))
+
+    def add(self, url: str, collection: str) -> Watch:
+        """Begin to watch a folder or fsspec URL; one that is watched already is given back.
+
+        Raises
+        ------
+        SettingsError
+            It cannot be reached.
+        """
+        try:
+            return self.find(url) or self._stores.watches.add(browse(url).url, collection)
+        except (StoreUnavailable, SettingsError) as error:
+            raise SettingsError(f"{url} cannot be watched: {error}") from None
+
+    def sync(self, watch: Watch) -> Sync:
+        """Bring the library in step with one folder.
+
+        A folder that cannot be reached changes nothing: documents are removed only where the folder
+        answers and holds no file of theirs any more. The same goes for folders within it.
+        """
+        with self._syncing:
+            try:
+                listing = browse(watch.url)
+            except (StoreUnavailable, SettingsError) as error:
+                self._stores.watches.checked(watch.watch_id, str(error))
+                return Sync(watch.watch_id, (), (), (), str(error))
+            found = self._compared(watch, listing)
+            self._stores.watches.checked(watch.watch_id, found.problem)
+            return found
+
+    def _compared(self, watch: Watch, listing: Listing) -> Sync:
+        watches = self._stores.watches
+        known = watches.files(watch.watch_id)
+        # The folder's own documents, whichever of its files each is by now: files are renamed, copied, overwritten.
+        own = {row.document_id for row in known.values() if row.owned}
+        held = {
+            path: row.document_id
+            for path, row in known.items()
+            if listing.stamps.get(path) == row.stamp or any(path.startswith(f"{one}/") for one in listing.unread)
+        }
+        taken: dict[str, Job] = {}
+        problems = [f"{folder} cannot be read ({reason})." for folder, reason in listing.unread.items()]
+        for path in [one for one in listing.stamps if one not in held]:
+            former = known[path].document_id if path in known else None
+            try:
+                job = self._take(watch, listing.name(path), listing.read(path), former, own, held)
+            except (RagError, OSError, ValueError) as error:
+                problems.append(f"{path}: {error}")
+                if former:
+                    held[path] = former
+                continue
+            taken[path], held[path] = job, job.document_id
+            if job.result is not DocumentStatus.DUPLICATE:
+                if job.document_id != former:
+                    own.add(job.document_id)
+                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
+        stuck = {one for one in own - set(held.values()) if not self._removed(watch, one, problems)}
+        # Only now: a row is all that tells whose a document is, should its removal be cut off or fail.
+        removed = [path for path, row in known.items() if path not in held and row.document_id not in stuck]
+        for path in removed:
+            watches.forget(watch.watch_id, path)
+        for path, job in taken.items():
+            if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in stuck):
+                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
+        return Sync(
+            watch.watch_id,
+            tuple(path for path in taken if path not in known),
+            tuple(path for path in taken if path in known),
+            tuple(sorted(removed)),
+            "; ".join(problems),
+            tuple(job.job_id for job in taken.values()),
+        )
+
+    def _take(
+        self, watch: Watch, name: str, data: bytes, former: str | None, own: Collection[str], held: Mapping[str, str]
+    ) -> Job:
+        """Queue a new or changed file: as the next version of what it was, unless another file still is that."""
+        goes_on = (
+            former is not None
+            and (former in own or self._has_name(former, name, watch.collection))
+            and former not in held.values()
+            and not self._stores.watches.refers(former, but=watch.watch_id)
+        )
+        document_id = former if goes_on else None
+        return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id)
+
+    def _has_name(self, document_id: str, name: str, collection: str) -> bool:
+        """Whether a document that was there before, as of a folder that is watched again, has its file's name."""
+        path = PurePosixPath(clean_name(name))
+        numbered = re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
+        return any(
+            one.collection == collection and re.fullmatch(numbered, one.name)
+            for one in self._stores.library.documents([document_id])
+        )
+
+    def _removed(self, watch: Watch, document_id: str, problems: list[str]) -> bool:
+        """Remove a document that no file of its folder is any more, or leave it to a folder that has one."""
+        if self._stores.watches.pass_on(document_id, watch.watch_id):
+            return True
+        try:
+            self._delete([document_id])
+        except UnknownDocument:  # deleted by hand before
+            log.debug("%s was gone already", document_id)
+        except RagError as error:
+            problems.append(str(error))
+            return False
+        return True
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._interval_s):
+            try:
+                for watch in self._stores.watches.listed():
+                    self._look_at(watch)
+            except Exception:  # the store of the watches itself failed: the next turn may do better
+                log.exception("watched folders could not be looked at")
+
+    def _look_at(self, watch: Watch) -> None:
+        try:
+            self.sync(watch)
+        except RagError as error:
+            log.warning("%s: %s", watch.url, error)
+            self._stores.watches.checked(watch.watch_id, str(error))
+        except Exception:  # a bug that one folder brings out must not end the watching of all others
+            log.exception("looking at %s failed", watch.url)
+            problem = "An internal error while it was looked at; the log has the details."
+            self._stores.watches.checked(watch.watch_id, problem)

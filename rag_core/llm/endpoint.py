@@ -1,0 +1,193 @@
+"""One request to an OpenAI-compatible endpoint, and what can go wrong with it.
+
+The only module that imports ``openai``, when the first request is made.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from rag_core.errors import GeneratorError
+from rag_core.llm.addresses import DEFAULT_BASE_URL, host_of, is_loopback
+from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, Explainer, is_passing
+from rag_core.llm.gguf import GgufServer
+from rag_core.llm.openai_apis import api_of
+from rag_core.llm.request import STATUS_OF, Report, RequestError, pause_asked, said_by, without_refused
+from rag_core.settings import Settings
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+
+# Servers on the own machine want no key, but the client is not made without one.
+_NO_KEY = "no-key-needed"
+
+
+class Endpoint:
+    """The endpoint that the settings name, or the model in this process. Safe to use from many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._explain = Explainer(settings)
+        self._lock = threading.Lock()
+        self._client: OpenAI | None = None
+        self._local = GgufServer(settings) if settings.gguf else None
+        self._api = api_of(settings)
+        self._options = self._api.options(settings)
+
+    def stream(self, messages: Sequence[dict[str, str]], report: Report) -> Generator[str, None, None]:
+        """Pieces of the reply's text; ``report`` is filled on the way.
+
+        Closing the iterator closes the connection, at which servers stop generating.
+
+        Raises
+        ------
+        RequestError
+        """
+        from openai import OpenAIError
+
+        connected = False
+        failure = None
+        try:
+            with closing(self._open(messages)) as events:
+                connected = True
+                for found in map(self._api.read, events):
+                    report.tokens = found.tokens or report.tokens
+                    report.finish = report.finish or found.finish
+                    report.refusal += found.refusal
+                    report.written += found.text + found.refusal
+                    if found.failure:
+                        failure = self._told(*found.failure, started=bool(report.written))
+                        break
+                    if found.text:
+                        yield found.text
+                    # Tokens are told with the end or, by Chat Completions, after it; some count along on the way.
+                    if report.finish and found.tokens:
+                        return
+        except (OpenAIError, ValueError) as error:
+            # The client lets JSON and UTF-8 errors of a stream through: both are ValueErrors.
+            failure = self._failure(error, connected=connected, started=bool(report.written))
+        # Nothing that goes wrong after the end takes anything from the text.
+        if not report.finish:
+            raise failure or self._broken("the stream ended before the answer was complete", bool(report.written))
+
+    def models(self) -> list[str]:
+        """Names of the models that the endpoint offers, sorted.
+
+        Raises
+        ------
+        RequestError
+        """
+        from openai import OpenAIError
+
+        try:
+            return sorted(str(model.id) for model in self._connect().models.list())
+        except (OpenAIError, ValueError, AttributeError) as error:
+            failure = self._failure(error, connected=False, started=False)
+        raise failure
+
+    def warm_up(self) -> None:
+        """Do ahead what the first request would wait for, short of asking anything; raises `RequestError`.
+
+        A model that runs in this process is loaded.
+        """
+        self._api.resource(self._connect())
+
+    def close(self) -> None:
+        """Close idle connections, and free a model in this process; the next request begins anew."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client:
+            client.close()
+        if self._local:
+            self._local.stop()
+
+    def _connect(self) -> OpenAI:
+        with self._lock:
+            if self._client is None:
+                self._client = self._new_client()
+            return self._client
+
+    def _new_client(self) -> OpenAI:
+        from openai import DefaultHttpxClient, OpenAI, Timeout
+
+        settings = self._settings
+        url, key = self._address()
+        host = host_of(url)
+        if not host:
+            raise RequestError(self._explain.unreachable("it does not begin with http:// or https:// and a host"))
+        if not all(33 <= ord(char) <= 126 for char in key):
+            raise RequestError(self._explain.unusable_key())
+        timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
+        # Documents go to the address that was set: not to where it redirects, nor, when that address
+        # is this machine, through a proxy that the environment names.
+        try:
+            http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
+        except (ImportError, OSError, ValueError) as error:
+            unusable = self._explain.unusable_environment(str(error))
+            raise RequestError(unusable) from None
+        return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
+
+    def _address(self) -> tuple[str, str]:
+        """Base URL and key."""
+        if self._local:
+            failure = None
+            try:
+                return self._local.start()
+            except GeneratorError as error:
+                failure = error
+            raise RequestError(failure)
+        key = self._settings.openai_api_key
+        return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
+
+    def _open(self, messages: Sequence[dict[str, str]]) -> Any:
+        from openai import BadRequestError, UnprocessableEntityError
+
+        client = self._connect()
+        while True:
+            options = dict(self._options)
+            try:
+                return self._api.create(client, self._settings.model, messages, options)
+            except (BadRequestError, UnprocessableEntityError) as error:
+                simpler = without_refused(options, error)
+                if simpler is None:
+                    raise
+            self._options = simpler
+
+    def _failure(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
+            return RequestError(self._explain.no_connection() if unconnected else self._explain.timeout())
+        if isinstance(error, openai.APIStatusError):
+            return self._refused(error)
+        if isinstance(error, openai.APIConnectionError) and not connected:
+            return RequestError(self._explain.unreachable(str(error.__cause__ or "")), passing=True)
+        if isinstance(error, openai.APIConnectionError):
+            return self._broken("the connection was lost", started)
+        if isinstance(error, openai.APIError):
+            return self._told(*said_by(error), started=started)
+        return self._broken("the endpoint sent something that is not part of an answer", started)
+
+    def _told(self, code: str, said: str, *, started: bool) -> RequestError:
+        """An error that came as an event of the stream."""
+        status = int(code) if code.isdecimal() else STATUS_OF.get(code)
+        if status is None or started:
+            return self._broken(f"the endpoint reported “{said or code}”", started)
+        return RequestError(self._explain.status(status, code, said), passing=is_passing(status, code, said))
+
+    def _broken(self, why: str, started: bool) -> RequestError:
+        if started:
+            return RequestError(self._explain.interrupted(why))
+        return RequestError(self._explain.empty(why), passing=True)
+
+    def _refused(self, error: APIStatusError) -> RequestError:
+        code, said = said_by(error)
+        explained = self._explain.status(error.status_code, code, said)
+        after_s = pause_asked(error.response.headers)
+        # Nobody waits longer for a second try than they would for an answer.
+        passing = is_passing(error.status_code, code, said) and after_s <= self._settings.openai_timeout_s
+        return RequestError(explained, status=error.status_code, passing=passing, after_s=after_s)

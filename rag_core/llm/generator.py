@@ -1,0 +1,258 @@
+"""Answers written by a language model, streamed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator as PyGenerator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from rag_core.errors import SettingsError
+from rag_core.llm.connection_test import probe
+from rag_core.llm.context_budget import Fitted, fit
+from rag_core.llm.endpoint import Endpoint
+from rag_core.llm.endpoint_errors import Explainer
+from rag_core.llm.pricing import usage_of
+from rag_core.llm.prompts import NO_ANSWER, build_messages
+from rag_core.llm.reasoning import behind_thinking, without_thinking
+from rag_core.llm.request import Report, RequestError
+from rag_core.settings import Settings
+from rag_core.text.injection import reads_like_instructions
+from rag_core.types import Check, Message, Passage, Usage
+
+T = TypeVar("T")
+# Seconds before the second try; they double with each try.
+BACKOFF_S = 0.5
+_Pieces = PyGenerator[str, None, None]
+
+
+class Generator(Protocol):
+    """Writes an answer from passages.
+
+    ``name`` is ``openai:MODEL`` or the like. ``generate`` yields the text in non-empty pieces and
+    raises a `GeneratorError`; closing the iterator ends the work at the endpoint. Without passages
+    the whole answer is `rag_core.llm.prompts.NO_ANSWER`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def generate(
+        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()
+    ) -> Iterator[str]: ...
+
+
+class Generation(Iterator[str]):
+    """The pieces of one answer, and afterwards what the reader should know about it.
+
+    Attributes
+    ----------
+    notices : tuple[str, ...]
+        Plain sentences, complete once the iterator is exhausted: passages that did not fit, an
+        answer that reached its length limit.
+    truncated : bool
+        Whether the answer ended at the length limit.
+    usage : Usage
+        What it took, also where it failed or was closed half-way.
+    """
+
+    def __init__(self, pieces: Callable[[Generation], _Pieces]) -> None:
+        self.notices: tuple[str, ...] = ()
+        self.truncated = False
+        self.usage = Usage()
+        self._pieces = pieces(self)
+
+    def __next__(self) -> str:
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Stop: the connection is closed, at which servers stop generating."""
+        self._pieces.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The whole reply to a request, and what it took."""
+
+    text: str
+    usage: Usage
+
+
+class OpenAIGenerator:
+    """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses, or in this process.
+
+    Parameters
+    ----------
+    settings : Settings
+        ``gguf`` and the ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
+        is sent, as servers on the own machine expect.
+    on_usage : Callable[[Usage], None]
+        Hears what each request took, as soon as it has ended.
+    sleep : Callable[[float], None]
+        Waits between tries.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        on_usage: Callable[[Usage], None] = lambda usage: None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._settings = settings
+        self._explain = Explainer(settings)
+        self._endpoint = Endpoint(settings)
+        self._on_usage = on_usage
+        self._sleep = sleep
+
+    @property
+    def name(self) -> str:
+        return self._settings.generator_name
+
+    def generate(
+        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
+    ) -> Generation:
+        """Write an answer from the passages that fit into the context; see `prompt.build_messages`.
+
+        A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
+        piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double, vary by chance
+        and are no shorter than the endpoint asks for; a time-out is not, for the reader has waited
+        long enough.
+
+        Raises
+        ------
+        GeneratorError
+            On iteration, as the subclass that fits.
+        SettingsError
+            No model is set.
+        """
+        if not self._settings.model:
+            raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
+        return Generation(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
+
+    def write(self, messages: Sequence[dict[str, str]]) -> Generation:
+        """The reply to chat messages, in pieces, for work other than answering from passages."""
+        return Generation(lambda outcome: self._tries(outcome, messages))
+
+    def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
+        """The whole reply to chat messages; raises a `GeneratorError`."""
+        reply = self.write(messages)
+        return Completion(behind_thinking("".join(reply)), reply.usage)
+
+    def models(self) -> list[str]:
+        """Names of the models that the endpoint offers, sorted.
+
+        Raises
+        ------
+        GeneratorError
+            The endpoint does not answer, or not with a list of models.
+        """
+        return self._asked(self._endpoint.models)
+
+    def warm_up(self) -> None:
+        """Do ahead what the first question would wait for; raises a `GeneratorError`."""
+        self._asked(self._endpoint.warm_up)
+
+    def probe(self) -> Iterator[Check]:
+        """Try the endpoint out with one small request; see `rag_core.llm.connection_test.probe`."""
+        return probe(self._endpoint, self._settings, self._on_usage)
+
+    def close(self) -> None:
+        """Close idle connections; the generator may be used again."""
+        self._endpoint.close()
+
+    def _asked(self, what: Callable[[], T]) -> T:
+        try:
+            return what()
+        except RequestError as failed:
+            error = failed.error
+        raise error
+
+    def _pieces(
+        self,
+        outcome: Generation,
+        question: str,
+        passages: Sequence[Passage],
+        history: Sequence[Message],
+        doubtful: bool,
+    ) -> _Pieces:
+        settings = self._settings
+        if not passages:
+            # A model without passages would only answer from what it was trained on.
+            yield NO_ANSWER
+            return
+        room = {
+            "context_tokens": settings.openai_context_tokens,
+            "answer_tokens": settings.openai_answer_tokens,
+        }
+        fitted = fit(passages, question, history, **room)
+        outcome.notices += tuple(_budget_notices(fitted, len(passages), settings.openai_context_tokens))
+        yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful))
+
+    def _tries(self, outcome: Generation, messages: Sequence[dict[str, str]]) -> _Pieces:
+        retries = self._settings.openai_retries
+        for tried in range(retries + 1):
+            report, started, failed = Report(), False, None
+            try:
+                with closing(without_thinking(self._endpoint.stream(messages, report))) as pieces:
+                    for piece in pieces:
+                        started = True
+                        yield piece
+            except RequestError as failure:
+                failed = failure
+            finally:
+                self._account(outcome, messages, report)
+            if failed is None:
+                self._conclude(outcome, report, started)
+                return
+            if started or not failed.passing or tried == retries:
+                raise failed.error
+            self._sleep(self._pause_s(tried, failed.after_s))
+
+    def _pause_s(self, tried: int, asked_s: float) -> float:
+        longest = min(BACKOFF_S * 2.0**tried, self._settings.openai_timeout_s)
+        # Half of the pause is left to chance, so that those turned away together do not come back together.
+        return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+
+    def _account(self, outcome: Generation, messages: Sequence[dict[str, str]], report: Report) -> None:
+        if not report.written and report.tokens is None:
+            return  # refused, or broken off before anything was made of it
+        usage = usage_of(self._settings, messages, report.written, report.tokens)
+        outcome.usage += usage
+        self._on_usage(usage)
+
+    def _conclude(self, outcome: Generation, report: Report, started: bool) -> None:
+        if report.finish == "content_filter":
+            why = "its content filter withheld the text"
+            raise self._explain.interrupted(why) if started else self._explain.empty(why)
+        if report.refusal:
+            why = f"the model declined to go on with “{report.refusal}”"
+            raise self._explain.interrupted(why) if started else self._explain.declined(report.refusal)
+        if not started:
+            raise self._explain.all_thought() if report.finish == "length" else self._explain.empty("it has no text")
+        if report.finish == "length":
+            outcome.truncated = True
+            outcome.notices += (
+                f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
+                "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",
+            )
+        if report.finish == "incomplete":
+            outcome.notices += ("The endpoint ended the answer before it was complete.",)
+
+
+def _budget_notices(fitted: Fitted, given: int, context_tokens: int) -> Iterator[str]:
+    setting = f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens}"
+    if fitted.left_out:
+        listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)
+        yield f"{len(fitted.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."
+    if fitted.shortened:
+        yield f"Only the beginning of passage [{fitted.passages[0].rank}] fitted into {setting}; the rest was not used."
+    withheld = [f"[{one.rank}]" for one in fitted.passages if reads_like_instructions(one.text)]
+    if withheld:
+        yield (
+            f"Sentences that read like instructions to a model were kept from the model, in {', '.join(withheld)}. "
+            "Open the passage to read them."
+        )

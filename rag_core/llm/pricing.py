@@ -1,0 +1,45 @@
+"""What a request to a language model took: tokens, as told or counted, and their price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
+from rag_core.settings import Settings
+from rag_core.types import Usage
+
+_MILLION = 1_000_000
+
+
+def usage_of(
+    settings: Settings, messages: Sequence[dict[str, str]], written: str, told: tuple[int, int] | None
+) -> Usage:
+    """What one request took.
+
+    Parameters
+    ----------
+    messages : Sequence[dict[str, str]]
+        What was sent.
+    written : str
+        What the model wrote.
+    told : tuple[int, int], optional
+        Input and output tokens as the endpoint counts them; else both are estimated with
+        ``cl100k_base``, which other models' tokenizers differ from by a tenth or two.
+    """
+    if told is None:
+        sent = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
+        counts = sent, count_tokens(written)
+    else:
+        counts = told
+    return Usage(1, *counts, estimated=told is None, cost=_cost(settings, *counts), currency=_currency(settings))
+
+
+def _cost(settings: Settings, input_tokens: int, output_tokens: int) -> float | None:
+    prices = settings.price_input, settings.price_output
+    if prices == (None, None):
+        return None
+    return (input_tokens * (prices[0] or 0.0) + output_tokens * (prices[1] or 0.0)) / _MILLION
+
+
+def _currency(settings: Settings) -> str:
+    return "" if (settings.price_input, settings.price_output) == (None, None) else settings.price_currency

@@ -1,0 +1,198 @@
+"""Whether a stretch of a page is set in columns: an empty strip with prose on both sides of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_core.parsing.characters import UNSPACED
+from rag_core.parsing.layout.runs import Run
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_BIN = 3.0
+_NARROWEST = 60.0
+_FEWEST_ROWS = 6
+_FILL = 0.7
+_CONTINUED = 0.2
+# Of a height of the line; of the turns to the right side and of the lines across the gutter.
+_RAISED = 0.5
+_FEWEST_RAISED = 2
+_RAISED_SHARE = 0.125
+# Left and right end, and what it says.
+_Word: TypeAlias = tuple[float, float, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Two columns, in points: the gutter's place across, and the stretch of the page it divides.
+
+    ``interleaved`` says that the content stream runs across the gutter line by line, instead of holding one
+    column, or one cell of a table, after the other.
+    """
+
+    gutter: float
+    top: float
+    bottom: float
+    interleaved: bool
+
+
+@dataclass(slots=True)
+class _Row:
+    """Runs on one baseline, wherever the content stream has them."""
+
+    runs: list[Run]
+    top: float
+    bottom: float
+
+    def words(self) -> list[_Word]:
+        """Those whose place is known, from left to right."""
+        placed = (
+            (float(spot[0]), float(spot[2]), word)
+            for run in self.runs
+            for spot, word in zip(run.spots, run.words, strict=True)
+        )
+        return sorted(word for word in placed if word[0] == word[0])
+
+
+def find_columns(runs: list[Run]) -> Columns | None:
+    """The largest stretch in two columns, if any; more columns come out by looking into each again."""
+    rows = _rows(runs)
+    if len(rows) < _FEWEST_ROWS:
+        return None
+    found = _widest_strip(rows)
+    if found is None:
+        return None
+    gutter, first, last = found
+    band = rows[first : last + 1]
+    words = [row.words() for row in band]
+    both = [number for number, row in enumerate(words) if row[0][0] < gutter < row[-1][1]]
+    band, words = band[both[0] : both[-1] + 1], words[both[0] : both[-1] + 1]
+    if not _prose_on_both_sides(words, gutter):
+        return None
+    top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
+    return Columns(gutter, top, bottom, _interleaved(runs, gutter, top, bottom))
+
+
+def _rows(runs: list[Run]) -> list[_Row]:
+    rows: list[_Row] = []
+    for run in sorted(runs, key=lambda item: item.box[3]):
+        if np.isnan(run.spots[:, 0]).all():
+            continue
+        if rows and run.box[3] - rows[-1].bottom < 0.4 * max(run.size, 1.0):
+            rows[-1].runs.append(run)
+            rows[-1].top = min(rows[-1].top, run.box[1])
+        else:
+            rows.append(_Row([run], run.box[1], run.box[3]))
+    return rows
+
+
+def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
+    """Place across, first and last row of the strip that has the most rows with words on both sides."""
+    spots = np.concatenate([run.spots for row in rows for run in row.runs]).astype(np.float64)
+    numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
+    known = ~np.isnan(spots[:, 0])
+    spots, numbers = spots[known], numbers[known]
+    low, high = float(spots[:, 0].min()), float(spots[:, 2].max())
+    if high - low < _NARROWEST:
+        return None
+    # All words and all places at once: nearly every page has none that could do, and that must cost next to
+    # nothing. A word counts up where it begins and down behind its end; the running sum says what it covers.
+    bins = int((high - low) / _BIN) + 1
+    begins, ends = (((spots[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
+    steps = np.zeros((len(rows), bins + 1), np.int64)
+    np.add.at(steps, (numbers, begins), 1)
+    np.add.at(steps, (numbers, ends + 1), -1)
+    covered = steps.cumsum(axis=1)[:, :-1] > 0
+    starts, stops = covered.argmax(axis=1), bins - 1 - covered[:, ::-1].argmax(axis=1)
+    free = ~covered[:, :-1] & ~covered[:, 1:]
+    places = np.arange(bins - 1)
+    sides = (starts[:, None] < places) & (stops[:, None] > places)
+    # Of each stretch of free rows, how many have words on both sides: what there are to here, less what there
+    # were before it.
+    reached = sides.cumsum(axis=0)
+    counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
+    most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)
+    if most.max() < _FEWEST_ROWS:
+        return None
+    place = int(0.2 * bins) + int(most.argmax())
+    first, last = max(_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
+    return low + (place + 1) * _BIN, first, last
+
+
+def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], free, [False]]).astype(np.int8)))
+    return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
+    left = [[word for word in row if word[0] < gutter] for row in band]
+    right = [[word for word in row if word[0] >= gutter] for row in band]
+    pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
+    return is_prose([one for one, _ in pairs]) and is_prose([two for _, two in pairs])
+
+
+def is_prose(side: list[list[_Word]]) -> bool:
+    """Several words a row, mostly letters, that fill the column: neither figures nor labels."""
+    width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
+    fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
+    text = "".join(word for words in side for _, _, word in words)
+    letters = sum(char.isalpha() for char in text)
+    if letters < 0.8 * len(text) or median(fills) < _FILL:
+        return False
+    if _UNSPACED.search(text):
+        return median(map(len, side)) >= 8
+    # Lines of prose go on from one to the next; cells of a table begin with capitals.
+    continued = sum(words[0][2][0].islower() for words in side)
+    caseless = text.upper() == text.lower()
+    return median(map(len, side)) >= 3 and (caseless or continued >= _CONTINUED * len(side))
+
+
+def _interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
+    inside = [run for run in runs if run.box[3] > top and run.box[1] < bottom]
+    crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
+    sides = [run.box[0] >= gutter for run in inside]
+    turns = sum(one != two for one, two in pairwise(sides))
+    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _in_cells(inside, gutter, crossing)
+
+
+def _in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
+    """Whether the stream goes back up to begin the right side, again and again: it writes a table cell by cell.
+
+    Cells of one line are passed without that, but prose fills some with more.
+    """
+    turns = [(one, two) for one, two in pairwise(inside) if one.box[0] < gutter <= two.box[0]]
+    raised = sum(two.box[3] < one.box[1] + _RAISED * (one.box[3] - one.box[1]) for one, two in turns)
+    return raised >= _FEWEST_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
+
+
+def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
+    """The words of a run whose middle lies left of ``x``, and the others."""
+    middles = (run.spots[:, 0] + run.spots[:, 2]) / 2
+    left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
+    right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]
+    return _part(run, left, hyphen=run.hyphen and not right), _part(run, right, hyphen=run.hyphen)
+
+
+def _part(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
+    if not numbers:
+        return None
+    if len(numbers) == len(run.words):
+        return run
+    spots = run.spots[numbers]
+    low, high = np.fmin.reduce(spots[:, :2]).tolist(), np.fmax.reduce(spots[:, 2:]).tolist()
+    return replace(
+        run,
+        words=[run.words[number] for number in numbers],
+        spaced=[run.spaced[number] for number in numbers],
+        rects=run.rects[numbers],
+        spots=spots,
+        box=(low[0], low[1], high[0], high[1]) if low[0] == low[0] else run.box,
+        cells=1,
+        hyphen=hyphen,
+    )

@@ -1,0 +1,107 @@
+"""Numbers of lines in the margin, as drafts, manuscripts under review, bills and pleadings have them.
+
+They are no part of what the lines say, and would stand in the middle of its sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mode
+
+from rag_core.parsing.layout.columns import is_prose, split_run
+from rag_core.parsing.layout.runs import Run
+
+_NUMBER = re.compile(r"\d{1,5}")
+_FEWEST = 5
+# In points: what differs less stands at one place across.
+_ALIGNED = 1.0
+# Of the steps from one to the next, and of the other words that stand on one side of them.
+_LEAST_SHARE = 0.9
+# Of the height of the page's text: the rows of a table in one of two columns take less, as a rule.
+_LEAST_HEIGHT = 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Word:
+    """A word, the number of its run, and where it stands in points."""
+
+    text: str
+    run: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def without_line_numbers(runs: list[Run]) -> list[Run]:
+    """The runs without the numbers of their lines, on the left and on the right."""
+    numbered = [
+        (number, run)
+        for number, run in enumerate(runs)
+        if _NUMBER.fullmatch(run.words[0]) or _NUMBER.fullmatch(run.words[-1])
+    ]
+    words = [word for word in _words(numbered) if _NUMBER.fullmatch(word.text)]
+    others = []
+    if len(words) >= _FEWEST:
+        others = [word for word in _words(enumerate(runs)) if not _NUMBER.fullmatch(word.text)]
+    if not others:
+        return runs
+    kept: dict[int, Run | None] = dict(enumerate(runs))
+    for column in _columns(words):
+        x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)
+        sides = [word for word in others if word.x1 < x0], [word for word in others if word.x0 > x1]
+        text = max(sides, key=len)
+        if len(text) < _LEAST_SHARE * len(others) or not _count_lines(column, text):
+            continue
+        side = sides.index(text)
+        for number in {word.run for word in column}:
+            run = kept[number]
+            kept[number] = run and split_run(run, x1 if side else x0)[side]
+    return [run for run in kept.values() if run]
+
+
+def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
+    """The words of runs, which come with their numbers, as far as their places are known."""
+    for number, run in numbered:
+        for word, spot in zip(run.words, run.spots.tolist(), strict=True):
+            if spot[0] == spot[0]:
+                yield _Word(word, number, *spot)
+
+
+def _columns(numbers: list[_Word]) -> list[list[_Word]]:
+    """Numbers that end, or else begin, at one place across, enough of them to count lines."""
+    found: list[list[_Word]] = []
+    for side in ("x1", "x0"):
+        column: list[_Word] = []
+        for word in sorted(numbers, key=lambda word: float(getattr(word, side))):
+            if column and getattr(word, side) - getattr(column[-1], side) > _ALIGNED:
+                column = []
+            if not column:
+                found.append(column)
+            column.append(word)
+    chosen: list[list[_Word]] = []
+    for column in sorted(found, key=len, reverse=True):
+        if len(column) >= _FEWEST and not any(word in other for other in chosen for word in column):
+            chosen.append(column)
+    return chosen
+
+
+def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
+    """Whether numbers go up by equal steps beside lines of prose, and not beside rows or the lines of a form."""
+    column = sorted(column, key=lambda word: word.y0)
+    height = max(word.y1 for word in text) - min(word.y0 for word in text)
+    if column[-1].y1 - column[0].y0 < _LEAST_HEIGHT * height:
+        return False
+    steps = [int(lower.text) - int(upper.text) for upper, lower in pairwise(column)]
+    if mode(steps) <= 0 or steps.count(mode(steps)) < _LEAST_SHARE * len(steps):
+        return False
+    rows = [sorted(row) for number in column if (row := _beside(number, text))]
+    return bool(rows) and is_prose(rows)
+
+
+def _beside(number: _Word, text: list[_Word]) -> list[tuple[float, float, str]]:
+    middle = (number.y0 + number.y1) / 2
+    return [(word.x0, word.x1, word.text) for word in text if word.y0 < middle < word.y1]

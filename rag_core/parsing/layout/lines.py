@@ -1,0 +1,89 @@
+"""A line of the page: runs side by side, with what paragraph and heading detection ask of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from rag_core.parsing.layout.runs import Run
+from rag_core.parsing.pdf.superscripts import SUPERSCRIPTS
+from rag_core.types import RAISED_FIGURES
+
+_NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){RAISED_FIGURES}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
+
+
+# What stands raised behind a word and belongs to it, and what goes on after that.
+_SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{RAISED_FIGURES},]+)$|^[.,;:!?)](?!\w)")
+# A raised figure is a footnote mark, and "2.5" followed by one must not become another number.
+_MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
+
+
+@dataclass(slots=True)
+class Line:
+    """Runs of one row, left to right, and the box around them in points."""
+
+    runs: list[Run]
+    box: tuple[float, float, float, float] = field(init=False)
+    size: float = field(init=False)
+    text: str = field(init=False)
+    _tabular: bool | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        following = [run.text for run in self.runs[2:]] + [""]
+        marks = map(_as_mark, self.runs, self.runs[1:], following)
+        self.runs = [self.runs[0], *marks]
+        boxes = [run.box for run in self.runs]
+        self.box = (
+            min(box[0] for box in boxes),
+            min(box[1] for box in boxes),
+            max(box[2] for box in boxes),
+            max(box[3] for box in boxes),
+        )
+        # The longest run speaks for the line: a superscript or a bullet says nothing about its size.
+        self.size = max(self.runs, key=lambda run: len(run.words)).size
+        self.text = "".join(
+            (" " if number and self.spaced(number) else "") + run.text for number, run in enumerate(self.runs)
+        )
+
+    def spaced(self, number: int) -> bool:
+        """Whether a space stands before a run of the line."""
+        before, run = self.runs[number - 1], self.runs[number]
+        return not (_touches(before, run) and _SUFFIX.match(run.text))
+
+    @property
+    def bold(self) -> bool:
+        return all(run.bold for run in self.runs)
+
+    @property
+    def hyphen(self) -> bool:
+        return self.runs[-1].hyphen
+
+    @property
+    def tabular(self) -> bool:
+        """Whether it reads like a row of a table: many cells, or figures and few words after the first."""
+        if self._tabular is None:
+            self._tabular = self._is_tabular()
+        return self._tabular
+
+    def _is_tabular(self) -> bool:
+        if sum(run.cells for run in self.runs) >= 3:
+            return True
+        words = self.text.split()
+        figures = [number for number, word in enumerate(words) if _NUMBER.match(word)]
+        if len(figures) < 2:
+            return False
+        return len(figures) >= 0.5 * (len(words) - figures[0])
+
+
+def _touches(before: Run, run: Run) -> bool:
+    return -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
+
+
+def _as_mark(before: Run, run: Run, following: str) -> Run:
+    """The run, its figure as a superscript where it stands small and raised behind the run before it."""
+    if following.startswith(("/", "⁄")):  # the upper part of a fraction
+        return run
+    raised = 0.25 * before.size < before.box[3] - run.box[3] < before.size and run.size < 0.9 * before.size
+    if raised and _touches(before, run) and _MARK.match(run.text):
+        return replace(run, words=[word.translate(SUPERSCRIPTS) for word in run.words])
+    return run

@@ -1,0 +1,95 @@
+"""Reading order: runs in the order of the content stream to lines in the order a person reads them.
+
+Producers nearly always write text in reading order, columns included, so that order is kept unless the page
+itself contradicts it: lines that run on across the gap between two columns, columns written row by row, or
+text that jumps back up the page where there are no columns (footnote marks, late headers, tables written
+column by column).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rag_core.parsing.layout.columns import Columns, find_columns, split_run
+from rag_core.parsing.layout.lines import Line
+from rag_core.parsing.layout.rows import in_rows, place_strays, separate_strays, with_marks_at_items
+from rag_core.parsing.layout.runs import Run
+
+_JUMP = 0.5
+_MOST_RUNS = 4000
+
+
+def ordered(runs: list[Run], *, written: bool = True) -> list[Line]:
+    """Lines in reading order; every word of ``runs`` is in one of them.
+
+    Parameters
+    ----------
+    runs : list of Run
+    written : bool
+        Whether their order is that of a content stream and so means something.
+    """
+    if len(runs) < 2 or len(runs) > _MOST_RUNS:
+        return [Line([run]) for run in runs]
+    if written:
+        runs = with_marks_at_items(runs)
+    columns = find_columns(runs)
+    if columns is not None and (columns.interleaved or not written):
+        return _in_columns(runs, columns, written)
+    if not written:
+        return in_rows(runs)
+    main, strays = separate_strays(runs)
+    lines = _as_written(main)
+    if columns is None and _jumps_back(main):
+        rows = in_rows(main)
+        if _holds_figures(rows):
+            lines = rows
+    return place_strays(lines, strays)
+
+
+def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
+    """What is above the columns, the left one, the right one, what is below; each put in order itself."""
+    above = [run for run in runs if run.box[3] <= columns.top]
+    below = [run for run in runs if run.box[1] >= columns.bottom and run.box[3] > columns.top]
+    left: list[Run] = []
+    right: list[Run] = []
+    for run in runs:
+        if run.box[3] > columns.top and run.box[1] < columns.bottom:
+            first, second = split_run(run, columns.gutter)
+            left += [first] if first else []
+            right += [second] if second else []
+    return [line for part in (above, left, right, below) if part for line in ordered(part, written=written)]
+
+
+def _as_written(runs: list[Run]) -> list[Line]:
+    """Content order; neighbours on one baseline, such as cells of a table, share a line."""
+    lines: list[list[Run]] = []
+    for run in runs:
+        if lines and _continues(lines[-1][-1], run):
+            lines[-1].append(run)
+        else:
+            lines.append([run])
+    return [Line(line) for line in lines]
+
+
+def _continues(before: Run, run: Run) -> bool:
+    if before.hyphen or run.box[0] < before.box[2] - 1.0:
+        return False
+    # Figures may be set a little off the baseline of a label that is centred or takes two lines.
+    figures = not any(char.isalpha() for word in run.words for char in word)
+    tolerance = 0.6 if figures and run.box[0] > before.box[2] + before.size else 0.25
+    return abs(run.box[3] - before.box[3]) < tolerance * max(min(run.size, before.size), 1.0)
+
+
+def _jumps_back(runs: list[Run]) -> bool:
+    return any(run.box[3] < before.box[1] - _JUMP * max(run.size, 4.0) for before, run in pairwise(runs))
+
+
+def _holds_figures(rows: list[Line]) -> bool:
+    """Whether rows bring figures to their labels, rather than run texts together that stand side by side."""
+    cells = [run for row in rows for run in row.runs[1:]]
+    figures = sum(
+        any(char.isdigit() for word in run.words for char in word)
+        and not any(len(word) > 2 and word.isalpha() for word in run.words)
+        for run in cells
+    )
+    return len(cells) > 1 and figures >= 0.6 * len(cells)

@@ -1,0 +1,187 @@
+"""The one module that imports RapidOCR: the words of a picture of a page, and where they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_core.parsing.characters import clean_word
+from rag_core.parsing.layout.runs import Run, turn
+from rag_core.types import FloatArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# Two pixels a point reads nearly as well as three and takes half the time; small pages hold small print.
+_SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
+_CELL_GAP = 1.3
+# Scores of lines: of those between, few words are right, and below, none.
+_SURE, _LEAST_SCORE = 0.85, 0.7
+# A box so many times as long as it is high says which way its text lies; one of a figure or two does not.
+_LONG = 2.5
+
+
+class OcrMissingError(Exception):
+    """RapidOCR is not installed."""
+
+
+def scale_for(width: float, height: float) -> float:
+    """Pixels a point at which a page of that size, in points, is read."""
+    longest = max(width, height, 1.0)
+    return min(max(_SCALE, _SIDE / longest), _LARGEST_SCALE, _LONGEST_SIDE / longest)
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    try:
+        from rapidocr import RapidOCR
+    except ImportError as error:
+        raise OcrMissingError(str(error)) from None
+    return RapidOCR(
+        params={
+            "Global.log_level": "error",
+            "Global.return_word_box": True,
+            "Global.max_side_len": int(_LONGEST_SIDE),
+            # It turns good lines of a page that lies a little askew upside down.
+            "Global.use_cls": False,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    score: float
+    words: list[tuple[str, float, Any]]
+
+
+def read_picture(image: Image, width: float, height: float) -> tuple[list[Run], list[float], int]:
+    """Recognise the text of a page, whichever way up it lies.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        RGB.
+    width, height : float
+        Of the page in points.
+
+    Returns
+    -------
+    runs : list of Run
+    confidences : list of float
+        Of every word, 0..1.
+    lost : int
+        Number of lines of which too little can be read.
+
+    Raises
+    ------
+    OcrMissingError
+    """
+    # Copied, since a view with its channels reversed has strides that OpenCV refuses.
+    lines, direction = _lines(np.ascontiguousarray(np.asarray(image)[:, :, ::-1]))
+    runs: list[Run] = []
+    confidences: list[float] = []
+    for line in lines:
+        kept = [(clean_word(word), confidence, box) for word, confidence, box in line.words]
+        kept = [entry for entry in kept if entry[0].strip()]
+        if not kept or line.score < _LEAST_SCORE:
+            continue
+        corners = np.array([box for _, _, box in kept], np.float32).reshape(len(kept), -1, 2)
+        rects = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+        rects /= np.array([image.width, image.height] * 2, np.float32)
+        names = [word.strip() for word, _, _ in kept]
+        runs.append(_run(names, _spaces(line.text, names), rects, turn(rects, direction, width, height)))
+        confidences += [float(confidence) for _, confidence, _ in kept]
+    if runs:
+        _settle_sizes(runs)
+    return runs, confidences, sum(line.score < _LEAST_SCORE and bool(line.text.strip()) for line in lines)
+
+
+def _lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
+    """What is written in a picture, and where its text runs to; doubtful lines are tried the other way up, too."""
+    engine = _engine()
+    found = engine(pixels, use_rec=False)
+    if found.boxes is None or not len(found.boxes):
+        return [], "right"
+    # Corners clockwise; text is taken to run from the first to the second.
+    boxes = np.asarray(found.boxes, np.float32)
+    across, down = _sides(boxes)
+    long = np.maximum(across, down) > _LONG * np.minimum(across, down)
+    upright = across[long & (across > down)].sum() >= down[long & (across < down)].sum()
+    if not upright:
+        boxes = np.roll(boxes, -1, axis=1)
+        across, down = down, across
+    lines = _recognised(engine, pixels, boxes)
+    doubtful = [number for number, line in enumerate(lines) if line.score < _SURE]
+    turned = dict(zip(doubtful, _recognised(engine, pixels, _turned(boxes[doubtful])), strict=True))
+    along = (across >= down).tolist()
+    better = [number for number in turned if turned[number].score > lines[number].score]
+    lengths = [len(line.text) for line in lines]
+    over = 2 * sum(lengths[number] for number in better if along[number]) > sum(compress(lengths, along))
+    if over:
+        # Also those that read well: upside down, 68 is 89.
+        others = [number for number in range(len(lines)) if along[number] and number not in turned]
+        turned |= zip(others, _recognised(engine, pixels, _turned(boxes[others])), strict=True)
+    for number, line in turned.items():
+        if over if along[number] else number in better:
+            lines[number] = line
+    return lines, {(True, False): "right", (True, True): "left", (False, False): "down", (False, True): "up"}[
+        upright, over
+    ]
+
+
+def _sides(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Lengths of the first and the second side of each box."""
+    first, second = (np.linalg.norm(boxes[:, end] - boxes[:, end - 1], axis=1) for end in (1, 2))
+    return first, second
+
+
+def _turned(boxes: FloatArray) -> FloatArray:
+    return np.roll(boxes, 2, axis=1)
+
+
+def _recognised(engine: Any, pixels: npt.NDArray[np.uint8], boxes: FloatArray) -> list[_Line]:
+    if not len(boxes):
+        return []
+    crops = engine.crop_text_regions(pixels, boxes)
+    found = engine.recognize_txt(crops)
+    words = engine.cal_rec_boxes(crops, boxes, found).word_results
+    return [
+        _Line(text, float(score), [word for word in line if word[2] is not None])
+        for text, score, line in zip(found.txts, found.scores, words, strict=True)
+    ]
+
+
+def _spaces(text: str, words: list[str]) -> list[bool]:
+    """Whether a space stands before each word: recognised lines have them, recognised words do not."""
+    spaced, cursor = [], 0
+    for word in words:
+        place = text.find(word, cursor)
+        spaced.append(place != cursor)
+        cursor = place + len(word) if place >= 0 else cursor
+    return spaced
+
+
+def _run(words: list[str], spaced: list[bool], rects: FloatArray, spots: FloatArray) -> Run:
+    low, high = spots[:, :2].min(axis=0).tolist(), spots[:, 2:].max(axis=0).tolist()
+    size = float(np.median(spots[:, 3] - spots[:, 1]))
+    gaps = spots[1:, 0] - spots[:-1, 2]
+    cells = 1 + int(np.count_nonzero(gaps > _CELL_GAP * max(size, 1.0)))
+    hyphen = len(words[-1]) > 1 and words[-1].endswith("-") and words[-1][-2].isalpha()
+    if hyphen:
+        words = [*words[:-1], words[-1][:-1]]
+    box = (low[0], low[1], high[0], high[1])
+    return Run(words, spaced, rects, spots, box, size, cells=cells, hyphen=hyphen)
+
+
+def _settle_sizes(runs: list[Run]) -> None:
+    """Recognised boxes differ by a few pixels from line to line, which must not look like headings."""
+    usual = float(np.median([run.size for run in runs for _ in run.words]))
+    for run in runs:
+        if 0.72 * usual < run.size < 1.35 * usual:
+            run.size = usual

@@ -1,0 +1,163 @@
+"""One page, start to end: text layer, layout, and reading it as a picture where there is no text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from rag_core.parsing.characters import unreadable_share
+from rag_core.parsing.layout.headings import heading_lines
+from rag_core.parsing.layout.hyphenation import words_of
+from rag_core.parsing.layout.line_numbers import without_line_numbers
+from rag_core.parsing.layout.lines import Line
+from rag_core.parsing.layout.page_text import compose
+from rag_core.parsing.layout.paragraphs import divisions, separators
+from rag_core.parsing.layout.reading_order import ordered
+from rag_core.parsing.layout.runs import Run
+from rag_core.parsing.pdf.accents import with_accents
+from rag_core.parsing.pdf.fonts import Fonts
+from rag_core.parsing.pdf.form_fields import with_fields
+from rag_core.parsing.pdf.glyph_names import letters
+from rag_core.parsing.pdf.hidden_text import without_hidden
+from rag_core.parsing.pdf.page import Characters, PageReader
+from rag_core.parsing.pdf.text_layer import runs_of
+from rag_core.parsing.pdf.word_spacing import with_blanks
+from rag_core.parsing.workers.messages import ReadPage
+from rag_core.types import FloatArray, Page, PageState
+
+_GARBAGE = 0.3
+_FEWEST_RECOGNISED = 3
+_IMAGE_SHARE = 0.3
+_FULL_PAGE_CHARACTERS = 300
+
+
+@dataclass(slots=True)
+class _Found:
+    runs: list[Run]
+    state: PageState
+    confidence: float | None = None
+    reason: str = ""
+    written: bool = True
+
+
+def read_page(reader: PageReader, page_index: int, fonts: Fonts, ocr: str = "off") -> ReadPage:
+    """Read a page; ``page_label``, the final ``heading`` and divided words are left to whoever knows the document.
+
+    Parameters
+    ----------
+    reader : PageReader
+    page_index : int
+    fonts : Fonts
+        Of the same file.
+    ocr : {"auto", "on", "off"}
+    """
+
+    def spelt(unmapped: Sequence[tuple[str, int]]) -> list[int]:
+        return letters(unmapped, partial(fonts.glyph_names, page_index))
+
+    characters, hidden = without_hidden(reader, with_accents(reader.characters(spelt)))
+    found = _find(reader, characters, ocr)
+    lines = ordered(without_line_numbers(found.runs), written=found.written)
+    between = separators(lines)
+    text, boxes, spans = compose(lines, between)
+    state = found.state if text.strip() or found.state is PageState.FAILED else PageState.EMPTY
+    page = Page(
+        page_index=page_index,
+        page_label="",
+        text=text,
+        state=state,
+        width=reader.width,
+        height=reader.height,
+        reason=found.reason,
+        confidence=found.confidence,
+        boxes=boxes,
+        hidden=hidden,
+    )
+    words = words_of(_whole_words(lines))
+    return ReadPage(page, heading_lines(lines, spans), divisions(lines, between, spans), tuple(sorted(words)))
+
+
+def _whole_words(lines: list[Line]) -> str:
+    """The words of a page but for the halves that line ends made, which are to be judged by the others."""
+    parts = []
+    for number, line in enumerate(lines):
+        words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
+        parts += words[: len(words) - int(line.hyphen)]
+    return " ".join(parts)
+
+
+def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
+    characters, numbers = with_blanks(*with_fields(reader, characters))
+    runs, _ = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
+    garbage = _is_garbage(characters)
+    layer = _Found(runs, PageState.TEXT)
+    if garbage:
+        layer.reason = "the fonts of this page do not say which letters they draw; its text may be wrong"
+    if ocr == "off" or not (ocr == "on" or garbage or _lacks_text(reader, runs)):
+        return layer
+    return _recognised(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
+
+
+def _is_garbage(characters: Characters) -> bool:
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    return unreadable_share(text.replace("\x02", "")) > _GARBAGE
+
+
+def _lacks_text(reader: PageReader, runs: list[Run]) -> bool:
+    """Less text than its pictures could hold; without any text, whatever is drawn may be letters."""
+    count = sum(len(word) for run in runs for word in run.words)
+    if count == 0:
+        return reader.draws()
+    if count >= _FULL_PAGE_CHARACTERS:
+        return False
+    share = reader.image_share()
+    return share >= _IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
+
+
+def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
+    from rag_core.parsing.ocr import OcrMissingError, read_picture, scale_for
+
+    try:
+        image = reader.picture(scale_for(reader.width, reader.height))
+        runs, confidences, lost = read_picture(image, reader.width, reader.height)
+    except OcrMissingError:
+        layer.reason = "text recognition is not installed; add the package rapidocr"
+        return layer
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - three libraries deep; the text layer is worth having anyway
+        layer.reason = f"text recognition failed ({_in_short(error)})"
+        if not layer.runs:
+            layer.state = PageState.FAILED
+        return layer
+    if keep:
+        runs = [run for run in runs if not _covered(run.rects, layer.runs)]
+    reason = f"text recognition could not read {lost} of its lines" if lost else ""
+    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNISED:
+        layer.reason = layer.reason or reason
+        return layer  # specks and ornaments
+    confidence = round(float(np.mean(confidences)), 4)
+    if keep:
+        return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
+    return _Found(runs, PageState.OCR, confidence, reason, written=False)
+
+
+def _in_short(error: Exception) -> str:
+    """Some of the libraries put a whole traceback into the message."""
+    message = str(error)
+    if "alloc" in message:
+        return "it needs more memory than a reader may use"
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:200]
+
+
+def _covered(rects: FloatArray, runs: list[Run]) -> bool:
+    """Whether the text layer already has what was recognised there: most word centres lie in its words."""
+    known = np.concatenate([run.rects for run in runs])
+    across = (rects[:, 0] + rects[:, 2])[:, None] / 2
+    down = (rects[:, 1] + rects[:, 3])[:, None] / 2
+    inside = (known[:, 0] <= across) & (across <= known[:, 2]) & (known[:, 1] <= down) & (down <= known[:, 3])
+    return bool(inside.any(axis=1).mean() > 0.5)

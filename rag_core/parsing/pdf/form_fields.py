@@ -1,0 +1,130 @@
+"""Form fields in the text of a page: what was typed stands beside its label, and ticks are characters.
+
+Pdfium has what was typed into all fields one after the other behind all that is printed, and a tick is drawn with
+lines, or with a letter of a font of signs, which says nothing of the boxes that are not ticked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rag_core.parsing.pdf.page import Characters, PageReader
+from rag_core.types import BoolArray, FloatArray, IntArray
+
+_TICKED, _NOT_TICKED = 0x2612, 0x2610
+_BLANK, _LINE_END = 0x20, 0x0A
+# A box with more printed in it than a tick holds its label.
+_MOST_IN_BOX = 2
+_ABOVE_POINTS = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Characters of a field, before which of the others they belong, and their rank among those that belong there.
+
+    ``alone`` if on a line of their own.
+    """
+
+    numbers: IntArray
+    place: int
+    rank: tuple[float, float]
+    alone: bool = False
+
+
+def with_fields(reader: PageReader, characters: Characters) -> tuple[Characters, IntArray]:
+    """The characters with what fields hold where it belongs, and ☒ or ☐ for each that can be ticked.
+
+    Returns
+    -------
+    characters : Characters
+    numbers : IntArray, shape (n,)
+        For each character the number it had; -1 for one that was added.
+    """
+    rects, ticks, printed = reader.fields()
+    count = len(characters.codes)
+    if not ticks:
+        return characters, np.arange(count, dtype=np.int32)
+    codes = characters.codes.copy()
+    typed = np.arange(count) >= printed
+    free = typed.copy()
+    heights = (characters.boxes[:, 3] - characters.boxes[:, 1])[~np.isnan(characters.boxes[:, 0])]
+    height = float(np.median(heights)) if len(heights) else 1.0
+    # What is added gets the numbers that follow.
+    added = [_BLANK, _LINE_END]
+    spots = [np.full(4, np.nan, np.float32)] * 2
+    pieces = []
+    for rect, ticked in zip(rects, ticks, strict=True):
+        inside = _within(characters.boxes, rect)
+        if ticked is not None:
+            if inside.sum() <= _MOST_IN_BOX:
+                codes[inside] = _BLANK
+            numbers = np.array([count + len(added)])
+            added.append(_TICKED if ticked else _NOT_TICKED)
+            # As high as a letter: what is larger than the text around it looks like a heading.
+            middle, half = (rect[1] + rect[3]) / 2, min(height, rect[3] - rect[1]) / 2
+            spots.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
+        else:
+            own = np.flatnonzero(inside & free)
+            if not len(own):
+                continue
+            # With the blanks between them, which stand nowhere.
+            numbers = np.flatnonzero(free[: own[-1] + 1])
+            numbers = numbers[numbers >= own[0]]
+            free[numbers] = False
+        pieces.append(_placed(characters, numbers, ~typed & ~inside, rect, before=ticked is not None))
+    order = _order(pieces, count)
+    codes, boxes = np.append(codes, added).astype(np.int32), np.concatenate([characters.boxes, np.stack(spots)])
+    return replace(characters, codes=codes[order], boxes=boxes[order]), np.where(order < count, order, -1)
+
+
+def _within(boxes: FloatArray, rect: FloatArray) -> BoolArray:
+    """Characters whose middle lies in the rectangle."""
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    return np.asarray(((middles >= rect[:2]) & (middles <= rect[2:])).all(axis=1))
+
+
+def _placed(characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, before: bool) -> _Piece:
+    """Where a field belongs: behind or under its label, or before it where that is nearer and the field a box."""
+    scale = np.array((characters.width, characters.height) * 2, np.float32)
+    boxes = characters.boxes * scale
+    x0, y0, x1, y1 = (rect * scale).tolist()
+    across, down = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+    middle = (y0 + y1) / 2
+    beside = ((down > y0) & (down < y1)) | ((boxes[:, 1] < middle) & (boxes[:, 3] > middle))
+    row = np.logical_and(others, beside)
+    left, right = np.flatnonzero(row & (across < x0)), np.flatnonzero(row & (across > x1))
+    last = int(left[boxes[left, 2].argmax()]) if len(left) else -1
+    first = int(right[boxes[right, 0].argmin()]) if len(right) else -1
+    if before and first >= 0 and (last < 0 or boxes[first, 0] - x1 < x0 - boxes[last, 2]):
+        return _Piece(numbers, first, (0.0, x0))
+    if last >= 0:
+        return _Piece(numbers, last + 1, (0.0, x0))
+    near = (boxes[:, 3] <= middle) & (boxes[:, 3] > y0 - _ABOVE_POINTS)
+    above = np.flatnonzero(others & near & (across > x0) & (across < x1))
+    if len(above):
+        label = int(above[boxes[above, 3].argmax()])
+        ends = np.flatnonzero(np.isin(characters.codes[label:], (0x0D, _LINE_END)))
+        end = label + int(ends[0]) if len(ends) else len(characters.codes)
+        return _Piece(numbers, end, (y0, x0), alone=True)
+    return _Piece(numbers, len(characters.codes), (y0, x0), alone=True)
+
+
+def _order(pieces: list[_Piece], count: int) -> IntArray:
+    """Numbers of the characters in their new order, each piece between two blanks or line ends."""
+    stay = np.ones(count, bool)
+    for piece in pieces:
+        stay[piece.numbers[piece.numbers < count]] = False
+    parts: list[Any] = []
+    done = 0
+    for piece in sorted(pieces, key=lambda one: (one.place, one.rank)):
+        edge = [count + int(piece.alone)]
+        parts += [_staying(stay, done, piece.place), edge, piece.numbers, edge]
+        done = piece.place
+    return np.concatenate([*parts, _staying(stay, done, count)]).astype(np.int32)
+
+
+def _staying(stay: BoolArray, start: int, end: int) -> IntArray:
+    return (np.flatnonzero(stay[start:end]) + start).astype(np.int32)

@@ -1,0 +1,274 @@
+"""What is painted on a page: where its objects lie, how they look, what clips them, and which are in layers.
+
+A page is given by pdfium's handle of it. An object is named by its address, a plain number that holds as long as its
+page is open. Bounds are left, bottom, right and top in points, in PDF user space.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, address, quick, raw
+from rag_core.types import BoolArray, FloatArray, Int64Array
+
+Matrix: TypeAlias = Any
+Bounds: TypeAlias = tuple[float, ...]
+# Beyond any page.
+EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
+_NOWHERE = (-1e6, -1e6, 1 - 1e6, 1 - 1e6)
+
+# What lies under text is drawn first as a rule, and what was slipped in stands last.
+_ENDS = 16
+_LEAST_FILL_POINTS = 6.0
+# So is what covers it: of a page, and of each group in it, so many objects from the end.
+_LATE = 160
+_COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
+_DEEPEST = 3
+# Objects of a group that are looked through for an image.
+_MOST_WITHIN = 2000
+# A clip of more parts than these is no rectangle that text runs out of.
+_MOST_CLIPS, _MOST_SEGMENTS = 8, 16
+
+_render_mode = quick("FPDFTextObj_GetTextRenderMode", INT, POINTER)
+_fill_colour = quick("FPDFPageObj_GetFillColor", INT, *[POINTER] * 5)
+_page_object = quick("FPDFPage_GetObject", POINTER, POINTER, INT)
+_object_type = quick("FPDFPageObj_GetType", INT, POINTER)
+_object_bounds = quick("FPDFPageObj_GetBounds", INT, *[POINTER] * 5)
+_draw_mode = quick("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
+_count_within = quick("FPDFFormObj_CountObjects", INT, POINTER)
+_object_within = quick("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
+_set_active = quick("FPDFPageObj_SetIsActive", INT, POINTER, INT)
+_is_clear = quick("FPDFPageObj_HasTransparency", INT, POINTER)
+_object_matrix = quick("FPDFPageObj_GetMatrix", INT, POINTER, POINTER)
+_count_marks = quick("FPDFPageObj_CountMarks", INT, POINTER)
+_mark = quick("FPDFPageObj_GetMark", POINTER, POINTER, ctypes.c_ulong)
+_mark_name = quick("FPDFPageObjMark_GetName", INT, POINTER, POINTER, ctypes.c_ulong, POINTER)
+_clip = quick("FPDFPageObj_GetClipPath", POINTER, POINTER)
+_count_clips = quick("FPDFClipPath_CountPaths", INT, POINTER)
+_count_segments = quick("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
+_segment = quick("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
+_segment_point = quick("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
+# Pdfium runs on one thread: colours are all read into the same place.
+_PARTS = (ctypes.c_uint * 4)()
+_NO_COLOUR = (0, 0, 0, 255)
+_PART_ADDRESSES = [ctypes.addressof(_PARTS) + 4 * place for place in range(4)]
+# The name of a mark as UTF-16, and behind it its length.
+_NAME = (ctypes.c_ushort * 12)()
+_NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
+
+
+@dataclass(frozen=True)
+class Covers:
+    """What is painted on a page in areas, in order: ``rects`` as fractions of the page as displayed, shape (n, 4).
+
+    ``pictures`` says which are images, ``clear`` which let something show through. ``before`` tells of a text object
+    how many are painted before it; of one that is not there, none is. ``layered`` are text objects of groups in layers.
+    """
+
+    rects: FloatArray
+    pictures: BoolArray
+    clear: BoolArray
+    before: dict[int, int]
+    layered: set[int]
+
+
+def look(item: int) -> tuple[int, ...]:
+    """How a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
+    return _render_mode(item), *_colour(item)
+
+
+def looks(items: Sequence[int]) -> Int64Array:
+    """What `look` tells of each of these text objects, shape (n, 5)."""
+    colours = np.zeros((len(items), 4), np.uint32)
+    first, size = colours.ctypes.data, colours.itemsize
+    places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
+    known = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
+    colours[~known] = _NO_COLOUR
+    modes = np.fromiter(map(_render_mode, items), np.int64, len(items))
+    return np.column_stack([modes, colours]).astype(np.int64)
+
+
+def clips(items: Sequence[int]) -> dict[int, Bounds]:
+    """By their number among these objects, the bounds within which those may paint that have a clip."""
+    counts = map(_count_clips, map(_clip, items))
+    clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
+    return {number: _within_clip(_clip(items[number])) for number in clipped}
+
+
+def in_layers(items: Sequence[int]) -> set[int]:
+    """Those objects that are marked as part of a layer, which may be switched off.
+
+    Such a mark says "OC"; objects that are marked together share it.
+    """
+    counts = list(map(_count_marks, items))
+    found = set[int]()
+    known: dict[int | None, bool] = {None: False}
+    for number in range(max(counts, default=0)):
+        marks = list(map(_mark, items, repeat(number)))
+        known.update((mark, _is_of_layer(mark)) for mark in set(marks) - known.keys())
+        found.update(item for item, mark in zip(items, marks, strict=True) if known[mark])
+    return found
+
+
+def areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
+    """Bounds of areas that are filled, first or last on the page, and red, green and blue of each."""
+    handle = address(page)
+    count = int(raw.FPDFPage_CountObjects(page))
+    rects: list[Bounds] = []
+    fills: list[tuple[int, ...]] = []
+    for index in sorted({*range(min(count, _ENDS)), *range(max(0, count - _ENDS), count)}):
+        item = _page_object(handle, index)
+        if _object_type(item) == raw.FPDF_PAGEOBJ_PATH:
+            left, bottom, right, top = _bounds(item)
+            if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and _is_filled(item):
+                rects.append((left, bottom, right, top))
+                fills.append(_colour(item)[:3])
+    return rects, fills
+
+
+def covers(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
+    """What is painted late and may lie over text, in groups as well.
+
+    Parameters
+    ----------
+    page : handle
+    fractions : callable
+        Bounds as fractions of the page as displayed, shape (n, 4).
+    """
+    count = int(raw.FPDFPage_CountObjects(page))
+    handle = address(page)
+    found = _Painted()
+    found.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
+    return Covers(
+        fractions(found.rects),
+        np.array(found.pictures, bool),
+        np.array(found.clear, bool),
+        found.before,
+        found.layered,
+    )
+
+
+def images(page: Any) -> list[Bounds]:
+    """Bounds of images, alone or in a group."""
+    handle = address(page)
+    items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
+    return [_bounds(item) for item in items if _holds_image(item)]
+
+
+@contextmanager
+def left_out(items: Collection[int]) -> Iterator[None]:
+    """Have their page drawn without these objects."""
+    for item in items:
+        _set_active(item, 0)
+    try:
+        yield
+    finally:
+        for item in items:
+            _set_active(item, 1)
+
+
+def _bounds(item: int) -> Bounds:
+    """Left, bottom, right and top of a page object in points."""
+    sides = (ctypes.c_float * 4)()
+    first = ctypes.addressof(sides)
+    _object_bounds(item, first, first + 4, first + 8, first + 12)
+    return tuple(sides)
+
+
+def _colour(item: int) -> tuple[int, ...]:
+    """Red, green, blue and opacity of an object's fill; a pattern has none, and is taken for black."""
+    return tuple(_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
+
+
+@dataclass
+class _Painted:
+    """Collects `Covers`, with bounds in points."""
+
+    rects: list[Bounds] = field(default_factory=list)
+    pictures: list[bool] = field(default_factory=list)
+    clear: list[bool] = field(default_factory=list)
+    before: dict[int, int] = field(default_factory=dict)
+    layered: set[int] = field(default_factory=set)
+
+    def add(self, items: list[int], matrix: Matrix | None = None, depth: int = 0, layered: bool = False) -> None:
+        kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+        others = np.flatnonzero(kinds != raw.FPDF_PAGEOBJ_TEXT).tolist()
+        start = 0
+        for end in [*others, len(items)]:
+            texts = items[start:end]
+            self.before.update(dict.fromkeys(texts, len(self.rects)))
+            self.layered.update(texts if layered else ())
+            if end < len(items):
+                self._add_other(items[end], int(kinds[end]), matrix, depth, layered)
+            start = end + 1
+
+    def _add_other(self, item: int, kind: int, matrix: Matrix | None, depth: int, layered: bool) -> None:
+        if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
+            count = _count_within(item)
+            inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
+            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(in_layers([item])))
+        elif kind in _COVERING:
+            left, bottom, right, top = rect = _bounds(item)
+            large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
+            if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
+                self.rects.append(rect if matrix is None else _transformed(rect, matrix))
+                self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
+                self.clear.append(bool(_is_clear(item)))
+
+
+def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
+    """From the space of a group to that of the page."""
+    parts = (ctypes.c_float * 6)()
+    _object_matrix(group, ctypes.addressof(parts))
+    a, b, c, d, e, f = parts
+    own = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
+    return own if outer is None else own @ outer
+
+
+def _transformed(rect: Bounds, matrix: Matrix) -> Bounds:
+    left, bottom, right, top = rect
+    corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
+    return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
+
+
+def _is_of_layer(mark: int) -> bool:
+    _mark_name(mark, _NAME_ADDRESS, _NAME_BYTES, _NAME_ADDRESS + _NAME_BYTES)
+    # A longer name is not written.
+    return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
+
+
+def _within_clip(clip: int) -> Bounds:
+    """What lies within all paths of a clip, in points."""
+    left, bottom, right, top = EVERYWHERE
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for path in range(_count_clips(clip)):
+        points = []
+        for number in range(min(_count_segments(clip, path), _MOST_SEGMENTS + 1)):
+            _segment_point(_segment(clip, path, number), ctypes.addressof(x), ctypes.addressof(y))
+            points.append((x.value, y.value))
+        if points and len(points) <= _MOST_SEGMENTS:
+            across, down = zip(*points, strict=True)
+            left, right = max(left, min(across)), min(right, max(across))
+            bottom, top = max(bottom, min(down)), min(top, max(down))
+    return (left, bottom, right, top) if left < right and bottom < top else _NOWHERE
+
+
+def _is_filled(path: int) -> bool:
+    how, stroked = ctypes.c_int(), ctypes.c_int()
+    _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
+    return bool(how.value != raw.FPDF_FILLMODE_NONE)
+
+
+def _holds_image(item: int, depth: int = _DEEPEST) -> bool:
+    kind = _object_type(item)
+    if kind == raw.FPDF_PAGEOBJ_FORM and depth:
+        inner = range(min(_count_within(item), _MOST_WITHIN))
+        return any(_holds_image(_object_within(item, index), depth - 1) for index in inner)
+    return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

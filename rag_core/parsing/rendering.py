@@ -1,0 +1,148 @@
+"""Pictures of pages for whoever checks a citation, drawn in a worker like all else that opens a file."""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
+from rag_core.parsing.workers.messages import pack_array
+from rag_core.parsing.workers.process import WorkerDiedError, WorkerProcess, WorkerTimedOutError
+from rag_core.types import FloatArray, PageImage
+
+_SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
+
+
+class PageRenderer:
+    """Draws pages in one worker that it owns, one page at a time; threads wait for each other.
+
+    Parameters
+    ----------
+    timeout_s : float
+        Longest time on one page.
+    memory_mb : int
+        Memory limit of the worker.
+    """
+
+    def __init__(self, *, timeout_s: float = 30.0, memory_mb: int = 1024) -> None:
+        self._timeout_s = timeout_s
+        self._memory_mb = memory_mb
+        self._lock = threading.Lock()
+        self._worker: WorkerProcess | None = None
+        self._open: tuple[Any, ...] | None = None
+
+    def render(
+        self,
+        path: Path,
+        page_index: int,
+        *,
+        name: str | None = None,
+        rects: FloatArray | None = None,
+        scale: float = 1.5,
+        password: str | None = None,
+    ) -> PageImage:
+        """Draw a page.
+
+        Parameters
+        ----------
+        path : Path
+        page_index : int
+        name : str, optional
+            What to call the file in messages, by default its name on disk.
+        rects : FloatArray, shape (n, 4), optional
+            ``x0, y0, x1, y1`` of what to highlight, as fractions of the displayed page.
+        scale : float
+            Pixels a point (1/72 inch); less for a page that would become a giant.
+        password : str, optional
+
+        Raises
+        ------
+        EncryptedPdf, DamagedPdf, ExtractionFailed
+        """
+        boxes = np.zeros((0, 4), np.float32) if rects is None else np.asarray(rects, np.float32).reshape(-1, 4)
+        request = {
+            "do": "render",
+            "index": page_index,
+            "rects": pack_array(boxes),
+            "scale": min(max(scale, _SMALLEST_SCALE), _LARGEST_SCALE),
+        }
+        name = name or path.name
+        with self._lock:
+            try:
+                self._prepare(path, name, password)
+                result = self._ask(request, name)
+            except (WorkerDiedError, WorkerTimedOutError) as loss:
+                self._worker = self._open = None
+                how = str(loss) or f"it took longer than {self._timeout_s:g} s"
+                raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
+        png = base64.b64decode(result.pop("png"))
+        return PageImage(png, **result)
+
+    def close(self) -> None:
+        """End the worker; the next page starts another."""
+        with self._lock:
+            worker, self._worker, self._open = self._worker, None, None
+        if worker is not None:
+            worker.close()
+
+    def __enter__(self) -> PageRenderer:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _prepare(self, path: Path, name: str, password: str | None) -> None:
+        if self._worker is not None and not self._worker.alive:
+            self._worker.close()
+            self._worker = self._open = None
+        if self._worker is None:
+            self._worker = WorkerProcess(self._memory_mb, "off")
+        # Content can change under a name: a document that stays open is known by more than its path.
+        status = path.stat()
+        key = (path.absolute(), status.st_mtime_ns, status.st_size, password)
+        if key != self._open:
+            self._open = None
+            self._ask({"do": "open", "path": str(path.absolute()), "password": password}, name)
+            self._open = key
+
+    def _ask(self, request: dict[str, Any], name: str) -> dict[str, Any]:
+        assert self._worker is not None
+        answer = self._worker.ask(request, self._timeout_s)
+        if "error" not in answer:
+            result: dict[str, Any] = answer["result"]
+            return result
+        if answer["error"] == "password":
+            raise EncryptedPdf(
+                f"{name} is encrypted, and its password is not kept, so its pages cannot be drawn; its text was read "
+                "and can be searched. Add a copy without a password to see the pages."
+            )
+        if answer["error"] == "unreadable":
+            raise DamagedPdf(f"{name} cannot be shown: it is damaged ({answer['detail']}).")
+        raise ExtractionFailed(f"{name} cannot be shown ({answer['error']}: {answer['detail']}).")
+
+
+_shared: PageRenderer | None = None
+_shared_lock = threading.Lock()
+
+
+def render_page(
+    path: Path,
+    page_index: int,
+    *,
+    name: str | None = None,
+    rects: FloatArray | None = None,
+    scale: float = 1.5,
+    password: str | None = None,
+) -> PageImage:
+    """`PageRenderer.render` with a renderer that lasts as long as this process."""
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = PageRenderer()
+            atexit.register(_shared.close)
+    return _shared.render(path, page_index, name=name, rects=rects, scale=scale, password=password)

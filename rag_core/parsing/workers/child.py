@@ -1,0 +1,147 @@
+"""The child process: opens one file at a time and answers questions about its pages.
+
+Started as ``python -m rag_core.parsing.workers.child MEMORY_MB OCR``; speaks `messages` on the pipes it is
+given. Whatever a hostile file does, it does it here.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import queue
+import sys
+import threading
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rag_core.parsing.highlights import highlighted_png
+from rag_core.parsing.page_parser import read_page
+from rag_core.parsing.pdf.decompression import unpacks_beyond
+from rag_core.parsing.pdf.document import read_metadata
+from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
+from rag_core.parsing.pdf.page import PasswordNeededError, PdfiumDocument, UnreadableError
+from rag_core.parsing.workers import messages
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    # Libraries that print, C++ ones included, would break the protocol: it gets descriptors of its own.
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    _limit_memory(int(sys.argv[1]))
+    service = Service(ocr=sys.argv[2])
+    for request in _incoming(requests):
+        reply = service.answer(request)
+        replies.write(messages.dumps({"id": request.get("id"), **reply}))
+        replies.flush()
+
+
+def _limit_memory(megabytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = megabytes * 1024 * 1024
+    # Data counts what is written to; address space would also count libraries and reserved stacks.
+    for kind, value in ((resource.RLIMIT_DATA, limit), (resource.RLIMIT_AS, 4 * limit)):
+        _, hard = resource.getrlimit(kind)
+        if hard == resource.RLIM_INFINITY or hard > value:
+            try:
+                resource.setrlimit(kind, (value, value))
+            except (ValueError, OSError):  # macOS refuses some
+                continue
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _incoming(stream: BinaryIO) -> Any:
+    """Requests in order. A thread reads them, so that an owner's death ends even a page that hangs."""
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in stream:
+            waiting.put(line)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield messages.loads(waiting.get())
+
+
+class UnpacksTooFarError(Exception):
+    """A stream of the file unpacks to more than is allowed."""
+
+
+class Service:
+    """Answers requests, each ``{"do": name, …}``, with a result or ``{"error": kind, "detail": text}``."""
+
+    def __init__(self, ocr: str) -> None:
+        self._ocr = ocr
+        self._document: Any = None
+        self._path = Path()
+        self._password: str | None = None
+        self._fonts: Any = None
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Carry out one request; an error is an answer, too."""
+        try:
+            handler = getattr(self, f"do_{request['do']}")
+            return {"result": handler(request)}
+        except PasswordNeededError as error:
+            return {"error": "password", "detail": str(error)}
+        except UnreadableError as error:
+            return {"error": "unreadable", "detail": str(error)}
+        except UnpacksTooFarError:
+            return {"error": "unpacks", "detail": ""}
+        except MemoryError:
+            return {"error": "memory", "detail": ""}
+        except Exception as error:  # noqa: BLE001 - the process border: one page's bug must not cost the rest
+            return {"error": "bug", "detail": f"{type(error).__name__}: {error}"[:500]}
+
+    def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.do_close(request)
+        self._path, self._password = Path(request["path"]), request.get("password")
+        most = request.get("most_unpacked")
+        if most and unpacks_beyond(self._path, most):
+            raise UnpacksTooFarError
+        self._document = PdfiumDocument(self._path, self._password)
+        # Pdfium also finds no pages in a file of which it can make nothing.
+        if not self._document.page_count and not has_no_pages(self._path):
+            raise UnreadableError("no page can be found in it")
+        self._fonts = Fonts(self._path, self._password)
+        return {"page_count": self._document.page_count}
+
+    def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
+        found = read_metadata(self._document)
+        return {
+            "title": found.title,
+            "encrypted": found.encrypted,
+            "labels": found.labels,
+            "outline": found.outline,
+        }
+
+    def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
+        with self._document.open_page(request["index"]) as reader:
+            read = read_page(reader, request["index"], self._fonts, self._ocr)
+        return messages.pack_page(read)
+
+    def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
+        with self._document.open_page(request["index"]) as reader:
+            image = reader.picture(request["scale"])
+        png, count, first = highlighted_png(image, messages.unpack_array(request["rects"]))
+        encoded = base64.b64encode(png).decode("ascii")
+        size = {"width": image.width, "height": image.height}
+        return {"png": encoded, **size, "highlighted": count, "first_mark": first}
+
+    def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._document is not None:
+            self._document.close()
+        if self._fonts is not None:
+            self._fonts.close()
+        self._document = self._fonts = None
+        return {}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The parent's end of a worker process: start it, ask it, time it, bury it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rag_core.parsing.workers import messages
+from rag_core.system import usable_cores
+
+_ROOT = Path(__file__).resolve().parents[3]
+_SLICE_S = 0.1
+WORKER_MODULE = "rag_core.parsing.workers.child"
+# What the child may know of our environment: none of the keys and addresses that a setting may hold.
+_INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+
+
+class WorkerDiedError(Exception):
+    """The process ended without an answer; the message says how, in words."""
+
+
+class WorkerTimedOutError(Exception):
+    """No answer in time."""
+
+
+class AbandonedError(Exception):
+    """The caller no longer wants the answer."""
+
+
+class WorkerProcess:
+    """A worker; answers come in the order of the requests."""
+
+    def __init__(self, memory_mb: int, ocr: str) -> None:
+        self.memory_mb = memory_mb
+        environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+        environment |= {
+            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+            "PYTHONIOENCODING": "utf-8",
+            "OMP_NUM_THREADS": str(usable_cores()),
+            "OPENBLAS_NUM_THREADS": "1",
+            # glibc reserves a heap a thread, which alone can use up the memory limit.
+            "MALLOC_ARENA_MAX": "2",
+        }
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", WORKER_MODULE, str(memory_mb), ocr],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd=_ROOT,
+        )
+        self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, name="extraction-reader", daemon=True)
+        self._reader.start()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether `receive` need not wait: there is an answer, or the process has ended."""
+        return not self._answers.empty()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        assert stream is not None
+        try:
+            for line in stream:
+                self._answers.put(messages.loads(line))
+        except ValueError:  # half a line of a process that died while writing
+            pass
+        finally:
+            self._answers.put(None)
+
+    def send(self, request: dict[str, Any]) -> None:
+        """Put a request; a process that is gone shows in `receive`."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(messages.dumps(request))
+            self._process.stdin.flush()
+        except OSError:
+            return
+
+    def receive(self, timeout_s: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
+        """The next answer.
+
+        Raises
+        ------
+        WorkerDiedError, WorkerTimedOutError, AbandonedError
+            In each case the process is gone afterwards.
+        """
+        deadline = time.monotonic() + timeout_s
+        if cancelled():
+            self.kill()
+            raise AbandonedError
+        while True:
+            try:
+                left = deadline - time.monotonic()
+                answer = self._answers.get(timeout=max(min(_SLICE_S, left), 0.001))
+            except queue.Empty:
+                if cancelled():
+                    self.kill()
+                    raise AbandonedError from None
+                if time.monotonic() >= deadline:
+                    self.kill()
+                    raise WorkerTimedOutError from None
+                continue
+            if answer is None:
+                raise WorkerDiedError(self._obituary())
+            return answer
+
+    def ask(
+        self, request: dict[str, Any], timeout_s: float, cancelled: Callable[[], bool] = lambda: False
+    ) -> dict[str, Any]:
+        """`send` and `receive`."""
+        self.send(request)
+        return self.receive(timeout_s, cancelled)
+
+    def _obituary(self) -> str:
+        try:
+            self._process.wait(2)  # its pipe closes a little before it is gone
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._bury()
+        code = self._process.returncode
+        if code is not None and code < 0:
+            names = {int(member): member.name for member in signal.Signals}
+            name = names.get(-code, str(-code))
+            return f"the reader crashed ({name}), or needed more than the {self.memory_mb} MB it may use"
+        return f"the reader ended unexpectedly (exit status {code})"
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._bury()
+
+    def close(self) -> None:
+        """Let it end by itself, for two seconds."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+            self._process.wait(2)
+        except (OSError, subprocess.TimeoutExpired):
+            self._process.kill()
+        self._bury()
+
+    def _bury(self) -> None:
+        self._process.wait()
+        self._reader.join(5)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:  # what was still in the buffer has nowhere to go
+                    continue

@@ -1,0 +1,215 @@
+"""The few characters that a question asks for, where quotes leave no doubt which they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_core.reading.answer_types import Kind, dated, expected, unasked
+from rag_core.text.annotated import Reading
+from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
+from rag_core.text.numbers import MONTHS
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.verbs import base, lacks
+from rag_core.text.words import FUNCTION_WORDS
+
+_MONTH = "|".join(month.capitalize() for month in MONTHS)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE = re.compile(
+    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b(1\d{{3}}|20\d\d)\b(?![.,]\d|[\d%-])"
+)
+# A span of time, or one that its digits name only in part.
+_UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)
+# Questions about time that a year or a date does not answer.
+_OTHER_TIMES = re.compile(r"\b(?:centur\w*|decades?|days?|months?|era|period|how long|times?)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\byears?\b", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow many (?P<counted>[\w-]+(?: [\w-]+)?)", re.IGNORECASE)
+# What is counted stands within so many words after its number.
+_WITHIN_WORDS = 3
+_WORD = re.compile(r"[\w-]+")
+# What says that a value is not quite, not before or not beyond what it is: given with it.
+_ABOUT = (
+    r"(?:about|almost|approximately|approx\.|around|c\.|ca\.|circa|nearly|roughly|some|no later than|not later than|"
+    r"at (?:the )?(?:latest|earliest))"
+)
+_BEFORE_A_DATE = re.compile(
+    rf"(?:\b(?:(?:not )?(?:after|before|by|from|since|until|till)|{_ABOUT}|early|late|mid|"
+    r"(?:the )?(?:[a-z]+ )?(?:beginning|start|middle|end|spring|summer|autumn|fall|winter|quarter|half) of)[ -])+$",
+    re.IGNORECASE,
+)
+_BEFORE_A_COUNT = re.compile(
+    rf"(?:\b(?:at least|at most|as (?:many|few) as|(?:no )?(?:more|less|fewer) than|(?:just )?(?:over|under)|only|"
+    rf"up to|{_ABOUT}) |[~≈<>≤≥] ?)+$",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b")
+_CONJUNCTION = r"\b(?:and|although|because|but|if|though|unless|where|whereas|which|while|who|whom|whose)\b"
+_CLAUSE_END = re.compile(rf"[;:()]|,(?!\d)(?:\s+{_CONJUNCTION})?|\s[–—]\s|{_CONJUNCTION}")
+_MEASURES = frozenset("percent percentage share proportion fraction year date number many much".split())
+# Words that stand for what was named before, so that a sentence need not name it again.
+_STANDS_IN = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
+# Words of the grammar that change what is asked.
+_TELLING = frozenset("against without before after above below over under".split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question says, by where an answer has to say it.
+
+    Attributes
+    ----------
+    predicate : set of str
+        Of the value's own clause.
+    rest : set of str
+        Of the sentence, unless it has a word that stands for what it is about.
+    counted : set of str
+        Before which a count stands.
+    """
+
+    predicate: set[str]
+    rest: set[str]
+    counted: set[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value, where it stands, and whether it is a time."""
+
+    text: str
+    sentence: str
+    start: int
+    end: int
+    is_date: bool
+
+
+def short_answer(question: str, quotes: Sequence[str]) -> str:
+    """The date, share or count that a question asks for, as it stands in a quote; empty where none is clear.
+
+    It is clear where the quotes hold one value of that kind alone which the question does not name
+    itself, and where its clause says what is asked, and denies nothing: "212 employees, most of them
+    full time" does not tell how many work part time. A count also has to stand before what is
+    counted. What bounds a value is given with it. Names are never given: of several capitalised
+    words, too often another one is meant.
+
+    >>> short_answer("When was the bridge opened?", ["It was opened on 3 May 1931 by the mayor."])
+    '3 May 1931'
+    >>> short_answer("How many arches does it have?", ["Its 12 arches rest on 11 piers."])
+    '12'
+    >>> short_answer("When was the mill built?", ["Built in 1802, it burnt down in 1840."])
+    ''
+    """
+    sentences = [" ".join(quote[start:end].split()) for quote in quotes for start, end in sentence_spans(quote)]
+    kind, asked = expected(question), _asked(question)
+    if kind is Kind.DATE:
+        found, before = list(_dates(question, sentences)), _BEFORE_A_DATE
+    elif kind is Kind.PERCENT:
+        found, before = list(_shares(question, sentences)), _BEFORE_A_COUNT
+    elif kind is Kind.NUMBER:
+        found, before = list(_counts(question, sentences, asked)), _BEFORE_A_COUNT
+    else:
+        return ""
+    if len({value.text for value in found}) != 1:
+        return ""
+    told = {_bounded(value, before) for value in found if _answers(value, asked, before)}
+    return told.pop() if len(told) == 1 else ""
+
+
+def _asked(question: str) -> _Asked:
+    words = tokens(question)
+    content = [word for word in words if not word.is_function and word.word not in _MEASURES]
+    telling = {word.word for word in words if word.word in _TELLING}
+    how_many = _HOW_MANY.search(question)
+    counted = {word.lower() for word in how_many["counted"].split()} - FUNCTION_WORDS if how_many else set()
+    auxiliary = next((place for place, word in enumerate(words) if word.word in AUXILIARIES), None)
+    if auxiliary is None:
+        return _Asked({word.word for word in content} | telling, set(), counted)
+    before = {word.word for word in content if word.start < words[auxiliary].start}
+    behind = {word.word for word in content} - before
+    # Where neither tells what is asked, all has to be said.
+    predicate = _predicate(words[auxiliary + 1 :]) or (behind if not before else set())
+    rest = behind - predicate
+    return _Asked(before | predicate | telling, rest, counted)
+
+
+def _predicate(words: Sequence[Token]) -> set[str]:
+    """The verb or adjective behind an auxiliary and its subject, as far as their order tells.
+
+    It ends the first run of words that are none of the grammar ("did the bridge fall"), or stands
+    behind a second auxiliary ("can it be sold"); "does the bridge have" has none.
+    """
+    first = next((place for place, word in enumerate(words) if not word.is_function), len(words))
+    end = next((place for place, word in enumerate(words) if place > first and word.is_function), len(words))
+    second = next((place for place, word in enumerate(words) if word.word in AUXILIARIES), len(words))
+    if second == len(words):
+        return {word.word for word in words[first:end][-1:]}
+    behind = next((place for place in range(second, len(words)) if words[place].word not in AUXILIARIES), len(words))
+    return {word.word for word in words[behind : behind + 1] if not word.is_function}
+
+
+def _dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
+    if _OTHER_TIMES.search(question) or any(_UNCLEAR_DATES.search(one) for one in sentences):
+        return
+    found = [(one, match) for one in sentences for match in _DATE.finditer(one) if match[1] not in question]
+    if len({match[1] for _, match in found}) != 1:
+        return
+    if not _YEAR.search(question):
+        found = [(one, match) for one, match in found if match[0] != match[1]] or found
+    for one, match in found:
+        group = 1 if _YEAR.search(question) else 0
+        yield _Value(match[group], one, match.start(group), match.end(), is_date=True)
+
+
+def _shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
+    for one in sentences:
+        for number in unasked(one, question):
+            if number.kind == "percent":
+                yield _Value(number.text, one, number.start, number.end, is_date=False)
+
+
+def _counts(question: str, sentences: Sequence[str], asked: _Asked) -> Iterator[_Value]:
+    counted = {base(word) for word in asked.counted}
+    for one in sentences:
+        for number in unasked(one, question):
+            after = _WORD.findall(one[number.end :])[:_WITHIN_WORDS]
+            if not dated(number, one) and counted & {base(word.lower()) for word in after}:
+                text = one[number.start : number.end].strip()
+                yield _Value(text, one, number.start, number.end, is_date=False)
+
+
+def _answers(value: _Value, asked: _Asked, before: re.Pattern[str]) -> bool:
+    """Whether a value's clause says what is asked of it."""
+    # "Not before 2024" bounds the value and denies nothing.
+    clause = _clause(value)
+    reading = Reading(clause.replace(_bounded(value, before), ""))
+    if reading.negations or reading.denials or lacks(_words(clause), asked.predicate):
+        return False
+    words = _words(value.sentence)
+    return bool(_STANDS_IN & set(words)) or not lacks(words, asked.rest)
+
+
+def _clause(value: _Value) -> str:
+    """What of its sentence a value belongs to."""
+    ends = [end for end in _CLAUSE_END.finditer(value.sentence) if end.end() <= value.start or end.start() >= value.end]
+    starts = [0, *(end.end() for end in ends)]
+    stops = [*(end.start() for end in ends), len(value.sentence)]
+    place = next(place for place, stop in enumerate(stops) if stop >= value.end)
+    beside = value.sentence[starts[place] : value.start], value.sentence[value.end : stops[place]]
+    # "On 3 May 1931," belongs to what follows, and ", in 1931," to what stands before.
+    first = place - 1 if place and _is_adverbial(value, *beside) else place
+    last = place + 1 if not place and len(stops) > 1 and _is_adverbial(value, *beside) else place
+    return value.sentence[starts[first] : stops[last]]
+
+
+def _is_adverbial(value: _Value, before: str, behind: str) -> bool:
+    return value.is_date and all(word.is_function for word in tokens(f"{before} {behind}"))
+
+
+def _words(text: str) -> list[str]:
+    return [word.word for word in tokens(text)]
+
+
+def _bounded(value: _Value, before: re.Pattern[str]) -> str:
+    """A value with the words that bound it."""
+    bound, behind = before.search(value.sentence, 0, value.start), _BEHIND.match(value.sentence, value.end)
+    return value.sentence[bound.start() if bound else value.start : behind.end() if behind else value.end].strip()

@@ -1,0 +1,133 @@
+"""The state of the installation: what each store holds, what answers, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import TypeVar
+
+from rag_core.errors import RagError
+from rag_core.llm.gguf import problem_of
+from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.preferences import Preferences
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import DocumentStatus, Status
+
+T = TypeVar("T")
+SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
+
+
+def condition(
+    settings: Settings,
+    stores: Stores,
+    generations: Generations,
+    preferences: Preferences,
+    generator: Callable[[], str],
+    unfinished: Callable[[], list[str]],
+) -> Status:
+    """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
+    problems: list[str] = []
+    reachable: dict[str, bool] = {}
+    held: dict[str, int] = {}
+
+    def asked(what: Callable[[], T], otherwise: T) -> T:
+        try:
+            return what()
+        except (RagError, OSError) as error:
+            problems.append(str(error))
+            return otherwise
+
+    def count(name: str, what: Callable[[], int]) -> None:
+        found = asked(what, -1)
+        reachable[name] = found >= 0
+        if reachable[name]:
+            held[name] = found
+
+    counts = asked(lambda: _counts(stores), dict[str, int]())
+    count("database", lambda: len(stores.library.chunk_ids_all()))
+    count("words", stores.words.count)
+    count("vectors", lambda: sum(stores.dense(one).count() for one, _ in _live(stores)))
+    count("token vectors", stores.vectors.count)
+    contents = asked(stores.library.searched_contents, frozenset[str]())
+    files = asked(lambda: frozenset(stores.files.digests()), None)
+    count("files", lambda: -1 if files is None else len(files))
+    built = asked(generations.built_with, None)
+    configured = asked(generations.configured, None)
+    asked(generations.active, None)
+    if built and configured and (differing := built.differences(configured)):
+        problems.append(
+            f"The index was built with other settings ({', '.join(differing)}). It goes on answering as it is; "
+            "re-index to bring it up to date."
+        )
+    if settings.gguf and (problem := problem_of(settings.gguf)):
+        problems.append(problem)
+    if names := asked(unfinished, list[str]()):
+        problems.append(
+            f"The removal of {', '.join(names)} was cut off, as by a store that did not answer: parts are still "
+            "stored, though no search finds them. It goes on by itself."
+        )
+    # Nothing is compared where something is being written or removed, or where not all could be counted.
+    busy = asked(lambda: _busy(stores), False)
+    settled = all(reachable.values()) and not busy
+    if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
+        problems.append(
+            f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
+            f"index, {held.get('vectors')} in Chroma. Re-index to mend it."
+        )
+    lost = frozenset[str]() if files is None else contents - files
+    if lost:  # Once more, for what was deleted while files were listed.
+        lost &= asked(stores.library.searched_contents, frozenset[str]())
+    if lost:
+        problems.append(
+            f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
+            "Searches go on, but those pages can be neither shown nor read again: set RAG_FILES_URL to where the files "
+            "are, put them back from a copy of the data folder, or add the same files once more."
+        )
+    # The same failure met twice, as of a database that does not answer, is one problem.
+    unique = list(dict.fromkeys(problems))
+    return Status(
+        healthy=not unique,
+        problems=unique,
+        counts=counts,
+        stores=held,
+        reachable=reachable,
+        built_with=built,
+        configured=configured,
+        disk_bytes=_disk(settings.data_dir),
+        data_dir=str(settings.data_dir),
+        threshold=asked(lambda: preferences.threshold, settings.threshold),
+        generator=asked(generator, settings.generator_name),
+        usage=asked(stores.usage.totals, []),
+        versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
+    )
+
+
+def _counts(stores: Stores) -> dict[str, int]:
+    failed = sum(document.status is DocumentStatus.FAILED for document in stores.library.documents())
+    return {**stores.library.counts(), "failed": failed, "conversations": stores.conversations.count()}
+
+
+def _busy(stores: Stores) -> bool:
+    return bool(stores.library.hidden_versions() or stores.jobs.listed(active=True, limit=1))
+
+
+def _live(stores: Stores) -> list[tuple[int, object]]:
+    return [*stores.library.generations("active"), *stores.library.generations("building")]
+
+
+def _disk(folder: Path) -> dict[str, int]:
+    """Bytes by what is stored, symbolic links not followed."""
+    sizes: dict[str, int] = {}
+    for file in folder.rglob("*"):
+        try:
+            size = file.lstat().st_size if file.is_file() else 0
+        except OSError:  # gone since it was listed
+            continue
+        part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
+        if part.startswith("."):  # the lock, and who holds it
+            continue
+        name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part, part)
+        sizes[name] = sizes.get(name, 0) + size
+    return sizes

@@ -1,0 +1,146 @@
+"""Which index answers, what it was built with, and whether that still fits the settings."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.chunking.chunker import PREFIX_RULE, Chunker, ChunkRule
+from rag_core.embedding.embedder import Embedder
+from rag_core.errors import EmbedderMissing, IndexMismatch
+from rag_core.parsing import VERSION as PARSER_VERSION
+from rag_core.runtime.models import Models
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.types import Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One built index with the embedder that belongs to it."""
+
+    generation_id: int
+    fingerprint: Fingerprint
+    embedder: Embedder
+
+    @property
+    def space(self) -> str:
+        """Names the vector space: embeddings are reused within it and never across."""
+        identity = self.embedder.identity
+        return f"{identity.weights[:16]}-{identity.projection}"[:32]
+
+    def chunker(self) -> Chunker:
+        """The chunker that this index is built with."""
+        return Chunker(_rule(self.fingerprint, self.embedder), self.embedder.offsets)
+
+
+class Generations:
+    """Opens the active generation, begins new ones, and compares them with the settings."""
+
+    def __init__(self, settings: Settings, stores: Stores, models: Models) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._models = models
+        self._starting = threading.Lock()
+
+    def active(self) -> Generation:
+        """The generation that answers; the first one is begun from the settings.
+
+        Raises
+        ------
+        EmbedderError
+            Its embedder cannot be loaded.
+        IndexMismatch
+            The model of that name is no longer the one the index was built with.
+        """
+        with self._starting:
+            found = self._stores.library.generations("active")
+            if not found:
+                fingerprint = self.configured()
+                found = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
+        return self._open(*found[-1])
+
+    def building(self) -> Generation | None:
+        """The generation that a re-index is building, if one is."""
+        found = self._stores.library.generations("building")
+        return self._open(*found[-1]) if found else None
+
+    def begin(self, fingerprint: Fingerprint) -> Generation:
+        """Start building beside the active generation."""
+        return self._open(self._stores.library.add_generation(fingerprint, "building"), fingerprint)
+
+    def configured(self, **changes: Any) -> Fingerprint:
+        """What an index built now would be built with.
+
+        Parameters
+        ----------
+        **changes
+            ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` in place of the setting; ``None`` is
+            ignored.
+        """
+        given = {name: value for name, value in changes.items() if value is not None}
+        embedder = self._models.embedder(given.get("embedder", self._settings.embedder))
+        identity = embedder.identity
+        fingerprint = Fingerprint(
+            embedder=identity.name,
+            weights=identity.weights,
+            dimension=identity.dimension,
+            token_dimension=identity.token_dimension,
+            projection=identity.projection,
+            chunk_tokens=given.get("chunk_tokens", self._settings.chunk_tokens),
+            chunk_overlap=given.get("chunk_overlap", self._settings.chunk_overlap),
+            extractor=PARSER_VERSION,
+            prefix=PREFIX_RULE,
+        )
+        _rule(fingerprint, embedder)
+        return fingerprint
+
+    def built_with(self) -> Fingerprint | None:
+        """The active generation's fingerprint, without loading its embedder."""
+        found = self._stores.library.generations("active")
+        return found[-1][1] if found else None
+
+    def mismatch(self) -> dict[str, tuple[Any, Any]]:
+        """What the index was built with and the settings now, where they differ."""
+        built = self.built_with()
+        return built.differences(self.configured()) if built else {}
+
+    def _open(self, generation_id: int, fingerprint: Fingerprint) -> Generation:
+        embedder = self._embedder(fingerprint.embedder)
+        identity = embedder.identity
+        now = (identity.weights, identity.dimension, identity.projection)
+        if now != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
+            if identity.weights == fingerprint.weights:
+                raise IndexMismatch(
+                    f"The index was built by a version that kept other vectors of {fingerprint.embedder}: re-index all "
+                    "documents (Admin, or the reindex command), or put the former version back."
+                )
+            raise IndexMismatch(
+                f"The index was built with other weights of {fingerprint.embedder} ({fingerprint.weights[:12]}…, now "
+                f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "
+                "(Admin, or the reindex command), or put the former model back."
+            )
+        return Generation(generation_id, fingerprint, embedder)
+
+    def _embedder(self, name: str) -> Embedder:
+        """The embedder that an index was built with."""
+        try:
+            return self._models.embedder(name)
+        except EmbedderMissing as error:
+            wanted = self._settings.embedder
+            if name == wanted:
+                raise
+            raise EmbedderMissing(
+                f"The index was built with the embedding model {name!r}, which is not on this machine any more. "
+                f"Re-index all documents (Admin, or the reindex command) to use {wanted!r}, or put that model back."
+            ) from error
+
+
+def _rule(fingerprint: Fingerprint, embedder: Embedder) -> ChunkRule:
+    return ChunkRule(
+        tokens=fingerprint.chunk_tokens,
+        overlap=fingerprint.chunk_overlap,
+        window=embedder.window,
+        special=embedder.special_tokens,
+    )

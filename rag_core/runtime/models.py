@@ -1,0 +1,129 @@
+"""The models, loaded once, in the background where there is time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from rag_core.embedding import load_embedder
+from rag_core.embedding.answerability import Answerability
+from rag_core.embedding.embedder import Embedder
+from rag_core.embedding.sentence_transformer import PairScorer
+from rag_core.errors import RagError, RerankerMissing
+from rag_core.settings import Settings
+from rag_core.system import leave_loaded_alone
+from rag_core.types import Warmth
+
+Model = TypeVar("Model")
+NOT_LOADED = "The language model could not be loaded"
+
+
+class Models:
+    """Loads embedders by name and the other models as the settings say, and keeps them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loaded: dict[str, Embedder] = {}
+        self._cross_encoder: PairScorer | None = None
+        self._answerability: Answerability | None = None
+        self._loading = threading.Lock()
+        self._warmth = Warmth(False, "Not started")
+        # What could not be loaded and why, until it is.
+        self._problems: dict[str, str] = {}
+        self._preparing = False
+
+    def close(self) -> None:
+        """Let go of all that was loaded.
+
+        What was here when loading ended is never looked through for what could be freed, so that this would stay
+        for as long as the process runs: some 150 MB each time that an engine is opened and closed.
+        """
+        with self._loading:
+            self._loaded.clear()
+            self._cross_encoder = self._answerability = None
+
+    def embedder(self, name: str) -> Embedder:
+        """The embedder of that name; waits while it is being loaded.
+
+        Raises
+        ------
+        EmbedderError
+            It cannot be loaded; the next call tries again.
+        """
+        with self._loading:
+            if name not in self._loaded:
+                self._warmth = Warmth(False, "Loading the embedder")
+                load = partial(load_embedder, name, precision=self._settings.embedding_precision)
+                self._loaded[name] = self._made(load, NOT_LOADED)
+                # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
+                # comes upon a question in sixty.
+                leave_loaded_alone()
+            # Also where it was loaded before: the one that failed last may be of an index that is gone by now.
+            self._warmth = Warmth(True, "Ready")
+            self._problems.pop(NOT_LOADED, None)
+            return self._loaded[name]
+
+    def cross_encoder(self) -> PairScorer:
+        """The cross-encoder that the settings name; waits while it is being loaded.
+
+        Raises
+        ------
+        RerankerMissing
+            None is named, or it cannot be loaded; the next call tries again.
+        """
+        name = self._settings.reranker
+        if name is None:
+            raise RerankerMissing(
+                "No cross-encoder is set. Set RAG_RERANKER to the folder of one, or order passages by another score."
+            )
+        with self._loading:
+            if self._cross_encoder is None:
+                self._warmth = Warmth(False, "Loading the cross-encoder")
+                self._cross_encoder = self._made(partial(PairScorer, name), "The cross-encoder could not be loaded")
+                self._warmth = Warmth(True, "Ready")
+            return self._cross_encoder
+
+    def answerability(self) -> Answerability:
+        """What tells whether a passage answers; waits while it is being loaded.
+
+        Raises
+        ------
+        EmbedderError
+            It cannot be loaded; the next call tries again.
+        """
+        with self._loading:
+            if self._answerability is None:
+                load = partial(Answerability, precision=self._settings.embedding_precision)
+                self._answerability = self._made(load, "The model that the gate reads with could not be loaded")
+            return self._answerability
+
+    def _made(self, load: Callable[[], Model], problem: str) -> Model:
+        """What is loaded; where it cannot be, `warmth` tells the problem."""
+        try:
+            made = load()
+        except RagError as error:
+            self._problems[problem] = str(error)
+            raise
+        self._problems.pop(problem, None)
+        return made
+
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        """Call nothing ready until all is that is prepared meanwhile, whichever model is loaded before the others."""
+        self._preparing = True
+        try:
+            yield
+        finally:
+            self._preparing = False
+
+    @property
+    def warmth(self) -> Warmth:
+        """How far loading is."""
+        if problems := list(self._problems.items()):
+            return Warmth(False, *problems[0])
+        if self._preparing and self._warmth.ready:
+            return Warmth(False, "Preparing to search")
+        return self._warmth

@@ -1,0 +1,98 @@
+"""Everything that is stored, opened once and closed together."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from rag_core.errors import StoreUnavailable
+from rag_core.index.dense import DenseIndex, open_chroma
+from rag_core.index.embeddings import VectorStore
+from rag_core.index.words import WordIndex
+from rag_core.settings import Settings
+from rag_core.store.conversations import ConversationStore
+from rag_core.store.database import Database
+from rag_core.store.documents import Library
+from rag_core.store.evaluations import EvaluationStore
+from rag_core.store.files import FileStore
+from rag_core.store.folder_lock import FolderLock
+from rag_core.store.jobs import JobStore
+from rag_core.store.schema import SCHEMA
+from rag_core.store.usage import UsageStore
+from rag_core.store.watches import WatchStore
+
+
+class Stores:
+    """The database and all that lies beside it.
+
+    Raises
+    ------
+    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        folder = settings.data_dir
+        self._lock = FolderLock(folder)
+        try:
+            url = settings.database_url
+            self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite")
+            self.library = Library(self.database)
+            self.vectors = VectorStore(self.database, settings.token_cache_mb << 20)
+            self.jobs = JobStore(self.database)
+            self.conversations = ConversationStore(self.database)
+            self.watches = WatchStore(self.database)
+            self.evaluations = EvaluationStore(self.database)
+            self.usage = UsageStore(self.database)
+            self._check_schema(folder)
+            self.files = FileStore(settings.files_url or folder / "files")
+            self.words = WordIndex(folder / "words.sqlite")
+        except BaseException:
+            self._lock.release()
+            raise
+        # Held while a file is stored and referred to, or found to be left over and deleted.
+        self.keeping = threading.Lock()
+        self._chroma: Any = None
+        self._dense: dict[int, DenseIndex] = {}
+        self._opening = threading.Lock()
+
+    def _check_schema(self, folder: Path) -> None:
+        found = self.conversations.preference("schema")
+        if found is None:
+            self.conversations.set_preference("schema", SCHEMA)
+        elif found != SCHEMA:
+            raise StoreUnavailable(
+                f"The data folder {folder} was written by another version of Footnote (its tables are number {found}, "
+                f"this version's {SCHEMA}). Start that version, or name another folder (--data-dir, RAG_DATA_DIR) and "
+                "add the documents there; their files lie in the folder's part named files."
+            )
+
+    def dense(self, generation_id: int) -> DenseIndex:
+        """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""
+        with self._opening:
+            if self._chroma is None:
+                settings = self._settings
+                self._chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
+            if generation_id not in self._dense:
+                self._dense[generation_id] = DenseIndex(self._chroma, generation_id)
+            return self._dense[generation_id]
+
+    def drop_dense(self, generation_id: int) -> None:
+        """Remove a generation from Chroma."""
+        self.dense(generation_id).drop()
+        with self._opening:
+            self._dense.pop(generation_id, None)
+
+    def close(self) -> None:
+        """Close what is open and let another process in."""
+        try:
+            self.words.close()
+            self.database.close()
+            with self._opening:
+                self._dense.clear()
+                if self._chroma is not None:
+                    self._chroma.close()
+                    self._chroma = None
+        finally:
+            self._lock.release()

@@ -1,0 +1,280 @@
+"""Documents, versions, pages, chunks and generations: what is written, published and removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+
+from rag_core.errors import CollectionError
+from rag_core.store.database import as_utc, batches, new_id, now
+from rag_core.store.document_queries import GOING, Catalogue
+from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
+from rag_core.store.serialization import page_to_row, span_to_row
+from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
+
+# Once its document's removal has begun, a version is nothing else any more.
+_STAYING = versions.c.state != "removing"
+
+
+class Library(Catalogue):
+    """The catalogue with all that changes it, and what those changes go by. One method is one transaction."""
+
+    # generations
+
+    def generations(self, state: str) -> list[tuple[int, Fingerprint]]:
+        """Generations in a state (``building``, ``active`` or ``retired``), oldest first."""
+        query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state == state)
+        with self._db.read() as connection:
+            rows = connection.execute(query.order_by(generations.c.id)).all()
+        return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
+
+    def add_generation(self, fingerprint: Fingerprint, state: str) -> int:
+        values = {"fingerprint": asdict(fingerprint), "state": state, "created_at": now()}
+        with self._db.begin() as connection:
+            connection.execute(insert(generations).values(values))
+            return int(connection.execute(select(func.max(generations.c.id))).scalar_one())
+
+    def swap_generation(self, generation_id: int) -> None:
+        """Make a generation the active one, with every document that has a finished version in it.
+
+        One transaction: a question sees all of the old index or all of the new.
+        """
+        built = select(versions.c.id).where(
+            versions.c.document_id == documents.c.id,
+            versions.c.generation_id == generation_id,
+            versions.c.state == "full",
+        )
+        with self._db.begin() as connection:
+            connection.execute(update(generations).where(generations.c.state == "active").values(state="retired"))
+            connection.execute(update(generations).where(generations.c.id == generation_id).values(state="active"))
+            connection.execute(
+                update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
+            )
+            # What could not be built anew stays listed, with its file and its reason, to be retried.
+            held = select(versions.c.id).where(versions.c.generation_id == generation_id)
+            connection.execute(
+                update(documents)
+                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(held))
+                .values(active_version=None)
+            )
+
+    def drop_generation(self, generation_id: int) -> None:
+        """Forget a generation that no version belongs to any more."""
+        with self._db.begin() as connection:
+            connection.execute(delete(generations).where(generations.c.id == generation_id))
+
+    # versions, from their beginning until they are searched
+
+    def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str, bool] | None:
+        """``(document_id, name, complete)`` of a document that holds this content, or is about to: not complete yet.
+
+        A document whose content is about to be replaced no longer counts; with ``waiting`` only one
+        that is still to be indexed does.
+        """
+        later = versions.alias()
+        replaced = select(later.c.id).where(
+            later.c.document_id == versions.c.document_id,
+            later.c.state == "building",
+            later.c.added_at > versions.c.added_at,
+            later.c.sha256 != sha256,
+        )
+        held = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
+        query = (
+            select(documents.c.id, documents.c.name, versions.c.state)
+            .join(versions, versions.c.document_id == documents.c.id)
+            .where(versions.c.sha256 == sha256, or_(*held), ~replaced.exists())
+            .order_by(versions.c.state != "full")
+        )
+        with self._db.read() as connection:
+            row = connection.execute(query).first()
+        return (row.id, row.name, row.state == "full") if row else None
+
+    def find_name(self, name: str, collection: str) -> str | None:
+        """The document of that name in the collection, if there is one."""
+        query = select(documents.c.id).where(documents.c.name == name, documents.c.collection == collection, ~GOING)
+        with self._db.read() as connection:
+            return connection.execute(query).scalar()
+
+    def add_version(
+        self,
+        name: str,
+        collection: str,
+        sha256: str,
+        size: int,
+        *,
+        document_id: str | None = None,
+        generation_id: int | None = None,
+        base: Any = None,
+        job: Mapping[str, Any] | None = None,
+    ) -> tuple[str, str]:
+        """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids.
+
+        ``base`` is the version (a row) whose content is read once more. ``job`` is the row of what is to index it,
+        added with it: a version without one would wait for ever.
+        """
+        version_id = new_id()
+        # Its content is no newer than it was: what was added since goes before it.
+        moment = now() if base is None else as_utc(base.added_at) + timedelta(microseconds=1)
+        with self._db.begin() as connection:
+            if document_id is None:
+                document_id = new_id()
+                connection.execute(
+                    insert(documents).values(
+                        id=document_id, name=name, collection=collection, added_at=moment, active_version=None
+                    )
+                )
+            values = {"id": version_id, "document_id": document_id, "generation_id": generation_id, "sha256": sha256}
+            connection.execute(
+                insert(versions).values(
+                    **values, size=size, state="building", status=DocumentStatus.QUEUED.value, added_at=moment
+                )
+            )
+            if job is not None:
+                connection.execute(insert(jobs).values({**job, "document_id": document_id, "version_id": version_id}))
+        return document_id, version_id
+
+    def move(self, document_ids: Sequence[str], collection: str) -> None:
+        """Put documents into a collection, all or none; raises `CollectionError` where a name would be there twice."""
+        moved = [documents.c.id.in_(run) for run in batches(list(document_ids))]
+        with self._db.begin() as connection:
+            for of in moved:
+                connection.execute(update(documents).where(of).values(collection=collection))
+            there = select(documents.c.name).where(documents.c.collection == collection, ~GOING)
+            names = Counter(connection.execute(there).scalars())
+            for of in moved:
+                for name in connection.execute(select(documents.c.name).where(of)).scalars():
+                    if names[name] > 1:
+                        raise CollectionError(
+                            f"{name} would be in the collection {collection!r} twice. Nothing was moved; leave one of "
+                            "the two where it is, or delete it."
+                        )
+
+    def update_version(self, version_id: str, **values: Any) -> None:
+        with self._db.begin() as connection:
+            connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
+
+    def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
+        """Store pages and count their states in the version."""
+        rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
+        hidden = [
+            {"version_id": version_id, "page_index": page.page_index, "text": page.hidden}
+            for page in extracted
+            if page.hidden
+        ]
+        states = [page.state for page in extracted]
+        counts = {
+            "pages": len(states),
+            "pages_text": sum(state in (PageState.TEXT, PageState.MIXED) for state in states),
+            "pages_ocr": sum(state in (PageState.OCR, PageState.MIXED) for state in states),
+            "pages_empty": states.count(PageState.EMPTY),
+            "pages_failed": states.count(PageState.FAILED),
+        }
+        with self._db.begin() as connection:
+            for table, values in ((pages, rows), (hidden_texts, hidden)):
+                connection.execute(delete(table).where(table.c.version_id == version_id))
+                if values:
+                    connection.execute(insert(table), values)
+            connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
+
+    def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
+        """Store a version's chunks in place of any it had; returns their ids in the given order."""
+        rows = [{**span_to_row(span), "version_id": version_id} for span in spans]
+        with self._db.begin() as connection:
+            connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
+            if rows:
+                connection.execute(insert(chunks), rows)
+            connection.execute(update(versions).where(versions.c.id == version_id).values(chunks=len(rows)))
+            query = select(chunks.c.id).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+            return [int(value) for value in connection.execute(query).scalars()]
+
+    def publish(
+        self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
+    ) -> bool:
+        """Declare a version complete in every store and, if ``active``, make it the one searched.
+
+        Returns false, and changes nothing, where other content than what was ``reread`` is being searched.
+        """
+        version, searched = versions.alias(), versions.alias()
+        other = select(searched.c.id).where(
+            searched.c.id == documents.c.active_version,
+            version.c.id == version_id,
+            searched.c.sha256 != version.c.sha256,
+        )
+        with self._db.begin() as connection:
+            if active and not self._activate(connection, version_id, *([~other.exists()] if reread else [])):
+                return False
+            done = update(versions).where(versions.c.id == version_id)
+            connection.execute(done.values(state="full", status=status.value, reason=reason))
+            return True
+
+    def publish_words(self, version_id: str) -> bool:
+        """Let a new document be found by its words while its vectors are being made.
+
+        Returns false, and changes nothing, where an earlier version is still being searched.
+        """
+        with self._db.begin() as connection:
+            if not self._activate(connection, version_id, documents.c.active_version.is_(None)):
+                return False
+            connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
+            return True
+
+    def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
+        """Make a version the one searched where its document meets the conditions, in one statement."""
+        owner = select(versions.c.document_id).where(versions.c.id == version_id, _STAYING).scalar_subquery()
+        query = update(documents).where(documents.c.id == owner, *conditions)
+        return connection.execute(query.values(active_version=version_id)).rowcount == 1
+
+    # versions and documents, out of every search and removed
+
+    def end_version(self, version_id: str, status: DocumentStatus, reason: str) -> None:
+        """Close a version that yields nothing; an earlier one stays searchable."""
+        self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
+
+    def restart_version(self, version_id: str) -> None:
+        """Take a half-indexed version out of every search and let it begin again."""
+        self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value, generation_id=None)
+
+    def _withdraw(self, version_id: str, **values: Any) -> None:
+        """Take a version out of every search and change its row, in one transaction."""
+        with self._db.begin() as connection:
+            connection.execute(
+                update(documents).where(documents.c.active_version == version_id).values(active_version=None)
+            )
+            connection.execute(update(versions).where(versions.c.id == version_id, _STAYING).values(**values))
+
+    def hide(self, document_id: str) -> None:
+        """Take a document out of every search, in one update."""
+        with self._db.begin() as connection:
+            connection.execute(update(documents).where(documents.c.id == document_id).values(active_version=None))
+            connection.execute(update(versions).where(versions.c.document_id == document_id).values(state="removing"))
+
+    def ended_with_chunks(self) -> list[str]:
+        """Versions that yield nothing but still have chunks."""
+        held = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
+        with self._db.read() as connection:
+            query = select(versions.c.id).where(versions.c.state == "ended", held.exists())
+            return list(connection.execute(query).scalars())
+
+    def clear_version(self, version_id: str) -> None:
+        """Delete a version's pages and chunks."""
+        with self._db.begin() as connection:
+            for table in (chunks, pages, hidden_texts):
+                connection.execute(delete(table).where(table.c.version_id == version_id))
+
+    def remove_version(self, version_id: str) -> None:
+        """Delete a version that has been cleared."""
+        with self._db.begin() as connection:
+            connection.execute(delete(versions).where(versions.c.id == version_id))
+
+    def remove_document(self, document_id: str) -> None:
+        """Delete a document's row and its jobs' once its versions are gone; one that has got another stays."""
+        held = select(versions.c.id).where(versions.c.document_id == document_id).exists()
+        with self._db.begin() as connection:
+            gone = delete(documents).where(documents.c.id == document_id, ~held)
+            if connection.execute(gone).rowcount:
+                connection.execute(delete(jobs).where(jobs.c.document_id == document_id))

@@ -1,0 +1,394 @@
+"""Attribute each sentence of a generated answer to the passage sentence that supports it best.
+
+The work is done after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
+language models", ACL 2023, with token vectors in place of a model. The answer's own words are never changed; only
+citation markers are added, moved or removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rag_core.llm.prompts import is_refusal
+from rag_core.text.annotated import Reading
+from rag_core.text.languages import INTERJECTION, differ
+from rag_core.text.numbers import table_scales
+from rag_core.text.sentences import sentence_spans
+from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
+from rag_core.verification.claims import Claim, claims, normalised, unlisted
+from rag_core.verification.evidence import TokenVectors
+from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
+from rag_core.verification.refusals import begins_open, leaves_open
+from rag_core.verification.verifier import Verified
+
+NO_WORDS = "The model's answer has no words."
+NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
+# Least support for a sentence to be cited.
+LEAST_SUPPORT = 0.4
+# Least support to keep a passage that the model named.
+LEAST_NAMED_SUPPORT = 0.3
+# A passage that the model named is kept if no other supports the claim better by more than this.
+NAMED_MARGIN = 0.1
+# Below this share, a claim without a value or name of the passages has nothing to do with them.
+UNRELATED = 0.15
+# A number or name identifies the fact; other words only describe its kind.
+_NUMBER_WEIGHT = 2.0
+_NAME_WEIGHT = 1.5
+# A number that stands elsewhere in the passage, such as the year above a table.
+_NEARBY_NUMBER = 0.5
+# A word of the document's name or heading, which the sentence need not repeat.
+_TITLE_WORD = 0.7
+# Cosine of two token vectors below which the words have nothing in common.
+_UNRELATED_COSINE = 0.35
+# How much the question counts beside the claim: it decides between sentences that contain the same short answer.
+_QUESTION_SHARE = 0.2
+# "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
+_LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
+_MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
+_FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text with its token vectors, shape (n, dimension), and their character spans, shape (n, 2)."""
+
+    reading: Reading
+    tokens: FloatArray
+    spans: IntArray
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence or table row of a passage, as offsets into the passage's text."""
+
+    source: _Source
+    start: int
+    end: int
+    reading: Reading
+    tokens: FloatArray
+    question_support: float = 0.0
+
+
+class _Source:
+    """A passage, split into sentences and compared with the question once for all claims."""
+
+    def __init__(self, passage: Passage, question: _Text, encode: TokenVectors) -> None:
+        self.passage = passage
+        # A citation has one page, so only the text on the passage's first page can be quoted.
+        self.text = passage.first_page_text
+        self.title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
+        self.reading = Reading(passage.text.replace(PAGE_BREAK, " "))
+        self.scales = table_scales(f"{self.title.text}\n{passage.text}")
+        tokens, spans = encode(self.text)
+        self.sentences = []
+        for start, end in sentence_spans(self.text):
+            inside = (spans[:, 0] < end) & (spans[:, 1] > start)
+            sentence = _Sentence(self, start, end, Reading(self.text[start:end]), tokens[inside])
+            self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
+
+    def context(self, sentence: _Sentence) -> Reading:
+        """What says whom a sentence is about: the title and the sentence before it."""
+        before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
+        return Reading("\n".join([self.title.text, *before]))
+
+
+class _Scored(NamedTuple):
+    """A sentence, how well it supports a claim, and how well with the question beside the claim."""
+
+    sentence: _Sentence
+    support: float
+    with_question: float
+
+
+@dataclass(frozen=True)
+class _Attribution:
+    """A claim with the sentences that support it, best first; none where no sentence supports it."""
+
+    claim: Claim
+    sentences: tuple[_Sentence, ...] = ()
+    mark: Mark = ""
+    source_value: str = ""
+    compared_rank: int = 0
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """Ranks of the passages to cite, best first."""
+        return tuple(dict.fromkeys(one.source.passage.rank for one in self.sentences))
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """A span of a text and what replaces it."""
+
+    start: int
+    end: int
+    text: str
+
+
+def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
+    """A generated text with its claims attributed, or as a refusal if it only says that the passages lack the answer.
+
+    A text that begins so and goes on with what the passages support is an answer to a part of the question.
+    """
+    if is_refusal(text):
+        return Verified(text, refused=True)
+    answer = attribute_claims(text, question, passages, encode)
+    if begins_open(text) and not any(one.supported for one in answer.statements):
+        return Verified(text, refused=True)
+    return answer
+
+
+def states_anything(text: str) -> bool:
+    """Whether a text has words beside markers."""
+    return _WORD.search(_MARKER.sub("", text)) is not None
+
+
+def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
+    """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
+
+    A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
+    otherwise it gets the passage whose sentence supports it best, if one does well enough. Nothing but markers
+    changes in the text; those at the beginning of a line go to its end.
+
+    Parameters
+    ----------
+    text : str
+        As generated, with markers in any form that `references.normalised` reads.
+    question : str
+    passages : sequence of Passage
+        Those that the text was generated from; a marker is a passage's rank.
+    encode : TokenVectors
+        Returns the token vectors of a text.
+
+    Returns
+    -------
+    Verified
+        Citations are in order of appearance. A citation that the model did not make has ``added`` set. A text in
+        another language than its passages gets no marks, and no citations but the model's own and those of shared
+        values and names.
+    """
+    ranks = sorted(passage.rank for passage in passages)
+    text = unlisted(normalised(text, ranks), {passage.document for passage in passages})
+    text = _LEADING_MARKERS.sub(_with_markers_behind, text)
+    asked = _encoded(question, encode)
+    sources = [_Source(passage, asked, encode) for passage in passages]
+    foreign = differ(text, "\n".join(passage.text for passage in passages))
+    found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
+    return replace(_with_markers(text, found), unchecked=foreign)
+
+
+def _with_markers_behind(line: re.Match[str]) -> str:
+    """A line that begins with markers, with the markers at its end."""
+    markers, words, ending = line.groups()
+    return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
+
+
+def _checkable(text: str) -> list[Claim]:
+    """The claims of a text, without a "Yes." or "No." before others and without what the passages leave open."""
+    found = [one for one in claims(text) if not leaves_open(text[one.start : one.end])]
+    stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
+    return [
+        one if one.markers or _shares_markers_of(text, stating, position) is not None else replace(one, ranks=())
+        for position, one in enumerate(stating)
+    ]
+
+
+def _shares_markers_of(text: str, all_claims: Sequence[Claim], position: int) -> int | None:
+    """Position of the later claim of the same paragraph whose markers also serve a claim without markers."""
+    following = range(position + 1, len(all_claims))
+    marked = next((other for other in following if all_claims[other].markers), None)
+    if marked is None or all_claims[marked].ranks != all_claims[position].ranks:
+        return None
+    return None if "\n\n" in text[all_claims[position].end : all_claims[marked].start] else marked
+
+
+def _encoded(text: str, encode: TokenVectors) -> _Text:
+    tokens, spans = encode(text)
+    return _Text(Reading(text), tokens, spans)
+
+
+def _attribute(
+    text: str, claim: Claim, asked: _Text, sources: Sequence[_Source], encode: TokenVectors, foreign: bool
+) -> _Attribution:
+    written = text[claim.start : claim.end]
+    opening = INTERJECTION.match(written)
+    said = _encoded(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
+    scored = [_scored(said, one, foreign) for source in sources for one in source.sentences]
+    if not scored:
+        return _Attribution(claim)
+    closest = max(scored, key=lambda one: one.with_question)
+    best = closest.sentence
+    if not foreign:
+        value = find_differing_value(
+            said.reading,
+            best.reading,
+            best.source.context(best),
+            best.source.scales,
+            [(source.reading, source.scales) for source in sources],
+            asked.reading,
+        )
+        if value:
+            rank = best.source.passage.rank
+            return _Attribution(claim, (best,), "contradicted", value, rank)
+        if _is_unrelated(said.reading, asked.reading, sources, max(one.support for one in scored)):
+            return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
+    kept = []
+    for rank in dict.fromkeys(claim.ranks):
+        there = [one for one in scored if one.sentence.source.passage.rank == rank]
+        named = max(there, key=lambda one: one.with_question, default=None)
+        if named is None:
+            continue
+        as_good = named.with_question >= closest.with_question - NAMED_MARGIN
+        if foreign or (named.support >= LEAST_NAMED_SUPPORT and as_good):
+            kept.append(named.sentence)
+    if not kept and closest.support >= LEAST_SUPPORT:
+        kept = [best]
+    return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
+
+
+def _scored(said: _Text, sentence: _Sentence, foreign: bool) -> _Scored:
+    support = _support(said, sentence, words=not foreign)
+    return _Scored(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
+
+
+def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
+    """Share of a text's numbers, names and words that a sentence contains, 0..1.
+
+    Without ``words``, as for a text in another language, only numbers and names count.
+    """
+    reading, source = said.reading, sentence.source
+    total = found = 0.0
+    inside = []
+    for number in reading.numbers:
+        inside += [(number.start, number.end)]
+        total += _NUMBER_WEIGHT
+        if any(numbers_match(number, one, source.scales) for one in sentence.reading.numbers):
+            found += _NUMBER_WEIGHT
+        elif any(numbers_match(number, one, source.scales) for one in source.reading.numbers):
+            found += _NUMBER_WEIGHT * _NEARBY_NUMBER
+    names = {word.start for word in reading.names}
+    closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
+    for word in reading.content:
+        is_name = word.start in names
+        if any(start <= word.start < end for start, end in inside):
+            continue
+        if not words and (not is_name or (inside and word.stem not in sentence.reading.stems)):
+            continue
+        weight = _NAME_WEIGHT if is_name else 1.0
+        total += weight
+        if word.stem in sentence.reading.stems:
+            found += weight
+        elif word.stem in source.title.stems:
+            found += weight * _TITLE_WORD
+        elif closest is not None:
+            own = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
+            if len(own):
+                found += weight * max(0.0, (float(np.mean(own)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
+    return found / total if total else 0.0
+
+
+def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[_Source], support: float) -> bool:
+    """Whether a claim shares no value, name or meaning with the passages."""
+    if support >= UNRELATED or len(said.content) < 2:
+        return False
+    return not any(
+        shares_fact(said, one, source.scales, asked) for source in sources for one in (source.reading, source.title)
+    )
+
+
+def _with_numbers(said: Reading, sentences: Sequence[_Sentence]) -> Iterator[_Sentence]:
+    """The sentences, each followed by one of its passage that has a number of the claim which it lacks."""
+    for sentence in sentences:
+        yield sentence
+        scales = sentence.source.scales
+        missing = [
+            number
+            for number in said.numbers
+            if not any(numbers_match(number, one, scales) for one in sentence.reading.numbers)
+        ]
+        others = (
+            one
+            for one in sentence.source.sentences
+            if one is not sentence
+            and any(numbers_match(number, there, scales) for number in missing for there in one.reading.numbers)
+        )
+        yield from [other for other in [next(others, None)] if other]
+
+
+def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
+    """The text with the markers of its attributions, its citations and its statements."""
+    all_claims = [one.claim for one in found]
+    # Markers at the end of a paragraph serve all its claims.
+    shared: dict[int, set[int]] = {}
+    for position, one in enumerate(found):
+        marked = None if one.claim.markers else _shares_markers_of(text, all_claims, position)
+        if marked is not None:
+            shared.setdefault(marked, set()).update(set(one.ranks) & set(one.claim.ranks))
+    changes = [_marker_edits(text, one, shared.get(position, set())) for position, one in enumerate(found)]
+    edits = [edit for of_one, _ in changes for edit in of_one]
+    statements = tuple(
+        _statement(one, end, edits) for one, (_, end) in zip(found, changes, strict=True) if one.claim.start < end
+    )
+    return Verified(_edited(text, edits), _citations(found), statements)
+
+
+def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Statement:
+    """A statement that ends at ``end`` of the text as generated, with its offsets in the edited text."""
+
+    def moved(offset: int) -> int:
+        return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
+
+    return Statement(
+        # Markers inserted where a statement ends are not part of it.
+        moved(one.claim.start),
+        moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
+        supported=bool(one.sentences) and not one.mark,
+        mark=one.mark,
+        source_value=one.source_value,
+        compared_rank=one.compared_rank,
+    )
+
+
+def _citations(found: Sequence[_Attribution]) -> tuple[Citation, ...]:
+    """Each quoted sentence once, in order of appearance."""
+    citations: dict[tuple[int, int, int], Citation] = {}
+    for one in found:
+        for sentence in one.sentences:
+            quote = Citation.of(sentence.source.passage, sentence.start, sentence.end)
+            key = (quote.marker, quote.start, quote.end)
+            by_model = quote.marker in one.claim.ranks or (key in citations and not citations[key].added)
+            citations[key] = replace(quote, added=not by_model)
+    return tuple(citations.values())
+
+
+def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
+    """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
+    claim = one.claim
+    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in shared]
+    # A claim without a marker that rests on the passage of a marker behind it needs none.
+    given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
+    missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)
+    edits = []
+    for start, end in wrong:
+        blanks = 0 if missing else len(text[:start]) - len(text[:start].rstrip(" \t"))
+        edits.append(_Edit(start - blanks, end, missing))
+        missing = ""
+    if not missing:
+        return edits, claim.end
+    ending = _FINAL_PUNCTUATION.search(text, claim.start, claim.end)
+    at = ending.start() if ending and not claim.markers and ending.start() > claim.start else claim.end
+    return [*edits, _Edit(at, at, f" {missing}")], at
+
+
+def _edited(text: str, edits: Sequence[_Edit]) -> str:
+    pieces, position = [], 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        pieces += [text[position : edit.start], edit.text]
+        position = edit.end
+    return "".join([*pieces, text[position:]])

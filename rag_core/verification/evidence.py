@@ -1,0 +1,285 @@
+"""Which sentences of a passage a statement can rest on, and where exactly they say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from rag_core.text.annotated import Reading, opposites, spelled_out
+from rag_core.text.languages import language_of
+from rag_core.text.numbers import equal, table_scales
+from rag_core.text.sentences import sentence_spans
+from rag_core.text.tables import Row, rows
+from rag_core.text.words import PRONOUNS, squeezed, words
+from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
+from rag_core.verification.table_claims import scales
+
+# What a word counts: figures and names say which fact it is, other words what kind of fact.
+_FACT_WEIGHT = 2.0
+# A statement that differs in one character of ten from its source is that source, misspelt.
+_FUZZY_SCORE = 90.0
+_SHORTEST_FUZZY = 20
+# Two words of the same meaning in the same context; those of different ones stay below.
+_SAME_MEANING = 0.7
+# Only of sentences that share this much are the words compared by meaning, which takes time.
+_RELATED = 0.3
+_PRONOUN_REACH = 3
+# A pronoun stands for a name or a noun with its adjective, not for all that was said before; and what
+# stands around it must itself say as much.
+_MOST_LENT = 2.0
+_MOST_CANDIDATES = 3
+_MOST_ROWS = 4
+
+
+class TokenVectors(Protocol):
+    """Gives a text's token vectors, unit length, shape (n, dimension), and their spans in it, (n, 2)."""
+
+    def __call__(self, text: str) -> tuple[FloatArray, IntArray]: ...
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Sentences of a passage that may support a statement.
+
+    Attributes
+    ----------
+    spans : tuple of (int, int)
+        What to quote, as offsets into the passage's text, on its first page.
+    source : Reading
+        The sentences, whole.
+    context : Reading
+        What stands before them in the passage.
+    title : Reading
+        The document's name and the passage's heading, which say what all of it is about.
+    coverage : float
+        Share of the statement's words that they hold, by weight, in 0..1.
+    rows : tuple of Row
+        Those of a table among the sentences.
+    rest : Reading
+        The sentences without the figures of those rows and without what heads them.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    source: Reading
+    context: Reading
+    title: Reading
+    coverage: float
+    rows: tuple[Row, ...]
+    rest: Reading
+
+    @property
+    def quotes(self) -> list[tuple[int, int]]:
+        """The spans to quote: a row is quoted whole, and after the years above it."""
+        heads, widened = set(), []
+        for start, end in self.spans:
+            inside = [row for row in self.rows if row.start < end and start < row.end]
+            start, end = min([start, *(row.start for row in inside)]), max([end, *(row.end for row in inside)])
+            heads |= {(row.head.start, row.head.end) for row in inside if row.head and row.head.end <= start}
+            widened.append((start, end))
+        return [*sorted(heads), *widened]
+
+    @cached_property
+    def around(self) -> Reading:
+        """What stands above the sentences, and says what the figures of their rows are."""
+        above = [line for row in self.rows for line in row.above]
+        return _reading("\n".join([*above, self.source.text]), self.source.language)
+
+
+def joined(parts: Sequence[Candidate]) -> Candidate:
+    """Places in several passages, read as one: it has no span to quote."""
+    source, context, rest = (
+        Reading("\n".join(texts), parts[0].source.language)
+        for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
+    )
+    found = tuple(row for one in parts for row in one.rows)
+    return Candidate((), source, context, parts[0].title, 0.0, found, rest)
+
+
+class Source:
+    """A passage, taken apart once for all statements that cite it."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+        self._text = passage.text.replace(PAGE_BREAK, " ")
+        self._language = language_of(self._text)
+        self._title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
+        self._first_page = len(passage.first_page_text)
+        # A citation has one page: a sentence that begins on the next one cannot be quoted.
+        self.rows = rows(passage.first_page_text)
+        self._spans = [span for span in _whole_sentences(self._text) if span[0] < self._first_page]
+
+    @cached_property
+    def _squeezed(self) -> tuple[str, list[int]]:
+        return squeezed(self._text)
+
+    def candidates(self, statement: Reading, vectors: TokenVectors | None) -> Iterator[Candidate]:
+        """Places that may support a statement, those that fit best first.
+
+        Where it stands word for word, then where it stands but for a few characters, then the
+        sentences, alone and with the next, that hold most of its words; with ``vectors``, words of
+        the same meaning count as the same.
+        """
+        yield from self._verbatim(statement)
+        alike = [*self._by_words(statement), *self._by_rows(statement)]
+        yield from alike
+        for one in alike if vectors else []:
+            if _RELATED <= one.coverage < 1.0:
+                yield replace(one, coverage=_coverage(statement, one, vectors))
+
+    def _verbatim(self, statement: Reading) -> Iterator[Candidate]:
+        wanted = squeezed(statement.text)[0].strip().rstrip(".!?;:,")
+        text, offsets = self._squeezed
+        if len(statement.content) < 2:
+            return
+        at = text.find(wanted)
+        found = (at, at + len(wanted)) if at >= 0 else None
+        if found is None and len(wanted) >= _SHORTEST_FUZZY and len(wanted) <= len(text):
+            aligned = fuzz.partial_ratio_alignment(wanted, text, score_cutoff=_FUZZY_SCORE)
+            found = (aligned.dest_start, aligned.dest_end) if aligned else None
+        if found is None or found[0] >= found[1]:
+            return
+        start, end = self._whole_words(offsets[found[0]], offsets[found[1] - 1] + 1)
+        touched = [span for span in self._spans if span[0] < end and start < span[1]]
+        if touched:
+            yield self._candidate(statement, touched[0][0], touched[-1][1], start, end)
+
+    def _whole_words(self, start: int, end: int) -> tuple[int, int]:
+        text = self._text
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+            start -= 1
+        while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+            end += 1
+        if text[end : end + 1] in (".", "!", "?", "。"):
+            end += 1
+        return start, end
+
+    def _by_words(self, statement: Reading) -> Iterator[Candidate]:
+        spans = self._spans
+        alone = [self._candidate(statement, *span, *span) for span in spans]
+        best = sorted(alone, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
+        yield from best
+        joined = [
+            self._candidate(statement, first[0], second[1], first[0], second[1])
+            for at, (first, second) in enumerate(pairwise(spans))
+            if second[1] <= self._first_page and _complementary(statement, alone[at].source, alone[at + 1].source)
+        ]
+        yield from sorted(joined, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
+
+    def _candidate(self, statement: Reading, begin: int, finish: int, start: int, end: int) -> Candidate:
+        source = _reading(self._text[begin:finish], self._language)
+        before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
+        earlier = self._text[before[0][0] : before[-1][1]] if before else ""
+        found = tuple(row for row in self.rows if row.start < finish and begin < row.end)
+        rest = _reading(_without_figures(self._text, begin, finish, found), self._language) if found else source
+        end = min(end, self._first_page)
+        one = Candidate(((start, end),), source, _reading(earlier, self._language), self._title, 0.0, found, rest)
+        return replace(one, coverage=_coverage(statement, one, None))
+
+    def _by_rows(self, statement: Reading) -> Iterator[Candidate]:
+        """The rows that a statement gives figures of, read as one, where they are several."""
+        found = tuple(
+            row
+            for row in self.rows
+            if row.stems & statement.stems
+            and any(
+                equal(number, one, scales(row, self._title))
+                for number in statement.numbers
+                for one in row.values
+                if one
+            )
+        )
+        if 1 < len(found) <= _MOST_ROWS:
+            source = _reading("\n".join(self._text[row.start : row.end] for row in found), self._language)
+            rest = _reading("\n".join(row.label for row in found), self._language)
+            spans = tuple((row.start, row.end) for row in found)
+            one = Candidate(spans, source, _reading("", self._language), self._title, 0.0, found, rest)
+            yield replace(one, coverage=_coverage(statement, one, None))
+
+
+def _whole_sentences(text: str) -> list[tuple[int, int]]:
+    """Sentences, with those put together again that were taken for rows of a table."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if spans and _goes_on(text[slice(*spans[-1])], text[start:end]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _goes_on(line: str, following: str) -> bool:
+    if line[-1] in ".!?:;":
+        return False
+    last = words(line)[-1:]
+    return following[0].islower() or line[-1] == "," or any(not word.content and word.text.islower() for word in last)
+
+
+def _complementary(statement: Reading, first: Reading, second: Reading) -> bool:
+    """Whether each of two sentences holds words of the statement, beyond names, that the other does not."""
+    # Where one says the opposite, the other's words are of something else.
+    if any(opposites(statement, first)) or any(opposites(statement, second)):
+        return False
+    wanted = {word.stem for word in statement.content if word.text[0].islower()}
+    return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
+
+
+def _without_figures(text: str, begin: int, finish: int, found: Sequence[Row]) -> str:
+    """A part of a text without the figures of its rows, and without the lines that head them."""
+    kept, position = [], begin
+    heads = {(row.head.start, row.head.end) for row in found if row.head}
+    for start, end in sorted([*heads, *((row.figures, row.end) for row in found)]):
+        kept.append(text[position : max(position, min(start, finish))])
+        position = min(max(position, end), finish)
+    return "\n".join([*kept, text[position:finish]])
+
+
+def _coverage(statement: Reading, candidate: Candidate, vectors: TokenVectors | None) -> float:
+    source, context, title = candidate.source, candidate.context, candidate.title
+    powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
+    there = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
+    powers |= {power for row in candidate.rows for power in scales(row, title)}
+    figures = [any(equal(number, one, powers) for one in there) for number in statement.numbers]
+    total, held = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
+    names = {word.start for word in statement.names if not statement.begins_sentence(word)}
+    lent, missing = 0.0, []
+    refers = bool(source.folded & PRONOUNS)
+    for word in statement.content:
+        if any(number.start <= word.start < number.end for number in statement.numbers):
+            continue
+        weight = _FACT_WEIGHT if word.start in names else 1.0
+        total += weight
+        if word.stem in candidate.around.stems or spelled_out(word, source):
+            held += weight
+        elif word.stem in title.stems or (refers and word.stem in context.stems):
+            lent += weight
+        elif word.start not in names:
+            missing.append(word)
+    held += min(lent, _MOST_LENT, held)
+    if vectors is not None and missing:
+        held += sum(_alike(statement.text, [(word.start, word.end) for word in missing], source.text, vectors))
+    return held / total if total else 0.0
+
+
+def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TokenVectors) -> Iterator[float]:
+    """1 for each span of the text with a token of like meaning in the source, by cosine, else 0."""
+    said, said_spans = vectors(text)
+    there, _ = vectors(source)
+    if not len(said) or not len(there):
+        return
+    best = (said @ there.T).max(axis=1)
+    for start, end in spans:
+        inside = np.flatnonzero((said_spans[:, 0] < end) & (said_spans[:, 1] > start))
+        yield float(len(inside) > 0 and best[inside].mean() >= _SAME_MEANING)
+
+
+@lru_cache(maxsize=2000)
+def _reading(text: str, language: str) -> Reading:
+    return Reading(text, language)

@@ -1,0 +1,140 @@
+"""Invariants of extraction: offsets slice to words, joins lose nothing, messages come back as they went."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from rag_core.parsing.characters import clean_word
+from rag_core.parsing.layout.headers_footers import edges_of, furniture_of
+from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
+from rag_core.parsing.layout.page_text import compose
+from rag_core.parsing.layout.paragraphs import separators
+from rag_core.parsing.layout.reading_order import ordered
+from rag_core.parsing.layout.runs import Run, turn
+from rag_core.parsing.workers import messages
+from rag_core.parsing.workers.messages import ReadPage
+from rag_core.types import Page, PageState, WordBoxes
+
+WORDS = st.text("abcXYZäß19.,-$()公司אב", min_size=1, max_size=8)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> Run:
+    words = draw(st.lists(WORDS, min_size=1, max_size=8))
+    x, y = draw(st.floats(0, 0.6)), draw(st.floats(0, 0.95))
+    size = draw(st.sampled_from([0.008, 0.012, 0.02]))
+    widths = np.cumsum([0.0, *(0.01 * len(word) for word in words)])
+    rects = np.array([[x + widths[n], y, x + widths[n + 1] - 0.004, y + size] for n in range(len(words))], np.float32)
+    if draw(st.booleans()):
+        rects[draw(st.integers(0, len(words) - 1))] = np.nan
+    spots = turn(rects, "right", 600, 800)
+    box = (x * 600, y * 800, (x + widths[-1]) * 600, (y + size) * 800)
+    spaced = draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
+    return Run(words, spaced, rects, spots, box, size * 800, draw(st.booleans()), 1, draw(st.booleans()))
+
+
+@given(st.lists(runs(), max_size=25), st.booleans())
+def test_every_word_comes_out_once_and_boxes_slice_to_words(given_runs: list[Run], written: bool) -> None:
+    lines = ordered(given_runs, written=written)
+    text, boxes, spans = compose(lines, separators(lines))
+    words = [word for run in given_runs for word in run.words]
+    placed = [word for line in lines for run in line.runs for word in run.words]
+    # A raised figure is written as such.
+    assert sorted(unicodedata.normalize("NFKC", word) for word in placed) == sorted(
+        unicodedata.normalize("NFKC", word) for word in words
+    )
+    known = [
+        word
+        for line in lines
+        for run in line.runs
+        for word, rect in zip(run.words, run.rects, strict=True)
+        if not np.isnan(rect).any()
+    ]
+    assert [text[start:end] for start, end in zip(boxes.starts, boxes.ends, strict=True)] == known
+    assert np.all(boxes.starts[1:] >= boxes.ends[:-1])
+    assert np.all((boxes.rects >= 0) & (boxes.rects <= 1))
+    assert [text[start:end] for start, end in spans] == [line.text for line in lines]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["in-side", "along", "the coast", "so"]), st.booleans()), max_size=12))
+def test_hyphens_of_line_ends_go_and_what_says_where_things_stand_goes_along(parts: list[tuple[str, bool]]) -> None:
+    text, divided, spans = "", [], []
+    for part, divides in parts:
+        pieces = [part]
+        if divides:  # "well-known" is known from inside a line, and so is "information"
+            pieces += ["well", "known"] if len(part) % 2 else ["infor", "mation"]
+            divided.append((len(text) + len(part) + len(pieces[1]) + 1, pieces[1], pieces[2]))
+        for piece, after in zip(pieces, (" ", "-", " "), strict=False):
+            spans.append((len(text), len(text) + len(piece), piece))
+            text += piece + after
+    starts, ends = (np.array([span[side] for span in spans], np.int32) for side in (0, 1))
+    boxes = WordBoxes(starts, ends, np.zeros((len(spans), 4), np.float32))
+    page = Page(0, "1", text, PageState.TEXT, boxes=boxes)
+    headings = tuple((start, end) for start, end, _ in spans)
+    read = ReadPage(page, headings, tuple(divided), ("well-known", "information"))
+    settled = without_line_end_hyphens(read, Vocabulary())
+    whole = settled.page.text
+    assert whole == text.replace("infor-mation", "information")
+    pieces = [piece for *_, piece in spans]
+    assert [whole[start:end] for start, end in settled.headings] == pieces
+    moved = settled.page.boxes
+    assert [whole[start:end] for start, end in zip(moved.starts, moved.ends, strict=True)] == pieces
+    assert (moved.starts.dtype, moved.ends.dtype) == (np.int32, np.int32)
+
+
+@given(st.text(max_size=40))
+def test_cleaning_twice_is_cleaning_once(word: str) -> None:
+    once = clean_word(word)
+    assert clean_word(once) == once
+    assert "\x00" not in once
+
+
+@given(st.text(max_size=200), st.sampled_from(PageState), st.integers(0, 50), st.data())
+def test_pages_round_trip_through_the_protocol(text: str, state: PageState, count: int, data: st.DataObject) -> None:
+    offsets = arrays.arrays(np.int32, count, elements=st.integers(0, 2**31 - 1))
+    boxes = WordBoxes(
+        data.draw(offsets),
+        data.draw(offsets),
+        data.draw(arrays.arrays(np.float32, (count, 4), elements=st.floats(0, 1, width=32))),
+    )
+    page = Page(3, "iii", text, state, 595.3, 841.9, "Heading", "reason", 0.5, boxes, ((0, 4), (7, 9)))
+    read = ReadPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
+    line = messages.dumps(messages.pack_page(read))
+    assert line.count(b"\n") == 1
+    back = messages.unpack_page(messages.loads(line))
+    assert (back.headings, back.divided, back.words) == (read.headings, read.divided, read.words)
+    for name in ("page_index", "page_label", "text", "state", "width", "height", "heading", "reason", "skip"):
+        assert getattr(back.page, name) == getattr(page, name)
+    for name in ("starts", "ends", "rects"):
+        there = getattr(back.page.boxes, name)
+        assert there.dtype == getattr(boxes, name).dtype
+        assert np.array_equal(there, getattr(boxes, name))
+
+
+@given(st.lists(st.text("ab1\n ", max_size=30), min_size=1, max_size=8))
+def test_furniture_is_whole_lines_of_the_page(texts: list[str]) -> None:
+    edges = [edges_of(index, text) for index, text in enumerate(texts)]
+    for index, text in enumerate(texts):
+        others = [edge for edge in edges if edge.page_index != index]
+        for start, end in furniture_of(edges[index], others).spans:
+            assert text[start:end].strip()
+            assert "\n" not in text[start:end]
+            assert start == 0 or text[start - 1] == "\n"
+            assert end == len(text) or text[end] == "\n"
+
+
+@given(
+    st.sampled_from(["right", "left", "down", "up"]),
+    arrays.arrays(np.float32, (3, 2), elements=st.floats(0, 1, width=32)),
+)
+def test_turning_keeps_sizes(direction: str, corners: np.ndarray) -> None:
+    rects = np.concatenate([np.minimum(corners, 0.5), np.maximum(corners, 0.5)], axis=1)
+    turned = turn(rects, direction, 600, 800)
+    sizes = (rects[:, 2:] - rects[:, :2]) * (600, 800)
+    expected = sizes if direction in ("right", "left") else sizes[:, ::-1]
+    assert np.allclose(turned[:, 2:] - turned[:, :2], expected, atol=1e-2)

@@ -1,0 +1,55 @@
+"""A worker on whose pages terrible things happen, by the name of the file it reads."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from rag_core.parsing.workers import child
+from rag_core.types import PageState
+
+
+class HostileService(child.Service):
+    def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
+        if "dies-at-open" in request["path"]:
+            os.abort()
+        if "opens-once" in request["path"]:
+            if Path(request["path"] + ".opened").exists():
+                self._answer_no(request["path"])
+            Path(request["path"] + ".opened").touch()
+        return super().do_open(request)
+
+    def _answer_no(self, path: str) -> None:
+        if "aborts" in path:
+            os.abort()
+        raise LookupError("not twice")
+
+    def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
+        if "dies-at-metadata" in self._path.name:
+            os.abort()
+        return super().do_metadata(request)
+
+    def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["index"] == 1 or "all" in self._path.name:
+            if "hangs" in self._path.name:
+                time.sleep(60)
+            if "crashes" in self._path.name:
+                os.abort()
+            if "eats" in self._path.name:
+                return {"eaten": len(bytearray(4_000_000_000))}
+            if "raises" in self._path.name:
+                raise LookupError("a bug of ours")
+            if "chatters" in self._path.name:
+                print("a library that prints")
+                os.write(1, b"from C as well\n")
+        page = super().do_page(request)
+        if "recognises" in self._path.name:
+            page |= {"state": PageState.OCR.value, "reason": str(os.getpid())}
+        return page
+
+
+if __name__ == "__main__":
+    child.Service = HostileService  # type: ignore[misc]
+    child.main()

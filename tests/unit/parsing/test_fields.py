@@ -1,0 +1,101 @@
+"""Forms: what was typed and ticked is read where it stands, and shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pypdf import PdfWriter
+from pypdf.generic import BooleanObject, NameObject, TextStringObject
+from reportlab.lib.colors import transparent
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.parsing.pdf.page import PdfiumDocument
+from tests.unit.parsing.pdfs import PROSE, lines, make, read
+
+
+def _form(path: Path) -> Path:
+    """A form as libraries leave it that fill in values and draw nothing."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        for row, label in enumerate(("Name of tenant", "Monthly rent", "City")):
+            canvas.drawString(72, 700 - 40 * row, label)
+            canvas.acroForm.textfield(name=label, x=200, y=692 - 40 * row, width=200, height=20)
+        canvas.drawString(72, 560, "Pets allowed")
+        canvas.acroForm.checkbox(name="pets", x=200, y=555, checked=True)
+        canvas.drawString(72, 530, "Smoking allowed")
+        canvas.acroForm.checkbox(name="smoke", x=200, y=525, checked=False)
+        canvas.drawString(72, 460, "Payment")
+        for number, way in enumerate(("cash", "bank")):
+            canvas.acroForm.radio(name="pay", value=way, selected=way == "bank", x=200 + number * 80, y=455)
+            canvas.drawString(225 + number * 80, 460, way)
+        canvas.drawString(72, 400, "Remarks")
+        canvas.acroForm.textfield(name="Remarks", x=72, y=370, width=200, height=20)
+
+    values = {"Name of tenant": "Anna Berg", "Monthly rent": "1,450 pounds", "City": "Leeds", "Remarks": "No lift"}
+    writer = PdfWriter(make(path, draw))
+    for entry in writer.pages[0]["/Annots"]:
+        field = entry.get_object()
+        if field.get("/T") == "pets":
+            del field["/AP"]
+        if field.get("/FT") == "/Tx":
+            field[NameObject("/V")] = TextStringObject(values[field["/T"]])
+            del field["/AP"]
+    writer.root_object["/AcroForm"].get_object()[NameObject("/NeedAppearances")] = BooleanObject(True)
+    writer.write(path)
+    return path
+
+
+def test_values_and_ticks_of_a_form_stand_beside_their_labels(tmp_path: Path) -> None:
+    page = read(_form(tmp_path / "a.pdf")).page
+    told = [line for line in page.text.split("\n") if line]
+    assert told == [
+        "Name of tenant Anna Berg",
+        "Monthly rent 1,450 pounds",
+        "City Leeds",
+        "Pets allowed ☒",
+        "Smoking allowed ☐",
+        "Payment ☐ cash ☒ bank",
+        "Remarks",
+        "No lift",
+    ]
+    assert [
+        page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)
+    ] == page.text.split()
+    tick = page.boxes.within(page.text.index("☒"), page.text.index("☒") + 1)[0]
+    assert tick[0] == pytest.approx(200 / 595, abs=0.01)
+    assert tick[1] < 1 - 565 / 842 < tick[3]
+
+
+def test_a_box_that_is_higher_than_its_label_makes_it_no_heading(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        lines(*PROSE)(canvas)
+        canvas.drawString(72, 560, "Agreed")
+        canvas.acroForm.checkbox(name="agreed", x=120, y=548, size=30)
+
+    found = read(make(tmp_path / "a.pdf", draw))
+    assert "Agreed ☐" in found.page.text
+    assert found.headings == ()
+
+
+def test_values_of_a_form_are_in_its_picture(tmp_path: Path) -> None:
+    document = PdfiumDocument(_form(tmp_path / "a.pdf"))
+    with document.open_page(0) as reader:
+        picture = np.asarray(reader.picture(1.0).convert("L"))
+    document.close()
+    name = picture[842 - 710 : 842 - 694, 203:260]
+    assert (name < 128).sum() > 20
+
+
+def test_a_field_over_printed_text_leaves_it_alone(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, "Signed on 4 May 2021 by the tenant")
+        canvas.acroForm.textfield(name="empty", x=120, y=695, width=80, height=20, fillColor=transparent)
+        canvas.acroForm.checkbox(name="large", x=70, y=640, size=200, fillColor=transparent)
+        canvas.drawString(72, 650, "Press here to agree")
+
+    text = read(make(tmp_path / "a.pdf", draw)).page.text
+    assert "Signed on 4 May 2021 by the tenant" in text
+    assert "Press here to agree" in text

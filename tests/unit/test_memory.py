@@ -1,0 +1,25 @@
+"""Memory that is freed and needed again at once is not asked of the system each time."""
+
+from __future__ import annotations
+
+import resource
+import sys
+
+import numpy as np
+import pytest
+
+from rag_core.system import keep_freed_memory
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library is glibc on Linux alone")
+def test_freed_memory_is_used_again() -> None:
+    keep_freed_memory()
+
+    def pages_faulted_in(times: int) -> int:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(times):
+            np.ones(1 << 21, np.float32)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    pages_faulted_in(1)
+    assert pages_faulted_in(20) < 2048  # one array alone has as many pages

@@ -1,0 +1,19 @@
+"""How many cores the program counts on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not confine processes to cores")
+def test_cores_that_a_process_is_kept_from_do_not_count() -> None:
+    confined = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
+    code = confined + "from rag_core.system import usable_cores; print(usable_cores())"
+
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert run.stdout.split() == ["1"]
