@@ -28,7 +28,7 @@ from benchmarks.statements import BREAKS, from_question, sentences, true_stateme
 from rag_core.parsing import Extractor
 from rag_core.text.words import squeezed
 from rag_core.types import Page, Passage
-from rag_core.verification.evidence import TokenVectors
+from rag_core.types.protocols import TextEncoder
 from rag_core.verification.verifier import verify
 
 LEAST_SCORE = 80.0
@@ -100,7 +100,7 @@ def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> 
             yield Case("passage of another", True, text, chance.choice(apart), group)
 
 
-def flagged(case: Case, vectors: TokenVectors | None) -> str:
+def flagged(case: Case, vectors: TextEncoder | None) -> str:
     """Why the statement counts as not supported; empty where it counts as supported."""
     verified = verify(f"{case.text} [1]", [case.passage], vectors)
     return next((one.reason for one in verified.statements if not one.supported), "")
@@ -117,7 +117,7 @@ def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
     return f"{hits.sum() / sizes.sum():.3f} ({low:.3f}–{high:.3f})  n={len(outcomes)}"
 
 
-def bundled_vectors() -> TokenVectors:
+def bundled_vectors() -> TextEncoder:
     """Token vectors of the embedder that the app brings along."""
     from rag_core.embedding import load_embedder
     from rag_core.settings import BUNDLED_EMBEDDER

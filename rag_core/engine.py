@@ -33,7 +33,6 @@ from rag_core.indexing.recovery import mark_clean, sweep
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.watches import Watching
 from rag_core.retrieval.passage_weights import evidence_mass, weigh
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import AS_SET
 from rag_core.runtime.health import condition
 from rag_core.runtime.index_generations import Generations
@@ -82,6 +81,7 @@ from rag_core.types import (
     Weighed,
     Weighting,
 )
+from rag_core.types.retrieval import Timer
 
 log = logging.getLogger(__name__)
 DEFAULT_COLLECTION = "default"

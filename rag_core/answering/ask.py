@@ -22,7 +22,6 @@ from rag_core.reading.answer_types import wanting
 from rag_core.reading.reader import Evidence, read
 from rag_core.reading.short_answers import short_answer
 from rag_core.retrieval.chunk_tokens import token_vectors
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import AS_SET, Found, Query
 from rag_core.runtime.language_models import Generators
 from rag_core.types import (
@@ -39,6 +38,7 @@ from rag_core.types import (
     SearchResult,
     Stage,
 )
+from rag_core.types.retrieval import Timer
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
 from rag_core.verification.verifier import REFUSED, Verified, quoted
 

@@ -8,14 +8,13 @@ import numpy as np
 
 from rag_core.answering.search import Searching
 from rag_core.errors import UnknownDocument
-from rag_core.index.words import STOPWORDS
 from rag_core.retrieval.chunk_tokens import ChunkTokens
 from rag_core.retrieval.late_interaction import late_interaction, looked_for, max_sim, similarities, token_weights
 from rag_core.retrieval.passages import passage_of
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import AS_SET
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.stores import Stores
+from rag_core.text.words import STOP_WORDS
 from rag_core.types import (
     Candidate,
     Configuration,
@@ -27,6 +26,7 @@ from rag_core.types import (
     TokenMatches,
     embedded_text,
 )
+from rag_core.types.retrieval import Timer
 
 # The score that passages are weighed by.
 WEIGHED_BY = "rerank"
@@ -90,7 +90,7 @@ class Explaining:
         chunk = tokens.vectors([row.id]).get(row.id)
         if chunk is None or not len(chunk.scales) or not len(question.tokens):
             return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
-        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        weights = token_weights(question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
         places = looked_for(weights)
         near = similarities(question.tokens[places], vectors)

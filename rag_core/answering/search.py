@@ -13,7 +13,6 @@ from rag_core.gate.calibration import GATED, calibration, decide
 from rag_core.gate.features import judged
 from rag_core.retrieval.near_duplicates import fold
 from rag_core.retrieval.passages import passage_of
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import AS_SET, Found, Query, Ranked
 from rag_core.retrieval.ranking import Ranker
 from rag_core.runtime.index_generations import Generation, Generations
@@ -23,6 +22,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import leave_loaded_alone
 from rag_core.types import Configuration, Gate, Passage, Scope, SearchResult
+from rag_core.types.retrieval import Timer
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3

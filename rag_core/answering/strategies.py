@@ -15,12 +15,12 @@ from rag_core.llm.context_budget import fit
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.query_planning import hypothesis, missing, parts, sub_queries
 from rag_core.retrieval.merging import fused, merged
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import Found, Query
 from rag_core.runtime.language_models import Generators
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Passage, Stage, Strategy
+from rag_core.types.retrieval import Timer
 
 T = TypeVar("T")
 # Queries, or parts of a question, that a strategy searches for.

@@ -26,15 +26,15 @@ from rag_core.llm.summary import (
 )
 from rag_core.retrieval.chunk_tokens import token_vectors
 from rag_core.retrieval.passages import passage_of
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import Query
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.language_models import Generators
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
+from rag_core.types.protocols import TextEncoder
+from rag_core.types.retrieval import Timer
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
-from rag_core.verification.evidence import TokenVectors
 from rag_core.verification.verifier import REFUSED, Verified
 
 WRITING = "Writing the answer"
@@ -203,7 +203,7 @@ class Summarising:
         model: OpenAIGenerator,
         result: SearchResult,
         notes: Sequence[str],
-        encode: TokenVectors,
+        encode: TextEncoder,
         gathered: Gathered,
     ) -> Generator[AskEvent, None, Summary]:
         """The text made from the notes, each claim attributed to a passage (reduce)."""

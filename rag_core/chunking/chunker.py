@@ -9,11 +9,12 @@ from itertools import accumulate
 
 import numpy as np
 
-from rag_core.chunking.document_titles import BELOW, document_label, title
+from rag_core.chunking.document_titles import format_document_label, title
 from rag_core.chunking.table_heads import repeated_head, tables
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
+from rag_core.types.chunks import BELOW
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
@@ -95,7 +96,7 @@ class Chunker:
         return spans
 
     def _of_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
-        common, common_tokens = self._prefix(document_label(name, told, page.heading), page.heading)
+        common, common_tokens = self._prefix(format_document_label(name, told, page.heading), page.heading)
         found = tables(page)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):

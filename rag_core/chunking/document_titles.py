@@ -10,13 +10,12 @@ import re
 from pathlib import PurePath
 
 from rag_core.types import Page
+from rag_core.types.chunks import BELOW
 
 # A cover says what it has to say at its top.
 COVER_CHARACTERS = 4000
 LONGEST = 100
 SEPARATOR = " · "
-# Between the document and the headings of a chunk.
-BELOW = " › "
 # The cover of a filing with the SEC has these in its form's own words.
 _REGISTRANT = re.compile(
     r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
@@ -68,14 +67,9 @@ def title(name: str, first: Page | None) -> str:
     return " ".join(part for part in parts if part)[:LONGEST].rstrip()
 
 
-def document_label(name: str, told: str, heading: str) -> str:
+def format_document_label(name: str, told: str, heading: str) -> str:
     """How a chunk's prefix calls its document; ``told`` is what `title` gives, left out where the heading says it."""
     return SEPARATOR.join(filter(None, (name_in_words(name), told if told not in heading else "")))
-
-
-def document_of(prefix: str) -> str:
-    """Name and title of the document, from a chunk's prefix."""
-    return prefix.split("\n", 1)[0].split(BELOW, 1)[0]
 
 
 def _of_filing(cover: str, registrant: re.Match[str], known: str) -> list[str]:

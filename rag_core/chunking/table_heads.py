@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.chunking.document_titles import BELOW
 from rag_core.types import FloatArray, Page
+from rag_core.types.chunks import BELOW
 
 Span = tuple[int, int]
 # Column heads stacked over several lines, with the title and the units above them.

@@ -21,7 +21,6 @@ from rag_core.evaluation.metrics import figures, precision_recall, risk_coverage
 from rag_core.evaluation.page_finder import EvidenceFinder
 from rag_core.evaluation.ranking_metrics import counted_spans, ranked_pages, retrieval_values
 from rag_core.gate.calibration import decide
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import Found
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
@@ -40,6 +39,7 @@ from rag_core.types import (
     Scope,
     embedded_text,
 )
+from rag_core.types.retrieval import Timer
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.clauses import is_row
+from rag_core.text.tables import is_row
 from rag_core.text.words import words
 from rag_core.types import Citation, Passage
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from rag_core.chunking.document_titles import document_of
+import numpy as np
+
 from rag_core.gate.calibration import GATED, READ, calibration, log_odds
 from rag_core.gate.presuppositions import is_foreign, strange, unmet
-from rag_core.retrieval.late_interaction import best_sentence, topic_similarity
 from rag_core.retrieval.queries import Ranked
-from rag_core.retrieval.reordering import called
-from rag_core.text.names import borne_out, named
-from rag_core.types import ChunkVectors, IntArray, Passage, embedded_text
+from rag_core.text.names import borne_out, named, names_in_title
+from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, embedded_text
+from rag_core.types.chunks import document_label
 
 SCORE = "answerable"
 # What the probability is made of beside the reranker's score.
@@ -118,7 +118,7 @@ def _strange(
 ) -> dict[str, str]:
     """What of the question is strange to a passage's whole document; see `strange`."""
     row = ranked.rows[int(passage.chunk_id)]
-    document, held = document_of(row.prefix), partial(holds, row.version_id)
+    document, held = document_label(row.prefix), partial(holds, row.version_id)
     return strange(ranked.question.text, passage.text, embedded_text(row.prefix, ""), document, held, others)
 
 
@@ -130,11 +130,15 @@ def _names_of_others(ranked: Ranked, first: Sequence[Passage]) -> dict[str, froz
     """
     asked = ranked.question.text
     names = named(asked)
-    calls = {label: called(label, names) for label in {document_of(row.prefix) for row in ranked.rows.values()}}
+    calls = {
+        label: names_in_title(label, names) for label in {document_label(row.prefix) for row in ranked.rows.values()}
+    }
     met = {}
     for passage in first:
         prefix = ranked.rows[int(passage.chunk_id)].prefix
-        met[passage.chunk_id] = calls[document_of(prefix)] | borne_out(asked, passage.text, embedded_text(prefix, ""))
+        met[passage.chunk_id] = calls[document_label(prefix)] | borne_out(
+            asked, passage.text, embedded_text(prefix, "")
+        )
     known = frozenset[str]().union(*calls.values(), *met.values())
     return {chunk_id: known if own else frozenset() for chunk_id, own in met.items()}
 
@@ -145,7 +149,7 @@ def tells_lines(ranked: Ranked, passage: Passage) -> bool:
     if looked_up is None or not _is_told_of(ranked, passage):
         return False
     prefix = ranked.rows[int(passage.chunk_id)].prefix
-    document = None if ranked.alone else document_of(prefix)
+    document = None if ranked.alone else document_label(prefix)
     return not is_foreign(looked_up.wanted.rest, passage.text, embedded_text(prefix, ""), document)
 
 
@@ -194,3 +198,38 @@ def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: in
     own = spans[starts[first] : end]
     own = own[own[:, 1] > 0]
     return text[max(0, int(own[0, 0])) : int(own[-1, 1])] if len(own) else ""
+
+
+def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
+    """MaxSim, by plain cosines, of a chunk's best sentence alone, and the index of that sentence's first token.
+
+    Parameters
+    ----------
+    question : FloatArray, shape (m, dimension)
+    chunk : ChunkVectors
+        With at least one token.
+    weights : FloatArray, shape (m,)
+    """
+    cosines = (question @ chunk.tokens.astype(np.float32).T) * chunk.scales
+    run = np.unique(np.clip([0, *chunk.sentences], 0, len(chunk.scales) - 1))
+    by_run = weights @ np.maximum.reduceat(cosines, run, axis=1)
+    best = int(by_run.argmax())
+    return float(by_run[best]), int(run[best])
+
+
+def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
+    """Cosine of the means of all token vectors, in -1..1: whether both are about the same.
+
+    MaxSim finds "in what year was it founded" in any text that founds something; what the text is about
+    lies in all of its tokens.
+
+    Parameters
+    ----------
+    question : FloatArray, shape (m, dimension)
+        Unit vectors; at least one.
+    chunk : ChunkVectors
+        With at least one token.
+    """
+    asked = question.mean(axis=0)
+    said = chunk.scales @ chunk.tokens.astype(np.float32)
+    return float(asked @ said / (np.linalg.norm(asked) * np.linalg.norm(said)))

@@ -18,7 +18,9 @@ from pathlib import Path
 from sqlalchemy import Connection, MetaData, text
 
 from rag_core.store.database import Database
-from rag_core.types import RAISED_FIGURES, AllBut, Hit, Question, Versions
+from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.text.words import STOP_WORDS
+from rag_core.types import AllBut, Hit, Question, Versions
 
 MAX_TERMS = 64
 # Rows that the terms of one question may have scored, about 1 µs each. Where they stand in more, the
@@ -31,17 +33,6 @@ _RAISED = dict.fromkeys(map(ord, RAISED_FIGURES), " ")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 
-STOPWORDS = frozenset(
-    """
-    a about above after again all also am an and any are as at be because been before being below between both but
-    by can could did do does doing down during each few for from further had has have having he her here hers him
-    his how i if in into is it its itself just me more most my no nor not now of off on once only or other our
-    ours out over own same she should so some such than that the their theirs them then there these they this
-    those through to too under until up us very was we were what when where which while who whom whose why will
-    with would you your yours s t d ll m re ve
-    """.split()
-)
-
 
 def terms(question: str) -> list[str]:
     """What of a question is looked up, in order and once each: words that are not stop words, codes whole.
@@ -52,8 +43,8 @@ def terms(question: str) -> list[str]:
     # Composed: an accent typed as a character of its own would cut its word in two.
     composed = unicodedata.normalize("NFC", question.translate(_RAISED))
     whole = [match.group().lower() for match in _TERM.finditer(composed)]
-    content = [term for term in whole if term not in STOPWORDS]
-    parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOPWORDS]
+    content = [term for term in whole if term not in STOP_WORDS]
+    parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOP_WORDS]
     return list(dict.fromkeys([*(content or whole), *parts]))[:MAX_TERMS]
 
 

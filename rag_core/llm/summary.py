@@ -14,8 +14,8 @@ from dataclasses import replace
 from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_tokens
 from rag_core.llm.prompts import NO_ANSWER, is_refusal, neutralise, passage_block
 from rag_core.types import Passage
+from rag_core.types.protocols import TextEncoder
 from rag_core.verification.claims import normalised
-from rag_core.verification.evidence import TokenVectors
 from rag_core.verification.verifier import Verified, verify
 
 # What a part may leave: so many statements, in so many tokens.
@@ -129,7 +129,7 @@ def cited(texts: Sequence[str]) -> list[int]:
 class Checking:
     """Holds what a model notes against the passages, and counts how much of it they support."""
 
-    def __init__(self, passages: Sequence[Passage], vectors: TokenVectors | None) -> None:
+    def __init__(self, passages: Sequence[Passage], vectors: TextEncoder | None) -> None:
         self._vectors = vectors
         self._passages = {one.rank: one for one in passages}
         self._supported = self._made = 0

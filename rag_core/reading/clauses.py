@@ -17,10 +17,6 @@ _ANNOUNCES = re.compile(
 _OPENED = re.compile(rf":\s+(?:{ITEM_MARK.pattern}|1\s+[A-Z])")
 _NUMBERED = re.compile(r"\d{1,2}\s+[A-Z]")
 _GOES_ON = re.compile(r"(?:[;:,]|\b(?:and|or|und|oder|et|ou))$")
-_FIGURE = re.compile(r"\d[\d.,]*")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-# A line with figures that is longer than this, or that ends like a sentence, is no row of a table.
-LONGEST_ROW_CHARS = 90
 FEWEST_WORDS = 8
 # A list is quoted until it has so many words: of a very long one, the beginning.
 LONGEST_LIST_WORDS = 150
@@ -95,18 +91,3 @@ def continues_list(text: str, last: str) -> bool:
 def items(text: str) -> int:
     """How many items of a list a sentence holds, each on a line of its own."""
     return sum(is_item(line.strip()) for line in text.split("\n"))
-
-
-def is_row(text: str) -> bool:
-    """Whether a line looks like a table's row of figures."""
-    short = len(text) < LONGEST_ROW_CHARS and not text.endswith((".", "!", "?"))
-    return short and "\n" not in text and len(_FIGURE.findall(text)) >= 2
-
-
-def heads_years(text: str) -> bool:
-    """Whether a line looks like the head of columns for several years.
-
-    >>> heads_years("$ million 2023 2022"), heads_years("Sales 2023 412")
-    (True, False)
-    """
-    return is_row(text) and all(_YEAR.fullmatch(figure) for figure in _FIGURE.findall(text))

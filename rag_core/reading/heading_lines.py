@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, dated, unasked
-from rag_core.reading.clauses import heads_years, is_item, is_row, items
+from rag_core.reading.clauses import is_item, items
+from rag_core.text.tables import heads_years, is_row
 
 _END = re.compile(r"[.!?:;。！？]$")
 _NUMBERED = re.compile(r"\d{1,2}[.)]\s")

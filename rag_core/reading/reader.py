@@ -11,11 +11,11 @@ from rag_core.reading.clauses import (
     asks,
     continues_list,
     goes_on,
-    is_row,
     opens_list,
     refers_back,
 )
 from rag_core.reading.sentence_scoring import Evidence, Scoring, Sentence
+from rag_core.text.tables import is_row
 from rag_core.types import Citation, FloatArray, Passage, Question
 
 __all__ = ["Evidence", "read"]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.reading.answer_types import Kind, expected, holds, periods
-from rag_core.reading.clauses import LONGEST_LIST_WORDS, announces, heads_years, is_row, items, runs
+from rag_core.reading.clauses import LONGEST_LIST_WORDS, announces, items, runs
 from rag_core.reading.heading_lines import Line, is_heading
 from rag_core.text.sentences import sentence_spans
+from rag_core.text.tables import heads_years, is_row
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
 # How much the whole passage's score counts beside the sentence's own: a sentence out of a passage

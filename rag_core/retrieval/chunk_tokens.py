@@ -10,7 +10,7 @@ from rag_core.runtime.index_generations import Generation
 from rag_core.runtime.stores import Stores
 from rag_core.store.serialization import unpack_sentences
 from rag_core.types import ChunkVectors, FloatArray, IntArray, embedded_text
-from rag_core.verification.evidence import TokenVectors
+from rag_core.types.protocols import TextEncoder
 
 # A document that was just added is found by its words; so many of its chunks are embedded while the
 # reader waits, best first, so that they can be ranked and gated like the others (about 40 ms each).
@@ -77,7 +77,7 @@ class ChunkTokens:
         return stored
 
 
-def token_vectors(generation: Generation) -> TokenVectors:
+def token_vectors(generation: Generation) -> TextEncoder:
     """Token vectors of any text, by which statements and sources are compared."""
 
     def vectors(text: str) -> tuple[FloatArray, IntArray]:

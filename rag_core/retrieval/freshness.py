@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.retrieval.passage_weights import freshness
-from rag_core.retrieval.pipeline import Ranking
+from rag_core.types.retrieval import Ranking
 
 
 def fresher_first(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:

@@ -10,7 +10,7 @@ import numkong
 import numpy as np
 
 from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
-from rag_core.types.protocols import InverseDocumentFrequency, TokenVectors
+from rag_core.types.protocols import InverseDocumentFrequency, TokenVectorSource
 
 _WORD = re.compile(r"[^\W_]+")
 # Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by
@@ -124,14 +124,14 @@ class LateInteractionReranker:
 
     Parameters
     ----------
-    token_vectors : TokenVectors
+    token_vectors : TokenVectorSource
     weights : callable
         How much each of a question's tokens counts; see `token_weights`.
     """
 
     name = "rerank"
 
-    def __init__(self, token_vectors: TokenVectors, weights: Callable[[Question], FloatArray]) -> None:
+    def __init__(self, token_vectors: TokenVectorSource, weights: Callable[[Question], FloatArray]) -> None:
         self._token_vectors = token_vectors
         self._weights = weights
 
@@ -192,41 +192,6 @@ def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weig
     best_sentence = np.maximum.reduceat(weights @ by_run, first_runs)
     scores: FloatArray = ((whole + SENTENCE_WEIGHT * best_sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
     return scores
-
-
-def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
-    """MaxSim, by plain cosines, of a chunk's best sentence alone, and the index of that sentence's first token.
-
-    Parameters
-    ----------
-    question : FloatArray, shape (m, dimension)
-    chunk : ChunkVectors
-        With at least one token.
-    weights : FloatArray, shape (m,)
-    """
-    cosines = (question @ chunk.tokens.astype(np.float32).T) * chunk.scales
-    run = np.unique(np.clip([0, *chunk.sentences], 0, len(chunk.scales) - 1))
-    by_run = weights @ np.maximum.reduceat(cosines, run, axis=1)
-    best = int(by_run.argmax())
-    return float(by_run[best]), int(run[best])
-
-
-def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
-    """Cosine of the means of all token vectors, in -1..1: whether both are about the same.
-
-    MaxSim finds "in what year was it founded" in any text that founds something; what the text is about
-    lies in all of its tokens.
-
-    Parameters
-    ----------
-    question : FloatArray, shape (m, dimension)
-        Unit vectors; at least one.
-    chunk : ChunkVectors
-        With at least one token.
-    """
-    asked = question.mean(axis=0)
-    said = chunk.scales @ chunk.tokens.astype(np.float32)
-    return float(asked @ said / (np.linalg.norm(asked) * np.linalg.norm(said)))
 
 
 def _words(text: str, offsets: IntArray) -> list[str | None]:

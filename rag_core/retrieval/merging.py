@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.retrieval.late_interaction import LateInteractionReranker
-from rag_core.retrieval.pipeline import Ranking
 from rag_core.retrieval.queries import Found, Ranked
-from rag_core.retrieval.reordering import NAMED
 from rag_core.types import Hit, Passage
+from rag_core.types.retrieval import NAMED, Ranking
 
 
 def fused(rankings: Sequence[Ranked], rrf_k: int) -> Ranked:

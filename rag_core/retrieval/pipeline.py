@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 from rag_core.finance.measures import Financials
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.types import Hit, Question, RankBy, Versions
 from rag_core.types.protocols import Reranker, Retriever
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """What the stages found.
-
-    ``order`` is the final one, best first; ``scores`` maps a score's name to each chunk's value.
-    """
-
-    order: tuple[int, ...]
-    scores: dict[str, dict[int, float]]
-
-
-@dataclass(slots=True)
-class Timer:
-    """Milliseconds a stage took, by name, in the order in which they ran."""
-
-    ms: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def measure(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.ms[name] = self.ms.get(name, 0.0) + 1000 * (time.perf_counter() - started)
+from rag_core.types.retrieval import Ranking, Timer
 
 
 class Pipeline:

@@ -8,9 +8,9 @@ from typing import Any
 
 from rag_core.finance.measures import Financials
 from rag_core.retrieval.chunk_tokens import ChunkTokens
-from rag_core.retrieval.pipeline import Ranking
 from rag_core.runtime.index_generations import Generation
 from rag_core.types import Configuration, FloatArray, Passage, Question, SearchResult
+from rag_core.types.retrieval import Ranking
 
 # What settings and Admin say.
 AS_SET = Configuration()

@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.chunking.document_titles import document_of
 from rag_core.finance.measures import LOOKED_UP, Financials, Lookup, lookup
-from rag_core.index.words import STOPWORDS
 from rag_core.retrieval.begun import Begun
 from rag_core.retrieval.chunk_rows import ChunkRows
 from rag_core.retrieval.chunk_tokens import ChunkTokens
 from rag_core.retrieval.cross_encoder import CrossEncoderReranker
 from rag_core.retrieval.freshness import fresher_first
 from rag_core.retrieval.late_interaction import LateInteractionReranker, token_weights
-from rag_core.retrieval.pipeline import Pipeline, Ranking, Timer
+from rag_core.retrieval.pipeline import Pipeline
 from rag_core.retrieval.queries import Query, Ranked
 from rag_core.retrieval.reordering import named_first
 from rag_core.runtime.index_generations import Generation
@@ -29,8 +27,11 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import usable_cores
 from rag_core.text.names import named, reading, uncapitalised
+from rag_core.text.words import STOP_WORDS
 from rag_core.types import AllBut, ChunkVectors, FloatArray, Hit, Question, RankBy, Versions, embedded_text, unembedded
+from rag_core.types.chunks import document_label
 from rag_core.types.protocols import Retriever, Texts
+from rag_core.types.retrieval import Ranking, Timer
 
 # Of a question without capitals any word may be a name or none: so many first chunks keep their places.
 KEPT = 2
@@ -97,7 +98,7 @@ class Ranker:
             dense = _begun(calls, dense, question, candidates, embedded, tokens)
         texts = partial(_texts, rows)
         financials = self._financials(calls, wanted, lines, generation, tokens, texts) if wanted and lines else None
-        weights = token_weights(question, self._stores.words.idf, STOPWORDS)
+        weights = token_weights(question, self._stores.words.idf, STOP_WORDS)
 
         def vectors(chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
             rows.begin(chunk_ids)
@@ -137,7 +138,7 @@ class Ranker:
 
         def embedded() -> tuple[Question, FloatArray]:
             question = generation.embedder.embed_question(wanted.text, beside=True)
-            return question, token_weights(question, self._stores.words.idf, STOPWORDS)
+            return question, token_weights(question, self._stores.words.idf, STOP_WORDS)
 
         asked = calls.submit(embedded)
         reranker = LateInteractionReranker(tokens.vectors, lambda _: asked.result()[1])
@@ -193,7 +194,7 @@ def _texts(rows: ChunkRows, chunk_ids: Sequence[int]) -> dict[int, str]:
 
 
 def _named_first(ranking: Ranking, question: str, rows: Mapping[int, Any]) -> Ranking:
-    documents = {one: document_of(row.prefix) for one, row in rows.items()}
+    documents = {one: document_label(row.prefix) for one, row in rows.items()}
     texts = {one: row.text for one, row in rows.items()}
     if names := named(question):
         return named_first(ranking, names, documents, texts)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.retrieval.pipeline import Ranking
-from rag_core.types import plain
-
-NAMED = "named"
-_WORD = re.compile(r"[^\W\d_]+")
+from rag_core.text.names import names_in_title
+from rag_core.text.normalize import plain
+from rag_core.types.retrieval import NAMED, Ranking
 
 
 def named_first(
@@ -36,7 +33,7 @@ def named_first(
         So many of the first chunks stay where they are, for names that may be none.
     """
     labels = set(documents.values())
-    calls = {label: called(label, names) for label in labels}
+    calls = {label: names_in_title(label, names) for label in labels}
     telling = [name for name in names if 0 < sum(name in own for own in calls.values()) < len(labels)]
     named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
 
@@ -52,9 +49,3 @@ def named_first(
     if order == ranking.order:
         return replace(ranking, scores={**ranking.scores, NAMED: {}})
     return Ranking(order, {**ranking.scores, NAMED: {chunk_id: scores[chunk_id] for chunk_id in order}})
-
-
-def called(document: str, names: Sequence[str]) -> frozenset[str]:
-    """Those of these names that the document is called by."""
-    words = _WORD.findall(plain(document))
-    return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

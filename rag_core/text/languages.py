@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from rag_core.text.normalize import plain
 from rag_core.text.words import Word, stem
-from rag_core.types import plain
 
 _ENGLISH = (
     "a about an and are as at be been but by can did do does for from had has have if is it its may more no not of on "

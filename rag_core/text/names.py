@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from rapidfuzz import fuzz
 
 from rag_core.text.annotated import Reading
+from rag_core.text.normalize import plain
 from rag_core.text.numbers import MONTHS
 from rag_core.text.words import FUNCTION_WORDS, Word, stem
 
@@ -36,6 +37,7 @@ _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
 )
 # A question with so many words, of which more than this share have capitals, is written as a headline.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7
+_LETTERS = re.compile(r"[^\W\d_]+")
 POSSESSIVE = re.compile(r"['’]s?$")
 # A question is held against several passages, which often have one title.
 reading = lru_cache(maxsize=32)(Reading)
@@ -131,3 +133,9 @@ def subjects(asked: Reading) -> list[Word]:
         and not is_asking(word)
         and bare(word) not in _SAID_OTHERWISE
     ]
+
+
+def names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
+    """Those of these names that the document is called by."""
+    words = _LETTERS.findall(plain(document))
+    return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

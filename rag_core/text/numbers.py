@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from rag_core.text.languages import MONTHS as FOREIGN_MONTHS
-from rag_core.types import RAISED_FIGURES, plain
+from rag_core.text.normalize import RAISED_FIGURES, plain
 
 SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6,

@@ -11,6 +11,10 @@ from itertools import pairwise
 from rag_core.text.numbers import CURRENCIES, MONTHS, SCALE_WORDS, SCALES, Number, numbers
 from rag_core.text.words import words
 
+_NUMBER = re.compile(r"\d[\d.,]*")
+_FULL_YEAR = re.compile(r"(?:19|20)\d\d")
+# A longer line is a sentence.
+LONGEST_ROW_CHARS = 90
 _LINE = re.compile(r"[^\n]*\n?")
 _TOKEN = re.compile(r"[^ \t|]+")
 _CURRENCY = r"(?:US\$|[$€£¥])"
@@ -257,3 +261,18 @@ def _columns(line: str) -> tuple[tuple[str, ...], bool]:
         return (), False
     noted = tokens and _NOTES.match(tokens[-1])
     return ("", *columns) if noted else tuple(columns), bool(tokens)
+
+
+def is_row(text: str) -> bool:
+    """Whether a line looks like a table's row of figures."""
+    short = len(text) < LONGEST_ROW_CHARS and not text.endswith((".", "!", "?"))
+    return short and "\n" not in text and len(_NUMBER.findall(text)) >= 2
+
+
+def heads_years(text: str) -> bool:
+    """Whether a line looks like the head of columns for several years.
+
+    >>> heads_years("$ million 2023 2022"), heads_years("Sales 2023 412")
+    (True, False)
+    """
+    return is_row(text) and all(_FULL_YEAR.fullmatch(number) for number in _NUMBER.findall(text))

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_core.types import PLAIN_MARKS, plain
+from rag_core.text.normalize import PLAIN_MARKS, plain
 
 # Chinese, Japanese and Korean are written without blanks: there each character counts as a word.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -32,6 +32,17 @@ _SUFFIXES = tuple("isations izations isation ization alling ations erings erring
                   "erred ingly ioned ities ments aled ally ered ment ings ness ions als ing ion ity ies ied edly ers "
                   "ed es er ly al s e y".split())  # fmt: skip
 _LEAST_STEM = 3
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing down during each few for from further had has have having he her here hers him
+    his how i if in into is it its itself just me more most my no nor not now of off on once only or other our
+    ours out over own same she should so some such than that the their theirs them then there these they this
+    those through to too under until up us very was we were what when where which while who whom whose why will
+    with would you your yours s t d ll m re ve
+    """.split()
+)
 
 
 @dataclass(frozen=True, slots=True)

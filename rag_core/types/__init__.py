@@ -5,7 +5,6 @@ a *passage* is a chunk returned for a question, with rank and scores. Every scor
 higher-is-better and named by what made it.
 """
 
-from rag_core.text.normalize import PLAIN_MARKS, RAISED_FIGURES, plain
 from rag_core.types.answers import (
     REFUSAL,
     Answer,
@@ -80,8 +79,6 @@ from rag_core.types.work import Job, JobState, Sync, Watch
 
 __all__ = [
     "PAGE_BREAK",
-    "PLAIN_MARKS",
-    "RAISED_FIGURES",
     "REFUSAL",
     "AllBut",
     "Answer",
@@ -159,6 +156,5 @@ __all__ = [
     "WordBoxes",
     "decimals",
     "embedded_text",
-    "plain",
     "unembedded",
 ]

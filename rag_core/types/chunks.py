@@ -10,6 +10,9 @@ from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 # Stands between the pages in the text of a chunk that lies on two; extraction leaves none in a page.
 PAGE_BREAK = "\f"
 
+# Between the document and the headings of a chunk.
+BELOW = " › "
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
@@ -94,3 +97,8 @@ class Fingerprint:
         """Fields that differ, as ``name: (self's, other's)``."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def document_label(prefix: str) -> str:
+    """Name and title of the document, from a chunk's prefix."""
+    return prefix.split("\n", 1)[0].split(BELOW, 1)[0]

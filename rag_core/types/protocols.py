@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from rag_core.types import ChunkVectors, FloatArray, Hit, Question, Versions
+from rag_core.types import ChunkVectors, FloatArray, Hit, IntArray, Question, Versions
 
 
 class Retriever(Protocol):
@@ -37,7 +37,7 @@ class Reranker(Protocol):
         ...
 
 
-class TokenVectors(Protocol):
+class TokenVectorSource(Protocol):
     """Where a late-interaction reranker finds the token vectors of chunks."""
 
     def __call__(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
@@ -65,3 +65,9 @@ class InverseDocumentFrequency(Protocol):
     """How rare words are in what is searched."""
 
     def __call__(self, words: Sequence[str]) -> Mapping[str, float]: ...
+
+
+class TextEncoder(Protocol):
+    """Gives a text's token vectors, unit length, shape (n, dimension), and their spans in it, (n, 2)."""
+
+    def __call__(self, text: str) -> tuple[FloatArray, IntArray]: ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,6 +14,8 @@ from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.documents import Place
 from rag_core.types.usage import Usage
+
+NAMED = "named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +166,29 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What the stages found.
+
+    ``order`` is the final one, best first; ``scores`` maps a score's name to each chunk's value.
+    """
+
+    order: tuple[int, ...]
+    scores: dict[str, dict[int, float]]
+
+
+@dataclass(slots=True)
+class Timer:
+    """Milliseconds a stage took, by name, in the order in which they ran."""
+
+    ms: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.ms[name] = self.ms.get(name, 0.0) + 1000 * (time.perf_counter() - started)

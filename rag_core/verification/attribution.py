@@ -21,8 +21,8 @@ from rag_core.text.languages import INTERJECTION, differ
 from rag_core.text.numbers import table_scales
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
+from rag_core.types.protocols import TextEncoder
 from rag_core.verification.claims import Claim, claims, normalised, unlisted
-from rag_core.verification.evidence import TokenVectors
 from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
 from rag_core.verification.refusals import begins_open, leaves_open
 from rag_core.verification.verifier import Verified
@@ -78,7 +78,7 @@ class _Sentence:
 class _Source:
     """A passage, split into sentences and compared with the question once for all claims."""
 
-    def __init__(self, passage: Passage, question: _Text, encode: TokenVectors) -> None:
+    def __init__(self, passage: Passage, question: _Text, encode: TextEncoder) -> None:
         self.passage = passage
         # A citation has one page, so only the text on the passage's first page can be quoted.
         self.text = passage.first_page_text
@@ -131,7 +131,7 @@ class _Edit:
     text: str
 
 
-def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
+def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> Verified:
     """A generated text with its claims attributed, or as a refusal if it only says that the passages lack the answer.
 
     A text that begins so and goes on with what the passages support is an answer to a part of the question.
@@ -149,7 +149,7 @@ def states_anything(text: str) -> bool:
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
-def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TokenVectors) -> Verified:
+def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> Verified:
     """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
 
     A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
@@ -163,7 +163,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     question : str
     passages : sequence of Passage
         Those that the text was generated from; a marker is a passage's rank.
-    encode : TokenVectors
+    encode : TextEncoder
         Returns the token vectors of a text.
 
     Returns
@@ -208,13 +208,13 @@ def _shares_markers_of(text: str, all_claims: Sequence[Claim], position: int) ->
     return None if "\n\n" in text[all_claims[position].end : all_claims[marked].start] else marked
 
 
-def _encoded(text: str, encode: TokenVectors) -> _Text:
+def _encoded(text: str, encode: TextEncoder) -> _Text:
     tokens, spans = encode(text)
     return _Text(Reading(text), tokens, spans)
 
 
 def _attribute(
-    text: str, claim: Claim, asked: _Text, sources: Sequence[_Source], encode: TokenVectors, foreign: bool
+    text: str, claim: Claim, asked: _Text, sources: Sequence[_Source], encode: TextEncoder, foreign: bool
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from rapidfuzz import fuzz
@@ -18,7 +17,8 @@ from rag_core.text.numbers import equal, table_scales
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import Row, rows
 from rag_core.text.words import PRONOUNS, squeezed, words
-from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
+from rag_core.types import PAGE_BREAK, Passage
+from rag_core.types.protocols import TextEncoder
 from rag_core.verification.table_claims import scales
 
 # What a word counts: figures and names say which fact it is, other words what kind of fact.
@@ -36,12 +36,6 @@ _PRONOUN_REACH = 3
 _MOST_LENT = 2.0
 _MOST_CANDIDATES = 3
 _MOST_ROWS = 4
-
-
-class TokenVectors(Protocol):
-    """Gives a text's token vectors, unit length, shape (n, dimension), and their spans in it, (n, 2)."""
-
-    def __call__(self, text: str) -> tuple[FloatArray, IntArray]: ...
 
 
 @dataclass(frozen=True)
@@ -119,7 +113,7 @@ class Source:
     def _squeezed(self) -> tuple[str, list[int]]:
         return squeezed(self._text)
 
-    def candidates(self, statement: Reading, vectors: TokenVectors | None) -> Iterator[Candidate]:
+    def candidates(self, statement: Reading, vectors: TextEncoder | None) -> Iterator[Candidate]:
         """Places that may support a statement, those that fit best first.
 
         Where it stands word for word, then where it stands but for a few characters, then the
@@ -241,7 +235,7 @@ def _without_figures(text: str, begin: int, finish: int, found: Sequence[Row]) -
     return "\n".join([*kept, text[position:finish]])
 
 
-def _coverage(statement: Reading, candidate: Candidate, vectors: TokenVectors | None) -> float:
+def _coverage(statement: Reading, candidate: Candidate, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
     there = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
@@ -268,7 +262,7 @@ def _coverage(statement: Reading, candidate: Candidate, vectors: TokenVectors | 
     return held / total if total else 0.0
 
 
-def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TokenVectors) -> Iterator[float]:
+def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
     """1 for each span of the text with a token of like meaning in the source, by cosine, else 0."""
     said, said_spans = vectors(text)
     there, _ = vectors(source)

@@ -10,8 +10,9 @@ from rag_core.text.annotated import Reading, differences, miscounted
 from rag_core.text.languages import INTERJECTION, language_of
 from rag_core.text.tables import Row
 from rag_core.types import REFUSAL, Citation, Passage, Statement
+from rag_core.types.protocols import TextEncoder
 from rag_core.verification.claims import Claim, claims, markers_in, normalised, unlisted, without
-from rag_core.verification.evidence import Candidate, Source, TokenVectors, joined
+from rag_core.verification.evidence import Candidate, Source, joined
 from rag_core.verification.refusals import leaves_open
 from rag_core.verification.substitutions import replaced
 from rag_core.verification.table_claims import misread, scales, turned
@@ -54,7 +55,7 @@ class _Verdict:
     reason: str
 
 
-def verify(text: str, passages: Sequence[Passage], vectors: TokenVectors | None = None) -> Verified:
+def verify(text: str, passages: Sequence[Passage], vectors: TextEncoder | None = None) -> Verified:
     """Hold each statement of a generated text against the passages that it cites.
 
     A statement is supported when sentences of a cited passage hold most of its words and all of its
@@ -68,7 +69,7 @@ def verify(text: str, passages: Sequence[Passage], vectors: TokenVectors | None 
         As generated, with markers in any form that `references.normalised` understands.
     passages : sequence of Passage
         Those the text was generated from; a marker is a passage's rank.
-    vectors : TokenVectors, optional
+    vectors : TextEncoder, optional
         Token vectors by which words of like meaning are told.
 
     Returns
@@ -112,7 +113,7 @@ def _telling(text: str) -> list[Claim]:
     return told or found
 
 
-def _judge(text: str, claim: Claim, sources: dict[int, Source], vectors: TokenVectors | None) -> _Verdict:
+def _judge(text: str, claim: Claim, sources: dict[int, Source], vectors: TextEncoder | None) -> _Verdict:
     ranks = list(dict.fromkeys(rank for rank in claim.ranks if rank in sources))
     if not ranks:
         return _Verdict(claim, (), NOT_CITED)
@@ -131,7 +132,7 @@ def _judge(text: str, claim: Claim, sources: dict[int, Source], vectors: TokenVe
     return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SAID)
 
 
-def _supporting(statement: Reading, source: Source, vectors: TokenVectors | None) -> tuple[Candidate | None, str]:
+def _supporting(statement: Reading, source: Source, vectors: TextEncoder | None) -> tuple[Candidate | None, str]:
     """The place that supports a statement, or else what the nearest one says otherwise.
 
     Only the places that fit about as well as the best one count: where that one says otherwise,

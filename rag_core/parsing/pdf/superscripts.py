@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rag_core.types import RAISED_FIGURES, BoolArray, FloatArray, Int64Array, IntArray
+from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
 SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{RAISED_FIGURES}⁺⁻⁻"), strict=True))
 # Of the em of the largest character of a word: how far up one stands that is raised, and how large it is.

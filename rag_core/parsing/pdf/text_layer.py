@@ -13,7 +13,8 @@ from rag_core.parsing.characters import UNSPACED, clean_word, needs_cleaning
 from rag_core.parsing.layout.runs import Run, turn
 from rag_core.parsing.pdf.bidi import in_reading_order
 from rag_core.parsing.pdf.page import Characters
-from rag_core.types import RAISED_FIGURES, BoolArray, FloatArray
+from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.types import BoolArray, FloatArray
 
 _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.clauses import FEWEST_WORDS, is_row, refers_back, runs
+from rag_core.reading.clauses import FEWEST_WORDS, refers_back, runs
+from rag_core.text.tables import is_row
 
 OLD = "the old bridge was built of wood by local men"
 NEW = "the new bridge was opened in the spring of 1931"

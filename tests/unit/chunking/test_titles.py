@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.chunking.document_titles import COVER_CHARACTERS, LONGEST, document_label, document_of, title
+from rag_core.chunking.document_titles import COVER_CHARACTERS, LONGEST, format_document_label, title
 from rag_core.types import Page, PageState
+from rag_core.types.chunks import document_label
 
 COVER = """UNITED STATES
 SECURITIES AND EXCHANGE COMMISSION
@@ -109,11 +110,11 @@ def test_a_title_has_a_greatest_length_and_no_page_has_none() -> None:
 
 
 def test_the_label_has_the_title_once() -> None:
-    assert document_label("scan_07.pdf", "Lease", "") == "scan 07 · Lease"
-    assert document_label("scan_07.pdf", "Lease", "Lease › Rent") == "scan 07"
-    assert document_label("scan_07.pdf", "", "Rent") == "scan 07"
+    assert format_document_label("scan_07.pdf", "Lease", "") == "scan 07 · Lease"
+    assert format_document_label("scan_07.pdf", "Lease", "Lease › Rent") == "scan 07"
+    assert format_document_label("scan_07.pdf", "", "Rent") == "scan 07"
 
 
 def test_the_document_is_told_from_a_prefix() -> None:
-    assert document_of("scan 07 · Lease › Rent › Deposits\n2022 2021") == "scan 07 · Lease"
-    assert document_of("scan 07\n2022 › 2021") == "scan 07"
+    assert document_label("scan 07 · Lease › Rent › Deposits\n2022 2021") == "scan 07 · Lease"
+    assert document_label("scan 07\n2022 › 2021") == "scan 07"

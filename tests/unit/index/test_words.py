@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag_core.index import words
-from rag_core.index.words import MAX_TERMS, STOPWORDS, WordIndex, terms
+from rag_core.index.words import MAX_TERMS, WordIndex, terms
+from rag_core.text.words import STOP_WORDS
 from rag_core.types import Question
 
 TEXTS = {
@@ -212,8 +213,8 @@ def test_no_more_frequencies_are_remembered_than_agreed(tmp_path: Path, monkeypa
 
 
 def test_stop_words_are_lower_case_words() -> None:
-    assert {"what", "the", "is"} <= STOPWORDS
-    assert not {word for word in STOPWORDS if not word.isalpha() or word != word.lower()}
+    assert {"what", "the", "is"} <= STOP_WORDS
+    assert not {word for word in STOP_WORDS if not word.isalpha() or word != word.lower()}
 
 
 @pytest.mark.parametrize(

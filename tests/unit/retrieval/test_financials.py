@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rag_core.finance.measures import MOST, MOST_FOR_A_CAUSE, Financials, Lookup, Statement, lookup
-from rag_core.retrieval.pipeline import Pipeline, Timer
+from rag_core.retrieval.pipeline import Pipeline
 from rag_core.types import Question
+from rag_core.types.retrieval import Timer
 from tests.unit.retrieval.test_pipeline import Fixed
 
 BALANCE, INCOME, CASH = Statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.retrieval.freshness import fresher_first
-from rag_core.retrieval.pipeline import Ranking
+from rag_core.types.retrieval import Ranking
 
 RANKING = Ranking((1, 2, 3, 4), {"rerank": {1: 0.70, 2: 0.66, 3: 0.40}, "dense": {4: 0.9}})
 AGES = {1: 730.0, 2: 0.0, 3: 0.0, 4: 0.0}

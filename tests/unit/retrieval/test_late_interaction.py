@@ -9,6 +9,7 @@ import pytest
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import quantize
+from rag_core.gate.features import topic_similarity
 from rag_core.retrieval.late_interaction import (
     BESIDE_WEIGHTS,
     MOST_TOKENS,
@@ -19,7 +20,6 @@ from rag_core.retrieval.late_interaction import (
     max_sim,
     similarities,
     token_weights,
-    topic_similarity,
 )
 from rag_core.types import ChunkVectors, Question
 

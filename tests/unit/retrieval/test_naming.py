@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval.pipeline import Ranking
-from rag_core.retrieval.reordering import NAMED, named_first
+from rag_core.retrieval.reordering import named_first
 from rag_core.text.names import named, uncapitalised
+from rag_core.types.retrieval import NAMED, Ranking
 
 SCORES = {"rerank": {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}}
 RANKING = Ranking((1, 2, 3, 4), SCORES)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rag_core.retrieval.pipeline import Pipeline, Timer
+from rag_core.retrieval.pipeline import Pipeline
 from rag_core.types import Hit, Question, RankBy
+from rag_core.types.retrieval import Timer
 
 QUESTION = Question("q", np.ones(2, np.float32), np.ones((1, 2), np.float32), np.array([[0, 1]], np.int32))
 

@@ -9,9 +9,9 @@ import pytest
 from rag_core.answering.search import Searching
 from rag_core.engine import Engine
 from rag_core.retrieval.merging import fused, merged
-from rag_core.retrieval.pipeline import Timer
 from rag_core.retrieval.queries import Found
 from rag_core.types import Configuration, Scope
+from rag_core.types.retrieval import Timer
 from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed
 
 
