@@ -27,17 +27,18 @@ from rag_core.evaluation.plots import plots, score_plot
 from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import Background, Evaluating
 from rag_core.evaluation.thresholds import MOST_ANSWERED, advise_threshold
+from rag_core.finance.lookup import FinancialLookup
 from rag_core.indexing.documents import Viewing
 from rag_core.indexing.queue import Indexer, SameName
 from rag_core.indexing.recovery import mark_clean, sweep
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.watches import Watching
 from rag_core.retrieval.passage_weights import evidence_mass, weigh
-from rag_core.retrieval.queries import AS_SET
 from rag_core.runtime.health import condition
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.language_models import Generators
 from rag_core.runtime.models import Models
+from rag_core.runtime.pool import create_search_pool
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -82,6 +83,7 @@ from rag_core.types import (
     Weighting,
 )
 from rag_core.types.retrieval import Timer
+from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 log = logging.getLogger(__name__)
 DEFAULT_COLLECTION = "default"
@@ -122,7 +124,12 @@ class Engine:
         self._removal = Removal(self._stores)
         self._generators = Generators(settings, self._stores)
         self._preferences = Preferences(settings, self._stores, self._generators)
-        self._searching = Searching(settings, self._stores, self._models, self._generations, self._preferences)
+        self._pool = create_search_pool()
+        self._searching = Searching(
+            *(settings, self._stores, self._models, self._generations, self._preferences),
+            FinancialLookup(enabled=settings.finance),
+            self._pool,
+        )
         self._strategies = Strategies(settings, self._stores, self._searching, self._generators)
         summarising = Summarising(settings, self._stores, self._generations, self._generators)
         self._asking = Asking(self._searching, self._strategies, summarising, self._generators)
@@ -163,6 +170,7 @@ class Engine:
             self._indexer.stop()
             if self._warming:
                 self._warming.join()
+            self._pool.shutdown()
             self._generators.close()
             self._models.close()
             if self._swept:
@@ -538,7 +546,7 @@ class Engine:
             The configuration's strategy needs a language model, and none is set.
         """
         scope = _scope(documents, collections)
-        query = self._searching.query(question, scope, top_k, configuration or AS_SET)
+        query = self._searching.query(question, scope, top_k, configuration or DEFAULT_CONFIGURATION)
         return finished(self._strategies.search(query, Timer())).result
 
     def ask(
@@ -578,7 +586,9 @@ class Engine:
             The configuration's strategy needs a language model, and none is set.
         """
         scope = _scope(documents, collections)
-        asked = self._conversing.ask(question, scope, top_k, history, configuration or AS_SET, search_for)
+        asked = self._conversing.ask(
+            question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for
+        )
         return self._conversing.with_follow_ups(asked, scope) if suggest else asked
 
     def answer(self, question: str, **options: Any) -> Answer:
@@ -613,7 +623,9 @@ class Engine:
         ------
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        return self._explaining.explain(question, _scope(documents, collections), configuration or AS_SET)
+        return self._explaining.explain(
+            question, _scope(documents, collections), configuration or DEFAULT_CONFIGURATION
+        )
 
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """For each token of a question, its weight and its best match in a chunk.
@@ -783,7 +795,7 @@ class Engine:
             The endpoint failed: quotes in the place of its answers would be measured as its own.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        return self._evaluating.run(labels, configuration or AS_SET, name, answers=answers)
+        return self._evaluating.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)
 
     def start_evaluation(
         self,

@@ -102,6 +102,9 @@ class Settings(BaseSettings):
         description="Memory for token vectors, in megabytes, 5,000 chunks in 256: the newest, then those found last",
     )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
+    finance: bool = Field(
+        True, description="Look up the lines of financial statements that a question about a measure is answered from"
+    )
     reranker: str | None = Field(
         None,
         description="sentence-transformers name or path of a cross-encoder that orders the best passages; "

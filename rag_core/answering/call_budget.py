@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit
 from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.settings import Settings
-from rag_core.types import Usage
 
 
-@dataclass(slots=True)
-class Gathered:
-    """What the making of an answer brings beside its text."""
-
-    notices: list[str] = field(default_factory=list)
-    steps: list[str] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-
-
-class Spending:
+class CallBudget:
     """Calls that a strategy makes for one question, within the limits of the settings.
 
     Parameters
     ----------
     settings : Settings
     generator : OpenAIGenerator
-    gathered : Gathered
+    trace : AnswerTrace
         Its ``usage`` grows with each call.
     """
 
-    def __init__(self, settings: Settings, generator: OpenAIGenerator, gathered: Gathered) -> None:
+    def __init__(self, settings: Settings, generator: OpenAIGenerator, trace: AnswerTrace) -> None:
         self._settings = settings
         self._generator = generator
-        self._gathered = gathered
+        self._trace = trace
         self._calls = 0
         self._tokens = 0
 
@@ -62,6 +52,6 @@ class Spending:
             )
         self._calls += 1
         reply = self._generator.complete(messages)
-        self._gathered.usage += reply.usage
+        self._trace.usage += reply.usage
         self._tokens += reply.usage.input_tokens + reply.usage.output_tokens
         return reply.text

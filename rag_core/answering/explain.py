@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import numpy as np
-
 from rag_core.answering.search import Searching
 from rag_core.errors import UnknownDocument
-from rag_core.retrieval.chunk_tokens import ChunkTokens
 from rag_core.retrieval.late_interaction import late_interaction, looked_for, max_sim, similarities, token_weights
-from rag_core.retrieval.passages import passage_of
-from rag_core.retrieval.queries import AS_SET
+from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.stores import Stores
 from rag_core.text.words import STOP_WORDS
@@ -24,9 +20,9 @@ from rag_core.types import (
     StageRanking,
     TokenMatch,
     TokenMatches,
-    embedded_text,
 )
 from rag_core.types.retrieval import Timer
+from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 # The score that passages are weighed by.
 WEIGHED_BY = "rerank"
@@ -47,14 +43,14 @@ class Explaining:
         self._generations = generations
         self._searching = searching
 
-    def explain(self, text: str, scope: Scope, configuration: Configuration = AS_SET) -> Explanation:
+    def explain(self, text: str, scope: Scope, configuration: Configuration = DEFAULT_CONFIGURATION) -> Explanation:
         """See `Engine.explain`."""
         found = self._searching.search(self._searching.query(text, scope, configuration=configuration), Timer())
         rows, scores = found.ranked.rows, found.ranked.ranking.scores
         order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
         judged = {one.chunk_id: one for one in found.result.passages}
         passages = tuple(
-            judged.get(str(one)) or passage_of(rank, rows[one], scores) for rank, one in enumerate(order, 1)
+            judged.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
         # A ranking's scores are in the order of the stage that gave them.
         stages = tuple(
@@ -84,14 +80,13 @@ class Explaining:
         row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
-        tokens = ChunkTokens(self._stores, generation)
-        embedded = embedded_text(row.prefix, row.text)
-        start = len(embedded) - len(row.text)
-        chunk = tokens.vectors([row.id]).get(row.id)
+        embedded = row.embedded_text
+        start = len(row.title)
+        chunk = self._searching.load_vectors(row, generation)
         if chunk is None or not len(chunk.scales) or not len(question.tokens):
             return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
         weights = token_weights(question, self._stores.words.idf, STOP_WORDS)
-        vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
+        vectors = chunk.to_float()
         places = looked_for(weights)
         near = similarities(question.tokens[places], vectors)
         best = near.argmax(axis=1)

@@ -12,9 +12,9 @@ from rag_core.answering.search import Searching
 from rag_core.answering.suggestions import follow_ups
 from rag_core.errors import RagError
 from rag_core.llm.rewriter import Rewriter, Rewriting
-from rag_core.retrieval.queries import AS_SET
 from rag_core.runtime.language_models import Generators
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage
+from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 LABEL = "Reading the conversation"
 
@@ -43,7 +43,7 @@ class Conversing:
         scope: Scope,
         top_k: int | None,
         history: Sequence[Message],
-        configuration: Configuration = AS_SET,
+        configuration: Configuration = DEFAULT_CONFIGURATION,
         search_for: str | None = None,
     ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""

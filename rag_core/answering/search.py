@@ -5,24 +5,27 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cache
 
+from rag_core.answering.ranking import Ranker
 from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import GATED, calibration, decide
-from rag_core.gate.features import judged
-from rag_core.retrieval.near_duplicates import fold
-from rag_core.retrieval.passages import passage_of
-from rag_core.retrieval.queries import AS_SET, Found, Query, Ranked
-from rag_core.retrieval.ranking import Ranker
+from rag_core.gate.features import score_answerability
+from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
+from rag_core.retrieval.near_duplicates import fold_near_duplicates
+from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.models import Models
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import leave_loaded_alone
-from rag_core.types import Configuration, Gate, Passage, Scope, SearchResult
+from rag_core.types import ChunkRow, ChunkVectors, Configuration, Gate, Passage, Scope, SearchResult
+from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
+from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome
 
 # How often a question is asked of an index that changes under it.
 TRIES = 3
@@ -45,13 +48,16 @@ class Searching:
         models: Models,
         generations: Generations,
         preferences: Preferences,
+        lookup: DomainLookup,
+        pool: Executor,
     ) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
-        self._ranker = Ranker(settings, stores, models)
+        self._ranker = Ranker(settings, stores, models, lookup, pool)
         self._generations = generations
         self._preferences = preferences
+        self._pool = pool
         self._searched = False
 
     def warm_up(self) -> None:
@@ -60,7 +66,7 @@ class Searching:
         Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
         search. What the reranker reads is taken into memory after it.
         """
-        self.search(Query(WARM_QUESTION, None, self._preferences.top_k, AS_SET), Timer())
+        self.search(Query(WARM_QUESTION, None, self._preferences.top_k, DEFAULT_CONFIGURATION), Timer())
         self._stores.vectors.warm_up()
 
     def query(
@@ -68,7 +74,7 @@ class Searching:
         text: str,
         scope: Scope,
         top_k: int | None = None,
-        configuration: Configuration = AS_SET,
+        configuration: Configuration = DEFAULT_CONFIGURATION,
     ) -> Query:
         """A question as it is searched for; raises `QuestionError`, `UnknownDocument` and `CollectionError`."""
         library, held = self._stores.library, None
@@ -77,11 +83,10 @@ class Searching:
             held = tuple(dict.fromkeys(named))
         return Query(self.checked(text), held, top_k or configuration.top_k or self._preferences.top_k, configuration)
 
-    def search(self, query: Query, timer: Timer, on_stage: Callable[[str], None] = lambda name: None) -> Found:
+    def search(self, query: Query, timer: Timer) -> SearchOutcome:
         """Retrieve, rerank and gate; see `Engine.search`."""
         started = time.perf_counter()
-        ranked = self.rank(query, timer, on_stage)
-        on_stage("gate")
+        ranked = self.rank(query, timer)
         with timer.measure("gate"):
             found = self.judge(query, ranked)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
@@ -92,26 +97,33 @@ class Searching:
             self._searched = True
         return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))
 
-    def judge(self, query: Query, ranked: Ranked) -> Found:
+    def judge(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
         """The first passages of a ranking, and whether they answer."""
         rows, order = ranked.rows, ranked.ranking.order
-        folded = fold([rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, GATED))
-        unjudged = [
-            passage_of(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
+        folded = fold_near_duplicates(
+            [rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, GATED)
+        )
+        passages = tuple(
+            build_passage(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
-        ]
-        ranges = cache(self._stores.library.chunk_range)
-
-        def holds(version: str, word: str, beginning: str) -> bool:
-            return self._stores.words.holds(version, word, beginning, ranges(version))
-
-        passages = tuple(unjudged)
+        )
+        read = [rows[chunk_id] for chunk_id in list(folded)[: max(GATED, query.top_k)]]
+        tokens: dict[int, PassageTokens] = {}
         if query.gated:
-            passages = judged(ranked, unjudged, holds, self._models.answerability())
+            tokens = load_passage_tokens(read, ranked.vectors, ranked.embedder)
+            passages = score_answerability(
+                passages, tokens, ranked, self._contains_word(), self._models.answerability()
+            )
         given = query.configuration.threshold
         gate = decide(passages[:GATED], self._preferences.threshold if given is None else given, self._preferences.gate)
-        notices = self._notices(query.documents, ranked.generation)
-        return Found(SearchResult(query.text, passages[: query.top_k], gate, {}, notices), ranked, passages)
+        notices = self._notices(query.documents, ranked.embedder)
+        result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
+        return SearchOutcome(result, ranked, passages, tokens)
+
+    def _contains_word(self) -> Callable[[str, str, str], bool]:
+        """Return whether a version has a word, or any that begins with the letters given third."""
+        ranges = cache(self._stores.library.chunk_range)
+        return lambda version, word, beginning: self._stores.words.holds(version, word, beginning, ranges(version))
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Whether passages may be quoted: the gate of answers without a language model."""
@@ -124,9 +136,8 @@ class Searching:
         self,
         query: Query,
         timer: Timer,
-        on_stage: Callable[[str], None] = lambda name: None,
         hypothesis: str = "",
-    ) -> Ranked:
+    ) -> RankedChunks:
         """Chunks in their order, found in an index that did not change meanwhile.
 
         Where documents or the whole index were replaced or removed, what was found is no longer there,
@@ -139,7 +150,7 @@ class Searching:
         for _ in range(TRIES - 1):
             generation = self._generations.active()
             try:
-                ranked = self._ranker.rank(query, timer, on_stage, hypothesis, generation)
+                ranked = self._ranker.rank(query, timer, hypothesis, generation)
             except StoreUnavailable:
                 if self._is_active(generation):
                     raise
@@ -147,8 +158,12 @@ class Searching:
                 # Of an index that is gone as a whole nothing is found, and so nothing is missing.
                 if len(ranked.rows) == len(ranked.ranking.order) and (ranked.rows or self._is_active(generation)):
                     return ranked
-            on_stage = _unheard
-        return self._ranker.rank(query, timer, on_stage, hypothesis, self._generations.active())
+        return self._ranker.rank(query, timer, hypothesis, self._generations.active())
+
+    def load_vectors(self, row: ChunkRow, generation: Generation) -> ChunkVectors | None:
+        """Return the token vectors of one chunk; ``None`` if its embedder has none."""
+        loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, self._pool)
+        return loader.vectors([row.id]).get(row.id)
 
     def _is_active(self, generation: Generation) -> bool:
         return self._generations.active().generation_id == generation.generation_id
@@ -168,13 +183,13 @@ class Searching:
             )
         return question
 
-    def _notices(self, scope: Sequence[str] | None, generation: Generation) -> tuple[str, ...]:
+    def _notices(self, scope: Sequence[str] | None, embedder: QuestionEmbedder) -> tuple[str, ...]:
         notices = []
         states = ("still being indexed and found by words only so far", "still being read and not found yet")
         for number, state in zip(self._stores.library.unfinished(scope), states, strict=True):
             if number:
                 notices.append(f"{'1 document is' if number == 1 else f'{number} documents are'} {state}.")
-        identity = generation.embedder.identity
+        identity = embedder.identity
         if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
             notices.append(
                 f"Whether to answer was not calibrated for the embedding model {identity.name}, so it may be decided "
@@ -182,7 +197,3 @@ class Searching:
                 "what suits your documents."
             )
         return tuple(notices)
-
-
-def _unheard(_name: str) -> None:
-    """For stages that were told before."""

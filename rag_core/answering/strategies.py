@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from rag_core.answering.call_budget import Gathered, Spending
+from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.merging import merge_outcomes
 from rag_core.answering.search import Searching
+from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
 from rag_core.llm.context_budget import fit
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.query_planning import hypothesis, missing, parts, sub_queries
-from rag_core.retrieval.merging import fused, merged
-from rag_core.retrieval.queries import Found, Query
+from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import Generators
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Passage, Stage, Strategy
 from rag_core.types.retrieval import Timer
+from rag_core.types.searches import Query, SearchOutcome
 
 T = TypeVar("T")
 # Queries, or parts of a question, that a strategy searches for.
 MOST_QUERIES = 4
-Steps = Generator[Stage, None, Found]
+Steps = Generator[Stage, None, SearchOutcome]
 
+# In the order in which the stages end.
 LABELS = {
     "embed": "Reading the question",
-    "dense": "Searching by meaning",
     "lexical": "Searching by words",
+    "dense": "Searching by meaning",
     "rerank": "Comparing passages",
     "cross_encoder": "Reading the best passages",
     "gate": "Checking whether they answer",
@@ -82,117 +84,117 @@ class Strategies:
             "iterative": self._iterative,
             "compare": self._compare,
         }[strategy]
-        started, gathered = time.perf_counter(), Gathered()
-        spending = Spending(self._settings, model_for(strategy, self._generators), gathered)
+        trace = AnswerTrace(timer=timer)
+        budget = CallBudget(self._settings, model_for(strategy, self._generators), trace)
         try:
-            found = yield from how(query, timer, spending, gathered)
+            found = yield from how(query, budget, trace)
         except (GeneratorError, CallLimit) as error:
             if query.strict:
                 raise
-            gathered.notices.append(f"{error} Searched plainly instead.")
+            trace.notices.append(f"{error} Searched plainly instead.")
             found = yield from self._plain(query, timer)
-        timer.ms["total"] = 1000 * (time.perf_counter() - started)
+        timer.ms["total"] = trace.elapsed_ms
         result = replace(
             found.result,
             timings_ms=dict(timer.ms),
-            notices=(*found.result.notices, *gathered.notices),
-            steps=tuple(gathered.steps),
-            usage=gathered.usage,
+            notices=(*found.result.notices, *trace.notices),
+            steps=tuple(trace.steps),
+            usage=trace.usage,
         )
         return replace(found, result=result)
 
     def _plain(self, query: Query, timer: Timer) -> Steps:
-        # A search takes a fraction of a second, so its stages are told as soon as it is over.
-        stages: list[str] = []
-        found = self._searching.search(query, timer, stages.append)
-        for name in stages:
-            yield Stage(name, LABELS[name], done=True)
-        return found
+        # A search takes a fraction of a second, so its stages are reported when it is over.
+        outcome = self._searching.search(query, timer)
+        for name, label in LABELS.items():
+            if name in timer.ms:
+                yield Stage(name, label, done=True)
+        return outcome
 
-    def _queries(self, query: Query, timer: Timer, spending: Spending, gathered: Gathered) -> Steps:
+    def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """The question and the model's queries for it, rankings fused (RAG-Fusion; Rackauckas 2024)."""
         made = yield from _planned(
             "Asking the model for more queries",
-            timer,
-            partial(sub_queries, spending.complete, query.text, MOST_QUERIES),
+            trace.timer,
+            partial(sub_queries, budget.complete, query.text, MOST_QUERIES),
         )
         if not made:
-            gathered.steps.append("The model made no further queries.")
+            trace.steps.append("The model made no further queries.")
         rankings = []
         for text in (query.text, *made):
             one = replace(query, text=text)
-            rankings.append((yield from _searched(text, gathered, partial(self._searching.rank, one, timer))))
-        return self._searching.judge(query, fused(rankings, self._rrf_k(query)))
+            rankings.append((yield from _searched(text, trace, partial(self._searching.rank, one, trace.timer))))
+        return self._searching.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
 
-    def _hyde(self, query: Query, timer: Timer, spending: Spending, gathered: Gathered) -> Steps:
+    def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Passages like one that the model made up, ranked and gated by the question alone."""
         made_up = yield from _planned(
-            "Asking the model for a made-up answer", timer, partial(hypothesis, spending.complete, query.text)
+            "Asking the model for a made-up answer", trace.timer, partial(hypothesis, budget.complete, query.text)
         )
-        gathered.steps.append(f"Made up by the model, to search with and for nothing else: “{made_up}”")
+        trace.steps.append(f"Made up by the model, to search with and for nothing else: “{made_up}”")
         ranked = yield from _step(
             "search_1",
             "Searching for passages like it",
-            partial(self._searching.rank, query, timer, hypothesis=made_up),
+            partial(self._searching.rank, query, trace.timer, hypothesis=made_up),
         )
         return self._searching.judge(query, ranked)
 
-    def _iterative(self, query: Query, timer: Timer, spending: Spending, gathered: Gathered) -> Steps:
+    def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search, let the model read and say what is missing, search for that, and so on."""
         asked = [query.text]
-        found = yield from self._one(query, query.text, timer, gathered)
+        found = yield from self._one(query, query.text, trace)
         searches = [found]
         while len(searches) < self._settings.strategy_rounds:
             read = self._fitting(query.text, found.result.passages[:MOST_READ])
             try:
                 wanted = yield from _planned(
                     f"Reading what search {len(searches)} found",
-                    timer,
-                    partial(missing, spending.complete, query.text, read, asked),
+                    trace.timer,
+                    partial(missing, budget.complete, query.text, read, asked),
                     len(searches),
                 )
             except (GeneratorError, CallLimit) as error:
                 if query.strict and isinstance(error, GeneratorError):
                     raise
-                gathered.notices.append(f"{error} What was found until then is used.")
+                trace.notices.append(f"{error} What was found until then is used.")
                 break
             if not wanted:
-                gathered.steps.append("The model found nothing more to search for.")
+                trace.steps.append("The model found nothing more to search for.")
                 break
             asked.append(wanted)
-            searches.append((yield from self._one(query, wanted, timer, gathered)))
-            found = merged(searches[0], searches, query.top_k, self._rrf_k(query))
+            searches.append((yield from self._one(query, wanted, trace)))
+            found = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
         return found
 
-    def _compare(self, query: Query, timer: Timer, spending: Spending, gathered: Gathered) -> Steps:
+    def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """A question for each of the things compared, each searched for and gated by itself."""
         whole = yield from _step(
-            "search_0", "Searching for the whole question", partial(self._searching.search, query, timer)
+            "search_0", "Searching for the whole question", partial(self._searching.search, query, trace.timer)
         )
         documents = self._listed(query, whole)
         names = list(documents.values())
         made = yield from _planned(
             "Asking the model what to look up",
-            timer,
-            partial(parts, spending.complete, query.text, names, MOST_QUERIES),
+            trace.timer,
+            partial(parts, budget.complete, query.text, names, MOST_QUERIES),
         )
         if len(made) < 2:
-            gathered.steps.append("The model saw a single question, which was searched for as it is.")
+            trace.steps.append("The model saw a single question, which was searched for as it is.")
             return whole
         searches = []
         for part in made:
             scope = query if part.document is None else replace(query, documents=(list(documents)[part.document],))
             where = "" if part.document is None else f" in {names[part.document]}"
-            searches.append((yield from self._one(scope, part.question, timer, gathered, where)))
+            searches.append((yield from self._one(scope, part.question, trace, where)))
             if not searches[-1].result.gate.answerable:
-                gathered.notices.append(f"Nothing was found that answers “{part.question}”{where}.")
-        return merged(whole, searches, query.top_k, self._rrf_k(query))
+                trace.notices.append(f"Nothing was found that answers “{part.question}”{where}.")
+        return merge_outcomes(whole, searches, query.top_k, self._rrf_k(query))
 
-    def _one(self, query: Query, text: str, timer: Timer, gathered: Gathered, where: str = "") -> Steps:
-        search = partial(self._searching.search, replace(query, text=text), timer)
-        return (yield from _searched(text, gathered, search, where))
+    def _one(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
+        search = partial(self._searching.search, replace(query, text=text), trace.timer)
+        return (yield from _searched(text, trace, search, where))
 
-    def _listed(self, query: Query, found: Found) -> dict[str, str]:
+    def _listed(self, query: Query, found: SearchOutcome) -> dict[str, str]:
         """Names by id of the documents that are asked, or of those found where they are too many to list."""
         scope = query.documents
         listed = {
@@ -252,6 +254,6 @@ def _planned(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -
     return (yield from _step(f"plan_{number}", label, timed))
 
 
-def _searched(text: str, gathered: Gathered, work: Callable[[], T], where: str = "") -> Generator[Stage, None, T]:
-    gathered.steps.append(f"Searched{where} for “{text}”")
-    return (yield from _step(f"search_{len(gathered.steps)}", f"Searching{where} for “{text}”", work))
+def _searched(text: str, trace: AnswerTrace, work: Callable[[], T], where: str = "") -> Generator[Stage, None, T]:
+    trace.steps.append(f"Searched{where} for “{text}”")
+    return (yield from _step(f"search_{len(trace.steps)}", f"Searching{where} for “{text}”", work))

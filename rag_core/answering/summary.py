@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.call_budget import Gathered, Spending
+from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import model_for
+from rag_core.answering.trace import AnswerTrace, encode_text
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.reasoning import thought_taken_back
@@ -24,16 +25,14 @@ from rag_core.llm.summary import (
     room,
     spread,
 )
-from rag_core.retrieval.chunk_tokens import token_vectors
-from rag_core.retrieval.passages import passage_of
-from rag_core.retrieval.queries import Query
+from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.language_models import Generators
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
 from rag_core.types.protocols import TextEncoder
-from rag_core.types.retrieval import Timer
+from rag_core.types.searches import Query
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
 from rag_core.verification.verifier import REFUSED, Verified
 
@@ -73,7 +72,7 @@ class Summarising:
         self._generations = generations
         self._generators = generators
 
-    def summary(self, query: Query, timer: Timer, gathered: Gathered) -> Generator[AskEvent, None, Summary | None]:
+    def summary(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary | None]:
         """Read, note and write up, as a stream of events.
 
         ``None`` where the endpoint failed, or the limits leave no room: a notice says so, and the
@@ -86,39 +85,37 @@ class Summarising:
         """
         model = model_for("summary", self._generators)
         try:
-            return (yield from self._summary(model, query, timer, gathered))
+            return (yield from self._summary(model, query, trace))
         except (GeneratorError, CallLimit) as error:
-            gathered.notices.append(f"{error} Searched plainly instead.")
+            trace.notices.append(f"{error} Searched plainly instead.")
             yield Restart(str(error))
             return None
 
-    def _summary(
-        self, model: OpenAIGenerator, query: Query, timer: Timer, gathered: Gathered
-    ) -> Generator[AskEvent, None, Summary]:
+    def _summary(self, model: OpenAIGenerator, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
         capacity, calls = self._limits(query.text)
         passages, total = self._read(query, capacity, calls)
         if len(passages) < total:
             settings = self._settings
-            gathered.notices.append(
+            trace.notices.append(
                 f"{len(passages):,} of {total:,} passages were read, spread evenly over the documents: "
                 f"RAG_STRATEGY_CALLS={settings.strategy_calls} and RAG_STRATEGY_TOKENS={settings.strategy_tokens} "
                 "allow no more."
             )
-        encode = token_vectors(self._generations.active())
+        encode = encode_text(self._generations.active().embedder)
         checking = Checking(passages, encode)
-        spending = Spending(self._settings, model, gathered)
-        with timer.measure("notes"):
-            notes = yield from self._noted(query.text, passages, capacity, checking, spending, gathered)
+        budget = CallBudget(self._settings, model, trace)
+        with trace.timer.measure("notes"):
+            notes = yield from self._noted(query.text, passages, capacity, checking, budget, trace)
             gate = Gate(SCORE, checking.share, LEAST, bool(notes) and checking.share >= LEAST)
             if gate.answerable:
-                notes = yield from self._condensed(query.text, notes, capacity, checking, spending)
+                notes = yield from self._condensed(query.text, notes, capacity, checking, budget)
         shown, notes = renumbered(passages, notes)
-        result = SearchResult(query.text, tuple(shown), gate, dict(timer.ms))
+        result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms))
         if not gate.answerable:
             yield Delta(REFUSAL)
             return Summary(replace(result, passages=()), REFUSED, model.name)
         yield result
-        return (yield from self._written(model, result, notes, encode, gathered))
+        return (yield from self._written(model, result, notes, encode, trace))
 
     def _limits(self, request: str) -> tuple[int, int]:
         """Tokens of passages that a call can take, and calls that there are for reading."""
@@ -155,7 +152,7 @@ class Summarising:
             ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
             found = library.visible_chunks([ids[place] for place in places if place < len(ids)])
             rows += [found[one] for one in ids if one in found]
-        passages = [passage_of(rank, row, {}) for rank, row in enumerate(rows, 1)]
+        passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
         while (parts := len(packed([cost(one) for one in passages], capacity))) > calls:
             [fewer] = spread([len(passages)], len(passages) * calls // parts - 1)
             passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
@@ -167,8 +164,8 @@ class Summarising:
         passages: Sequence[Passage],
         capacity: int,
         checking: Checking,
-        spending: Spending,
-        gathered: Gathered,
+        budget: CallBudget,
+        trace: AnswerTrace,
     ) -> Generator[AskEvent, None, list[str]]:
         """What each part says, checked (map)."""
         notes = []
@@ -177,15 +174,15 @@ class Summarising:
             read = passages[part.start : part.stop]
             what = f"part {number} of {len(parts)}, {place_of(read)}"
             yield Stage(f"part_{number}", f"Reading {what}")
-            made = checking.notes(spending.complete(map_messages(request, read)))
-            gathered.steps.append(f"Read {what}: {len(made)} statement{'s' * (len(made) != 1)} noted")
+            made = checking.notes(budget.complete(map_messages(request, read)))
+            trace.steps.append(f"Read {what}: {len(made)} statement{'s' * (len(made) != 1)} noted")
             yield Stage(f"part_{number}", f"Reading {what}", done=True)
             if made:
                 notes.append("\n".join(made))
         return notes
 
     def _condensed(
-        self, request: str, notes: list[str], capacity: int, checking: Checking, spending: Spending
+        self, request: str, notes: list[str], capacity: int, checking: Checking, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
         """Notes of so few parts that they fit into one prompt."""
         most, level = fan(capacity), 1
@@ -193,7 +190,7 @@ class Summarising:
             stage = f"condense_{level}"
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together")
             batches = [notes[first : first + most] for first in range(0, len(notes), most)]
-            shorter = [checking.notes(spending.complete(reduce_messages(request, batch))) for batch in batches]
+            shorter = [checking.notes(budget.complete(reduce_messages(request, batch))) for batch in batches]
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together", done=True)
             notes, level = ["\n".join(one) for one in shorter if one], level + 1
         return notes
@@ -204,7 +201,7 @@ class Summarising:
         result: SearchResult,
         notes: Sequence[str],
         encode: TextEncoder,
-        gathered: Gathered,
+        trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Summary]:
         """The text made from the notes, each claim attributed to a passage (reduce)."""
         yield Stage("generate", WRITING)
@@ -217,20 +214,20 @@ class Summarising:
         except GeneratorError as error:
             if not pieces:
                 raise
-            gathered.notices.append(str(error))
+            trace.notices.append(str(error))
         finally:
             stream.close()
-            gathered.usage += stream.usage
-        gathered.notices += stream.notices
+            trace.usage += stream.usage
+        trace.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
         text = yield from thought_taken_back(pieces)
         if not states_anything(text):
-            gathered.notices.append(NO_WORDS)
+            trace.notices.append(NO_WORDS)
             return Summary(replace(result, passages=()), REFUSED, model.name)
         written = draft_answer(text.strip(), result.question, result.passages, encode)
         if written.refused:
             return Summary(replace(result, passages=()), written, model.name)
         if written.unchecked:
-            gathered.notices.append(NOT_CHECKED)
+            trace.notices.append(NOT_CHECKED)
         passages, written = renumber_answer(result.passages, written)
         return Summary(replace(result, passages=tuple(passages)), written, model.name)

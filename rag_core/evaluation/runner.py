@@ -21,7 +21,6 @@ from rag_core.evaluation.metrics import figures, precision_recall, risk_coverage
 from rag_core.evaluation.page_finder import EvidenceFinder
 from rag_core.evaluation.ranking_metrics import counted_spans, ranked_pages, retrieval_values
 from rag_core.gate.calibration import decide
-from rag_core.retrieval.queries import Found
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -40,6 +39,7 @@ from rag_core.types import (
     embedded_text,
 )
 from rag_core.types.retrieval import Timer
+from rag_core.types.searches import SearchOutcome
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +173,7 @@ class Evaluating:
         return ask
 
 
-def _ungated(found: Found) -> Found:
+def _ungated(found: SearchOutcome) -> SearchOutcome:
     """The same, to be answered below the threshold as well: other thresholds are judged by the same answers."""
     gate = found.result.gate
     scored = decide(found.passages, -math.inf, gate.score_name).answerable

@@ -8,18 +8,14 @@ The terms are English, as filings use them; any other question is searched as it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rag_core.types import FloatArray, Hit, Question, Versions, unembedded
-from rag_core.types.protocols import Reranker, Retriever
+from rag_core.finance.relevance import is_other_entity_or_period
+from rag_core.finance.statement_rows import read_rows
+from rag_core.types import Citation, Passage
 
-# Chunks among which the statements are looked for: the question's best, and as many that words find.
-LOOKED_UP = 50
-# Of the chunks most like what is looked for, so many are held against the statements' titles, which stand
-# in a chunk's prefix or among its first characters.
-HELD, HEAD_CHARACTERS = 30, 300
 # Chunks of a statement that count. Why something changed is told in prose: there one, for the figures.
 MOST, MOST_FOR_A_CAUSE = 10, 1
 
@@ -33,8 +29,8 @@ class Statement(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
-    """What to look for beside a question.
+class StatementPlan:
+    """The lines of financial statements to look up beside a question; a `LookupPlan`.
 
     Attributes
     ----------
@@ -60,6 +56,28 @@ class Lookup:
     def most(self) -> int:
         """How many chunks of each statement count."""
         return MOST_FOR_A_CAUSE if self.of_a_cause else MOST
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The titles of the statements."""
+        return tuple(one.value for one in self.statements)
+
+    @property
+    def asks_for_lines(self) -> bool:
+        """Whether lines are looked up, and not a statement alone."""
+        return bool(self.lines)
+
+    def is_section(self, section: str, head: str) -> bool:
+        """Return whether a chunk whose text begins with ``head`` is of the statement with that title."""
+        return bool(_HEADS[Statement(section)].search(head))
+
+    def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
+        """Return whether a passage has figures of the company and period that the question asks for."""
+        return not is_other_entity_or_period(self.rest, passage.text, title, document)
+
+    def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
+        """Return the rows of the lines with their citations; nothing if the question asks for a cause."""
+        return ("", ()) if self.of_a_cause else read_rows(self.lines, passages)
 
 
 _TITLES: Mapping[Statement, str] = {
@@ -179,7 +197,7 @@ _AHEAD = _whole(
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def lookup(question: str, names: Sequence[str]) -> Lookup | None:
+def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     """What to look for beside a question, or ``None`` where it asks for no reported figure.
 
     Parameters
@@ -190,9 +208,9 @@ def lookup(question: str, names: Sequence[str]) -> Lookup | None:
 
     Examples
     --------
-    >>> lookup("What is Acme's current ratio in 2022?", ["Acme"]).text
+    >>> plan_lookup("What is Acme's current ratio in 2022?", ["Acme"]).text
     'Consolidated Balance Sheets total current assets total current liabilities Acme 2022'
-    >>> lookup("Who founded Acme?", ["Acme"])
+    >>> plan_lookup("Who founded Acme?", ["Acme"])
     """
     if _AHEAD.search(question):
         return None
@@ -211,67 +229,4 @@ def lookup(question: str, names: Sequence[str]) -> Lookup | None:
         return None
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]
     text = " ".join([*parts, *dict.fromkeys([*names, *_YEAR.findall(question)])])
-    return Lookup(tuple(named), tuple(lines), text, rest, bool(_CAUSE.search(question)))
-
-
-class Financials:
-    """The statements that a question's `Lookup` asks for, ranked.
-
-    Parameters
-    ----------
-    wanted : Lookup
-    asked : callable
-        Its text, embedded, and how much each of that text's tokens counts, shape (m,).
-    words : Retriever
-    reranker : Reranker
-    texts : callable
-        Chunks' embedded texts, their prefix first, by id; those that are gone are left out.
-    """
-
-    def __init__(
-        self,
-        wanted: Lookup,
-        asked: Callable[[], tuple[Question, FloatArray]],
-        words: Retriever,
-        reranker: Reranker,
-        texts: Callable[[Sequence[int]], Mapping[int, str]],
-    ) -> None:
-        self.wanted = wanted
-        self._asked = asked
-        self._words = words
-        self._reranker = reranker
-        self._texts = texts
-
-    @property
-    def question(self) -> Question:
-        """The lookup's text, embedded; waited for."""
-        return self._asked()[0]
-
-    @property
-    def weights(self) -> FloatArray:
-        """How much each of its tokens counts; waited for."""
-        return self._asked()[1]
-
-    def candidates(self, versions: Versions | None) -> list[int]:
-        """Chunks that hold the words looked for, best first."""
-        # Not the embedded one, which is still being made.
-        return [hit.chunk_id for hit in self._words.retrieve(unembedded(self.wanted.text), LOOKED_UP, versions)]
-
-    def rankings(self, chunk_ids: Sequence[int], looked_up: Sequence[int]) -> list[list[Hit]]:
-        """For each statement its chunks, those most like what is looked for first.
-
-        Parameters
-        ----------
-        chunk_ids : sequence of int
-            What was found for the question, best first.
-        looked_up : sequence of int
-            The `candidates`.
-        """
-        among = list(dict.fromkeys([*chunk_ids[:LOOKED_UP], *looked_up]))
-        held = self._reranker.rerank(self.question, among)[:HELD]
-        texts = self._texts([hit.chunk_id for hit in held])
-        heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
-        return [
-            [hit for hit in held if _HEADS[statement].search(heads.get(hit.chunk_id, ""))][: self.wanted.most]
-            for statement in self.wanted.statements
-        ]
+    return StatementPlan(tuple(named), tuple(lines), text, rest, bool(_CAUSE.search(question)))

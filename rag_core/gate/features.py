@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 
 from rag_core.gate.calibration import GATED, READ, calibration, log_odds
-from rag_core.gate.presuppositions import is_foreign, strange, unmet
-from rag_core.retrieval.queries import Ranked
+from rag_core.gate.presuppositions import strange, unmet
 from rag_core.text.names import borne_out, named, names_in_title
-from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage, embedded_text
-from rag_core.types.chunks import document_label
+from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
+from rag_core.types.searches import PassageTokens, RankedChunks
 
 SCORE = "answerable"
 # What the probability is made of beside the reranker's score.
@@ -29,100 +28,96 @@ OTHER_FIGURES = "its figures may be of another company or time"
 STRANGE = 0.5
 
 
-def judged(
-    ranked: Ranked,
+def score_answerability(
     passages: Sequence[Passage],
-    holds: Callable[[str, str, str], bool],
+    tokens: Mapping[int, PassageTokens],
+    ranked: RankedChunks,
+    contains: Callable[[str, str, str], bool],
     read: Callable[[str, Sequence[str]], Iterator[float]],
 ) -> tuple[Passage, ...]:
-    """The passages with a score ``answerable``: the calibrated probability that one answers.
+    """Return the passages with a score ``answerable``: the calibrated probability that one answers.
 
-    It is made for the first passages alone, and ``None`` for the others and for those without token
+    It is computed for the first passages alone, and ``None`` for the others and for those without token
     vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, ``topic``,
     its `topic_similarity`. Of the first few the best sentence and those beside it are read with the question:
-    ``reading`` is the probability that they answer. A statement of the company and time that are asked for
-    answers with what is computed from it: its probability is that of the lines looked for, where that is higher.
+    ``reading`` is the probability that they answer. A passage with what was looked up
+    answers with it: its probability is that of the lookup, if that is higher.
     ``on_topic`` is the probability that the passage is on the topic at all, which is all that a language model needs.
-    Where the question names what is nowhere in the passage's document, or another time than the document is of,
+    If the question names what is nowhere in the passage's document, or another time than the document is of,
     the probability is halved: none over 0.5 is left.
 
     Parameters
     ----------
-    ranked : Ranked
     passages : sequence of Passage
         Best first.
-    holds : callable
+    tokens : mapping of int to PassageTokens
+        By chunk id, of those of the first passages that have token vectors.
+    ranked : RankedChunks
+    contains : callable
         Whether a version has a word, or any that begins with the letters given third.
     read : callable
         Begins to read texts with a question; gives the probability that each answers it, in order.
     """
-    vectors = ranked.tokens.vectors([int(one.chunk_id) for one in passages[:GATED]])
-    first = [one for one in passages[:GATED] if int(one.chunk_id) in vectors and one.scores.get("rerank") is not None]
-    its_rows = [ranked.rows[int(one.chunk_id)] for one in first]
-    best = [best_sentence(ranked.question.tokens, vectors[row.id], ranked.weights) for row in its_rows]
-
-    def places(which: slice) -> list[tuple[str, IntArray, IntArray, int]]:
-        rows = its_rows[which]
-        found = zip(first[which], rows, ranked.tokens.spans(rows), best[which], strict=True)
-        return [(one.text, spans, vectors[row.id].sentences, sentence) for one, row, spans, (_, sentence) in found]
-
-    # The first are read while the rest is looked at.
-    to_read = places(slice(READ))
-    begun = read(ranked.question.text, [_to_read(*place) for place in to_read])
-    looked_at = [*to_read, *places(slice(READ, None))]
-    tells = [tells_lines(ranked, one) for one in first]
-    lacking = _lacking(ranked, first, [_around(*place) for place in looked_at], tells, cache(holds))
-    readings = [*begun, *[None] * len(first[READ:])]
+    first = [one for one in passages[:GATED] if int(one.chunk_id) in tokens and one.scores.get("rerank") is not None]
+    its_tokens = [tokens[int(one.chunk_id)] for one in first]
+    best = [best_sentence(ranked.question.tokens, one.vectors, ranked.weights) for one in its_tokens]
+    places = [
+        (one.text, its.offsets, its.vectors.sentences, sentence)
+        for one, its, (_, sentence) in zip(first, its_tokens, best, strict=True)
+    ]
+    # The first are read in other threads while the rest is compared.
+    pending = read(ranked.question.text, [_to_read(*place) for place in places[:READ]])
+    has_lines = [contains_lookup(ranked, one) for one in first]
+    lacking = _lacking(ranked, first, [_around(*place) for place in places], has_lines, cache(contains))
+    readings = [*pending, *[None] * len(first[READ:])]
     found: dict[str, Passage] = {}
-    for passage, (score, _), (other, missing), its_lines, reading, odds in zip(
-        first, best, lacking, tells, readings, log_odds(readings), strict=True
+    for passage, its, (score, _), (other, missing), lines, reading, odds in zip(
+        first, its_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
     ):
-        chunk = vectors[int(passage.chunk_id)]
-        topic = topic_similarity(ranked.question.tokens, chunk)
+        topic = topic_similarity(ranked.question.tokens, its.vectors)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
         if other:
             missing = (*other, *(one for one in missing if one not in other.values()))
             probability *= STRANGE
-        told = _told(ranked, passage, chunk) if its_lines else 0.0
-        if told > probability:
-            probability, missing = told, ()
+        of_lookup = _lookup_probability(ranked, passage, its.vectors) if lines else 0.0
+        if of_lookup > probability:
+            probability, missing = of_lookup, ()
         on_topic = calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
-        on_topic = max(on_topic, told)
-        made = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability, ON_TOPIC: on_topic}
-        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **made}, unmet=missing)
-    unmade = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE, ON_TOPIC))
-    return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unmade}) for one in passages)
+        on_topic = max(on_topic, of_lookup)
+        scores = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability, ON_TOPIC: on_topic}
+        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
+    unscored = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE, ON_TOPIC))
+    return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unscored}) for one in passages)
 
 
 def _lacking(
-    ranked: Ranked,
+    ranked: RankedChunks,
     first: Sequence[Passage],
     around: Sequence[str],
-    tells: Sequence[bool],
-    holds: Callable[[str, str, str], bool],
+    has_lines: Sequence[bool],
+    contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """What of the question is strange to each passage's document, and what its best sentences do not bear out."""
     of_others = _names_of_others(ranked, first)
     found = []
-    for passage, text, its_lines in zip(first, around, tells, strict=True):
-        title = embedded_text(ranked.rows[int(passage.chunk_id)].prefix, "")
-        missing = unmet(ranked.question.text, text, title)
-        if not its_lines and _is_told_of(ranked, passage):
+    for passage, text, lines in zip(first, around, has_lines, strict=True):
+        missing = unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
+        if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        found.append((_strange(ranked, passage, holds, of_others[passage.chunk_id]), missing))
+        found.append((_strange(ranked, passage, contains, of_others[passage.chunk_id]), missing))
     return found
 
 
 def _strange(
-    ranked: Ranked, passage: Passage, holds: Callable[[str, str, str], bool], others: Collection[str]
+    ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
     """What of the question is strange to a passage's whole document; see `strange`."""
     row = ranked.rows[int(passage.chunk_id)]
-    document, held = document_label(row.prefix), partial(holds, row.version_id)
-    return strange(ranked.question.text, passage.text, embedded_text(row.prefix, ""), document, held, others)
+    in_version = partial(contains, row.version_id)
+    return strange(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
 
 
-def _names_of_others(ranked: Ranked, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
+def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
     """Of the question's names those that may be strange to each of these passages, by chunk.
 
     A question that names what two documents have, or are called by, is of both, though each name is strange to
@@ -130,43 +125,37 @@ def _names_of_others(ranked: Ranked, first: Sequence[Passage]) -> dict[str, froz
     """
     asked = ranked.question.text
     names = named(asked)
-    calls = {
-        label: names_in_title(label, names) for label in {document_label(row.prefix) for row in ranked.rows.values()}
-    }
+    calls = {label: names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
     met = {}
     for passage in first:
-        prefix = ranked.rows[int(passage.chunk_id)].prefix
-        met[passage.chunk_id] = calls[document_label(prefix)] | borne_out(
-            asked, passage.text, embedded_text(prefix, "")
-        )
+        row = ranked.rows[int(passage.chunk_id)]
+        met[passage.chunk_id] = calls[row.document_label] | borne_out(asked, passage.text, row.title)
     known = frozenset[str]().union(*calls.values(), *met.values())
     return {chunk_id: known if own else frozenset() for chunk_id, own in met.items()}
 
 
-def tells_lines(ranked: Ranked, passage: Passage) -> bool:
-    """Whether a passage is of a statement that tells the lines looked for, of the company and time asked for."""
-    looked_up = ranked.financials
-    if looked_up is None or not _is_told_of(ranked, passage):
+def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
+    """Return whether a passage is of a section looked up, and about the subject and period asked for."""
+    if ranked.lookup is None or not _is_section(ranked, passage):
         return False
-    prefix = ranked.rows[int(passage.chunk_id)].prefix
-    document = None if ranked.alone else document_label(prefix)
-    return not is_foreign(looked_up.wanted.rest, passage.text, embedded_text(prefix, ""), document)
+    row = ranked.rows[int(passage.chunk_id)]
+    return ranked.lookup.plan.is_relevant(passage, row.title, None if ranked.one_document else row.document_label)
 
 
-def _is_told_of(ranked: Ranked, passage: Passage) -> bool:
-    """Whether a passage is of a statement that has the lines looked for, whosever they are."""
-    looked_up = ranked.financials
-    return looked_up is not None and bool(looked_up.wanted.lines) and passage.scores.get("statement") is not None
+def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
+    """Whether a passage is of a section whose lines are looked up, whatever it is about."""
+    lookup = ranked.lookup
+    return lookup is not None and lookup.plan.asks_for_lines and passage.scores.get("statement") is not None
 
 
-def _told(ranked: Ranked, passage: Passage, chunk: ChunkVectors) -> float:
-    """The probability that a passage tells the lines looked for."""
-    if ranked.financials is None:
+def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
+    """The probability that a passage has the lines looked up."""
+    if ranked.lookup is None:
         return 0.0
-    asked = ranked.financials.question.tokens
-    sentence, _ = best_sentence(asked, chunk, ranked.financials.weights)
+    asked = ranked.lookup.question.tokens
+    sentence, _ = best_sentence(asked, vectors, ranked.lookup.weights)
     close = passage.scores["statement"] or 0.0
-    return calibration().probability(close, sentence, topic_similarity(asked, chunk), 0, calibration().told)
+    return calibration().probability(close, sentence, topic_similarity(asked, vectors), 0, calibration().told)
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:

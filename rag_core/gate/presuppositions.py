@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.gate.yes_no_questions import is_polar
 from rag_core.text.annotated import Reading, opposites, own_negations, source_negations
+from rag_core.text.figures import fiscal_years, join_digit_groups, missing_figures
 from rag_core.text.names import (
-    FEWEST_LETTERS,
     LEAST_NAME,
     POSSESSIVE,
     WRITTEN_WITH,
     bare,
-    is_asking,
     reading,
     stands,
     subjects,
@@ -21,7 +20,6 @@ from rag_core.text.names import (
 from rag_core.text.numbers import MONTHS
 from rag_core.text.words import Word
 
-_FIGURES = re.compile(r"\d{2,}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # Where a number is a year for sure: not in "2000 euros".
 _ASKED_YEAR = re.compile(
@@ -30,8 +28,6 @@ _ASKED_YEAR = re.compile(
     r"((?:19|20)\d\d)\b(?![.,]\d)|(?<![\d.,])((?:19|20)\d\d)\W*$",
     re.IGNORECASE,
 )
-_FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
-_NOT_LETTERS = re.compile(r"[\W\d_]+")
 # Capitals are no sign of a name where nouns have them, as in German; these words tell that a question is English.
 _ENGLISH = frozenset(
     "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
@@ -44,8 +40,6 @@ _YEARS_APART = 1
 # What an asker is after, as in "so that it won't break", is no part of what is asked.
 _PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOTALL)
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
-# A year's figures are no quarter's.
-_QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
 
 def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
@@ -66,7 +60,7 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     asked, said, about = reading(question), reading(passage), reading(title)
     return (
         *_names(asked, said, about),
-        *_figures(asked, said, _years(title)),
+        *map(_no_number, missing_figures(asked, said, _years(title))),
         *_denials(question, asked, said),
     )
 
@@ -117,43 +111,14 @@ def strange(
         if nowhere:
             written = POSSESSIVE.sub("", _written(asked, nowhere))
             found[f"“{written}” is nowhere in the document"] = _no_name(_written(asked, name))
-    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*_fiscal(question)}
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*fiscal_years(question)}
     # A year of its name alone may be that of a scan.
     own = [year for year in _years(document) if held(year, year)] if years else []
     apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
-    if apart > _YEARS_APART and not years & (_years(_without_separators(passage)) | _years(title)):
+    if apart > _YEARS_APART and not years & (_years(join_digit_groups(passage)) | _years(title)):
         for year in sorted(years):
             found[f"the document is of {max(own)}, not of {year}"] = _no_number(year)
     return found
-
-
-def is_foreign(question: str, passage: str, title: str, document: str | None) -> bool:
-    """Whether figures are, or may be, of another company or time than a question asks for.
-
-    One balance sheet looks like another: what an ordinary sentence may leave open has to be said here.
-    Each name and figure of the question must stand in the passage or its title, and one of its words in
-    the document's name or title.
-
-    Parameters
-    ----------
-    question : str
-        Without the measures that it asks for.
-    passage, title : str
-    document : str or None
-        Its name and title; ``None`` where it is the only one asked of.
-    """
-    asked, said, about = reading(question), reading(passage), reading(title)
-    # A document's name often runs words together: AMERICANEXPRESS_2022.pdf.
-    named = _letters(title)
-    # The first word too: what begins a question otherwise is known.
-    names = [word for word in asked.names if not is_asking(word)]
-    if any(bare(word) not in named and not stands(word, said, about) for word in names):
-        return True
-    whole = reading(f"{title} {passage}")
-    if any(_figures(asked, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
-        return True
-    own = [bare(word) for word in asked.words if not is_asking(word)]
-    return document is not None and not any(len(word) >= FEWEST_LETTERS and word in _letters(document) for word in own)
 
 
 def _denials(question: str, asked: Reading, said: Reading) -> Iterator[str]:
@@ -169,10 +134,6 @@ def _denials(question: str, asked: Reading, said: Reading) -> Iterator[str]:
         yield from own_negations(apart, said)
     yield from source_negations(apart, said)
     yield from opposites(asked, said)
-
-
-def _letters(text: str) -> str:
-    return _NOT_LETTERS.sub("", text.casefold())
 
 
 def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
@@ -208,24 +169,7 @@ def _forms(word: Word) -> Iterator[tuple[str, str]]:
 
 def _years(text: str) -> frozenset[str]:
     """The years in a text, those after 1999 also as ``FY22``."""
-    return frozenset((*_YEAR.findall(text), *_fiscal(text)))
-
-
-def _fiscal(text: str) -> list[str]:
-    return [f"20{year}" for year in _FISCAL.findall(text)]
-
-
-def _without_separators(text: str) -> str:
-    return re.sub(r"(?<=\d)[,.](?=\d)", "", text)
-
-
-def _figures(asked: Reading, said: Reading, known: Collection[str] = ()) -> Iterator[str]:
-    """Figures that are not said; a year that is ``known`` need not be."""
-    digits = _without_separators(said.text)
-    known = {*known, *(year[2:] for year in _fiscal(asked.text) if year in known)}
-    for match in _FIGURES.finditer(_without_separators(asked.text)):
-        if match.group() not in digits and match.group() not in known:
-            yield _no_number(match.group())
+    return frozenset((*_YEAR.findall(text), *fiscal_years(text)))
 
 
 def _no_name(name: str) -> str:

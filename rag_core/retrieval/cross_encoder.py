@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from rag_core.types import Hit, Question
-from rag_core.types.protocols import PairScores, Texts
+from rag_core.types.protocols import PairScores
 
 
-class CrossEncoderReranker:
-    """A forward pass for each pair of question and chunk; a reranker named ``cross_encoder``.
+def read_chunks(
+    scores: PairScores,
+    question: Question,
+    texts: Callable[[Sequence[int]], Mapping[int, str]],
+    chunk_ids: Sequence[int],
+) -> list[Hit]:
+    """Score chunks by a forward pass for each pair of question and chunk.
 
-    Nogueira and Cho, "Passage re-ranking with BERT", 2019. It reads question and chunk together, so
-    that nothing can be computed before the question is asked: it is given the few best chunks of another
-    ranking only.
+    Nogueira and Cho, "Passage re-ranking with BERT", 2019. Nothing can be computed before the question is asked, so
+    only the few best chunks of another ranking are given to it.
 
     Parameters
     ----------
     scores : PairScores
-    texts : Texts
-        What of a chunk is put before the model.
+    question : Question
+    texts : callable
+        Returns the texts to read by chunk id, of those that may be seen.
+    chunk_ids : sequence of int
+
+    Returns
+    -------
+    list of Hit
+        Best first; equal scores keep the given order.
     """
-
-    name = "cross_encoder"
-
-    def __init__(self, scores: PairScores, texts: Texts) -> None:
-        self._scores = scores
-        self._texts = texts
-
-    def rerank(self, question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
-        texts = self._texts(chunk_ids)
-        present = [chunk_id for chunk_id in chunk_ids if chunk_id in texts]
-        if not present or not len(question.tokens):
-            return []
-        scores = self._scores(question.text, [texts[chunk_id] for chunk_id in present])
-        order = np.argsort(-scores, kind="stable")
-        return [Hit(present[position], float(scores[position])) for position in order]
+    by_id = texts(chunk_ids)
+    present = [chunk_id for chunk_id in chunk_ids if chunk_id in by_id]
+    if not present or not len(question.tokens):
+        return []
+    values = scores(question.text, [by_id[chunk_id] for chunk_id in present])
+    order = np.argsort(-values, kind="stable")
+    return [Hit(present[position], float(values[position])) for position in order]

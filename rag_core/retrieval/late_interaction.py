@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numkong
 import numpy as np
 
 from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
-from rag_core.types.protocols import InverseDocumentFrequency, TokenVectorSource
+from rag_core.types.protocols import InverseDocumentFrequency
 
 _WORD = re.compile(r"[^\W_]+")
 # Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by
@@ -115,8 +115,13 @@ def max_sim(similarities: FloatArray, weights: FloatArray) -> float:
     return float(weights @ similarities.max(axis=1)) if similarities.size else 0.0
 
 
-class LateInteractionReranker:
-    """MaxSim over token vectors stored at indexing; a reranker named ``rerank``.
+def rerank_chunks(
+    question: Question,
+    weights: FloatArray,
+    load_vectors: Callable[[Sequence[int]], Mapping[int, ChunkVectors]],
+    chunk_ids: Sequence[int],
+) -> list[Hit]:
+    """Score chunks by MaxSim over token vectors stored at indexing.
 
     A chunk's score is the mean of its MaxSim over all its tokens and, at half the weight, that of its
     best sentence alone: words that stand together in one sentence say more than the same words
@@ -124,30 +129,29 @@ class LateInteractionReranker:
 
     Parameters
     ----------
-    token_vectors : TokenVectorSource
-    weights : callable
-        How much each of a question's tokens counts; see `token_weights`.
+    question : Question
+    weights : FloatArray, shape (m,)
+        See `token_weights`.
+    load_vectors : callable
+        Returns token vectors by chunk id, of those chunks that have any.
+    chunk_ids : sequence of int
+
+    Returns
+    -------
+    list of Hit
+        The chunks that could be scored, best first; equal scores keep the given order.
     """
-
-    name = "rerank"
-
-    def __init__(self, token_vectors: TokenVectorSource, weights: Callable[[Question], FloatArray]) -> None:
-        self._token_vectors = token_vectors
-        self._weights = weights
-
-    def rerank(self, question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
-        stored = self._token_vectors(chunk_ids)
-        present = [chunk_id for chunk_id in chunk_ids if chunk_id in stored and len(stored[chunk_id].scales)]
-        if not present or not len(question.tokens):
-            return []
-        weights = self._weights(question)
-        scores = late_interaction(question.tokens, [stored[chunk_id] for chunk_id in present], weights)
-        order = np.argsort(-scores, kind="stable")
-        return [Hit(present[position], float(scores[position])) for position in order]
+    vectors = load_vectors(chunk_ids)
+    present = [chunk_id for chunk_id in chunk_ids if chunk_id in vectors and len(vectors[chunk_id].scales)]
+    if not present or not len(question.tokens):
+        return []
+    scores = late_interaction(question.tokens, [vectors[chunk_id] for chunk_id in present], weights)
+    order = np.argsort(-scores, kind="stable")
+    return [Hit(present[position], float(scores[position])) for position in order]
 
 
 def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    """The score of each chunk, shape (len(chunks),); see `LateInteractionReranker`.
+    """The score of each chunk, shape (len(chunks),); see `rerank_chunks`.
 
     The question's vectors are rounded to bytes, as the chunks' are stored, and the products are those of
     whole numbers: a fifth to a third of what NumPy takes over the same vectors as floats, and scores

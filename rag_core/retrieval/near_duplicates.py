@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Protocol
+
+from rag_core.types import ChunkRow
 
 # Words in a row that are compared as one. So many that in a chunk of the usual size a single other word
 # in the middle keeps two apart: they may differ at their ends, where chunks of two documents are cut.
@@ -28,19 +29,7 @@ _TELLING = re.compile(
 Shingles = frozenset[tuple[str, ...]]
 
 
-class StoredChunk(Protocol):
-    """What of a chunk is needed to tell whether another says the same."""
-
-    id: int
-    version_id: str
-    page_index: int
-    start: int
-    page_index_end: int
-    end: int
-    text: str
-
-
-def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...]]:
+def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, tuple[int, ...]]:
     """The first chunks of a ranking that differ, each with those further down that nearly repeat it.
 
     Two nearly repeat each other where the resemblance of their words, the Jaccard index of their sets of
@@ -50,7 +39,7 @@ def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...
 
     Parameters
     ----------
-    chunks : sequence of StoredChunk
+    chunks : sequence of ChunkRow
         Best first.
     wanted : int
         How many that differ are needed; only the first ``3 * wanted`` are compared.
@@ -61,7 +50,7 @@ def fold(chunks: Sequence[StoredChunk], wanted: int) -> dict[int, tuple[int, ...
         At most ``wanted`` ids, best first, each with the ids folded into it, in order.
     """
     folded: dict[int, list[int]] = {}
-    kept: dict[tuple[str, ...], list[StoredChunk]] = {}
+    kept: dict[tuple[str, ...], list[ChunkRow]] = {}
     # Most texts have digits that no other has, so that few need a closer look; where none has any, as in prose,
     # their words tell nearly all apart, at a third of what it takes to compare them as resemblance does.
     words, telling, shingles = cache(_words), cache(_telling), cache(_shingles)
@@ -127,7 +116,7 @@ def _resemble(one: Shingles, other: Shingles) -> bool:
     return len(one & other) >= RESEMBLANCE * len(one | other)
 
 
-def _overlap(one: StoredChunk, other: StoredChunk) -> bool:
+def _overlap(one: ChunkRow, other: ChunkRow) -> bool:
     return (
         one.version_id == other.version_id
         and (one.page_index, one.start) < (other.page_index_end, other.end)

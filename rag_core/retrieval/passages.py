@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rag_core.text.injection import reads_like_instructions
-from rag_core.types import Passage, Place
+from rag_core.types import ChunkRow, Passage, Place
 
 
-def passage_of(
-    rank: int, row: Any, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[Any] = ()
+def build_passage(
+    rank: int, row: ChunkRow, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[ChunkRow] = ()
 ) -> Passage:
-    """A chunk's row as a passage; ``scores`` maps each score's name to the chunks' values.
+    """Return a chunk's row as a passage; ``scores`` maps each score's name to the chunks' values.
 
     ``duplicates`` are the rows of those that nearly repeat it.
     """

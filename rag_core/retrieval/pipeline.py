@@ -1,142 +1,143 @@
-"""Retrieve by meaning and by words, fuse, rerank, look up: the stages in their order, each timed."""
+"""From what the retrievers found to ranked chunks: fuse, rerank, add what was looked up, read the best."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from rag_core.finance.measures import Financials
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
-from rag_core.types import Hit, Question, RankBy, Versions
-from rag_core.types.protocols import Reranker, Retriever
+from rag_core.types import Hit, RankBy
+from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Ranking, Timer
 
+# Chunks that words find for a lookup, and so many of the question's best, among which its sections are ranked.
+LOOKUP_CHUNKS = 50
+# Of the chunks most like the lookup, those whose first characters are compared with the sections' titles.
+SECTION_CHUNKS, HEAD_CHARACTERS = 30, 300
+# Chunks that a cross-encoder scores for a question.
+CROSS_ENCODER_CHUNKS = 20
 
-class Pipeline:
-    """Retrieval as one configuration.
+# Scores the chunks with these ids against a question: those that have a score, best first.
+Rerank = Callable[[Sequence[int]], list[Hit]]
+Texts = Callable[[Sequence[int]], Mapping[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedHits:
+    """What the retrievers found, best first each.
+
+    ``lines`` are the chunks that words found for a lookup. ``reranked`` are those of all these chunks that the
+    reranker could score.
+    """
+
+    dense: Sequence[Hit] = ()
+    words: Sequence[Hit] = ()
+    lines: Sequence[Hit] = ()
+    reranked: Sequence[Hit] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRanker:
+    """Ranks the chunks of each section of a lookup.
 
     Parameters
     ----------
-    dense, words : Retriever
-        Where one is `Begun`, its time is what is left to wait for.
-    reranker : Reranker
-    candidates : int
-        Chunks that each retriever is asked for; all that they find are reranked.
+    plan : LookupPlan
+    rerank : callable
+        Scores chunks against the lookup's query.
+    texts : callable
+        Returns chunks' texts by id, their prefix first.
+    """
+
+    plan: LookupPlan
+    rerank: Rerank
+    texts: Texts
+
+    def rank(self, chunk_ids: Sequence[int], lines: Sequence[int]) -> list[list[Hit]]:
+        """Return for each section its chunks, those most like the lookup first.
+
+        Parameters
+        ----------
+        chunk_ids : sequence of int
+            What was found for the question, best first.
+        lines : sequence of int
+            What words found for the lookup, best first.
+        """
+        among = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
+        closest = self.rerank(among)[:SECTION_CHUNKS]
+        texts = self.texts([hit.chunk_id for hit in closest])
+        heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
+        return [
+            [hit for hit in closest if self.plan.is_section(section, heads.get(hit.chunk_id, ""))][: self.plan.most]
+            for section in self.plan.sections
+        ]
+
+
+def rank_chunks(
+    hits: RetrievedHits,
+    *,
+    rank_by: RankBy,
+    rrf_k: int,
+    timer: Timer,
+    sections: SectionRanker | None = None,
+    cross_encode: Rerank | None = None,
+) -> Ranking:
+    """Rank what the retrievers found.
+
+    Chunks that the reranker cannot score, because they are not embedded yet, follow those it can, in fused order;
+    those that the cross-encoder does not read follow those it does, in the order before it.
+
+    Parameters
+    ----------
+    hits : RetrievedHits
+    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
+        The stage that orders the chunks; see `Configuration`. For ``named`` they are ordered as for ``financials``:
+        the caller goes on with `prefer_named_documents`.
     rrf_k : int
         Constant of the fusion.
-    rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
-        The stage that orders chunks; see `Configuration`. For ``named`` they come as ``financials`` orders
-        them, for `named_first` to go on with.
-    financials : Financials, optional
-        The statements that the question is answered from, for the last three; without them ``financials``
-        orders as ``rerank`` does.
-    cross_encoder : Reranker, optional
-        What ``rank_by="cross_encoder"`` orders by; not run otherwise.
-    cross_encoder_top : int
-        Of the order before it, so many chunks are given to it.
+    timer : Timer
+        Measures each stage.
+    sections : SectionRanker, optional
+        Ranks what was looked up; without it ``financials`` orders as ``rerank`` does.
+    cross_encode : callable, optional
+        Scores the first chunks for ``cross_encoder``.
 
     Raises
     ------
     ValueError
         ``rank_by`` is ``cross_encoder`` and there is none.
     """
-
-    def __init__(
-        self,
-        dense: Retriever,
-        words: Retriever,
-        reranker: Reranker,
-        *,
-        candidates: int,
-        rrf_k: int,
-        rank_by: RankBy = "financials",
-        financials: Financials | None = None,
-        cross_encoder: Reranker | None = None,
-        cross_encoder_top: int = 20,
-    ) -> None:
-        if rank_by == "cross_encoder" and cross_encoder is None:
-            raise ValueError("To rank by a cross-encoder, one must be given.")
-        self._dense = dense
-        self._words = words
-        self._reranker = reranker
-        self._candidates = candidates
-        self._rrf_k = rrf_k
-        self._rank_by = rank_by
-        self._financials = financials
-        self._cross_encoder = cross_encoder if rank_by == "cross_encoder" else None
-        self._cross_encoder_top = cross_encoder_top
-
-    def run(
-        self,
-        question: Question,
-        versions: Versions | None,
-        timer: Timer,
-        on_stage: Callable[[str], None] = lambda name: None,
-    ) -> Ranking:
-        """Rank chunks for a question; ``on_stage`` hears each stage's name before it runs.
-
-        What words found is reranked before dense retrieval is waited for, which may go on meanwhile.
-
-        Chunks that the reranker cannot score (not embedded yet) follow those it can, in fused order; those
-        that the cross-encoder is not given follow those it is, in the order before it.
-        """
-        by_meaning: list[Hit] = []
-        by_words: list[Hit] = []
-        if self._rank_by != "dense":
-            on_stage("lexical")
-            with timer.measure("lexical"):
-                by_words = self._words.retrieve(question, self._candidates, versions)
-        looked_up: list[int] = []
-        if self._financials is not None:
-            with timer.measure("financials"):
-                looked_up = self._financials.candidates(versions)
-        with timer.measure("rerank"):
-            known = dict.fromkeys([*_chunk_ids(by_words), *looked_up])
-            first = self._reranker.rerank(question, list(known))
-        if self._rank_by != "bm25":
-            on_stage("dense")
-            with timer.measure("dense"):
-                by_meaning = self._dense.retrieve(question, self._candidates, versions)
-        fused = reciprocal_rank_fusion([by_meaning, by_words], self._rrf_k)
-        on_stage("rerank")
-        with timer.measure("rerank"):
-            found = list(dict.fromkeys([*_chunk_ids(fused), *looked_up]))
-            rest = self._reranker.rerank(question, [one for one in found if one not in known])
-            reranked = _merged(found, first, rest)
-        both = _by_chunk(fused) if self._rank_by not in ("dense", "bm25") else {}
-        statements = self._statements(reranked, looked_up, timer)
-        financials = reciprocal_rank_fusion([reranked, *statements], self._rrf_k) if any(statements) else []
-        last = financials or reranked
-        orders = {"rerank": reranked, "financials": last, "named": last, "cross_encoder": last}
-        # The fusion of one ranking keeps its order.
-        order = list(dict.fromkeys(_chunk_ids([*orders.get(self._rank_by, fused), *fused])))
-        scores = {
-            self._dense.name: _by_chunk(by_meaning),
-            self._words.name: _by_chunk(by_words),
-            "rrf": both,
-            self._reranker.name: _by_chunk(reranked),
-            "statement": _by_chunk([hit for hits in statements for hit in hits]),
-            "financials": _by_chunk(financials),
-        }
-        if self._cross_encoder is not None:
-            on_stage("cross_encoder")
-            with timer.measure("cross_encoder"):
-                read = self._cross_encoder.rerank(question, order[: self._cross_encoder_top])
-            order = list(dict.fromkeys([*_chunk_ids(read), *order]))
-            scores[self._cross_encoder.name] = _by_chunk(read)
-        return Ranking(tuple(order), scores)
-
-    def _statements(self, reranked: Sequence[Hit], looked_up: Sequence[int], timer: Timer) -> list[list[Hit]]:
-        """The chunks of each statement that the question is answered from."""
-        if self._financials is None:
-            return []
+    if rank_by == "cross_encoder" and cross_encode is None:
+        raise ValueError("To rank by a cross-encoder, one must be given.")
+    lines = _chunk_ids(hits.lines)
+    with timer.measure("rerank"):
+        fused = reciprocal_rank_fusion([hits.dense, hits.words], rrf_k)
+        position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
+        # Equal scores keep the order in which the chunks were found.
+        reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
+    ranked_sections: list[list[Hit]] = []
+    if sections is not None:
         with timer.measure("financials"):
-            return self._financials.rankings(_chunk_ids(reranked), looked_up)
-
-
-def _merged(found: Sequence[int], *parts: Sequence[Hit]) -> list[Hit]:
-    """The hits of all parts, best first; equal scores keep the order in which they were found."""
-    hits = {hit.chunk_id: hit for part in parts for hit in part}
-    return sorted((hits[one] for one in found if one in hits), key=lambda hit: -hit.score)
+            ranked_sections = sections.rank(_chunk_ids(reranked), lines)
+    financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
+    last = financials or reranked
+    orders = {"rerank": reranked, "financials": last, "named": last, "cross_encoder": last}
+    # The fusion of one ranking keeps its order.
+    order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
+    scores = {
+        "dense": _by_chunk(hits.dense),
+        "bm25": _by_chunk(hits.words),
+        "rrf": _by_chunk(fused) if rank_by not in ("dense", "bm25") else {},
+        "rerank": _by_chunk(reranked),
+        "statement": _by_chunk([hit for section in ranked_sections for hit in section]),
+        "financials": _by_chunk(financials),
+    }
+    if rank_by == "cross_encoder" and cross_encode is not None:
+        with timer.measure("cross_encoder"):
+            read = cross_encode(order[:CROSS_ENCODER_CHUNKS])
+        order = list(dict.fromkeys([*_chunk_ids(read), *order]))
+        scores["cross_encoder"] = _by_chunk(read)
+    return Ranking(tuple(order), scores)
 
 
 def _chunk_ids(hits: Sequence[Hit]) -> list[int]:

@@ -1,16 +1,19 @@
-"""Passages of the documents that a question names, before those of the others."""
+"""Reorder a ranking: documents that the question names first, and newer documents before older ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from rag_core.retrieval.passage_weights import freshness
 from rag_core.text.names import names_in_title
 from rag_core.text.normalize import plain
 from rag_core.types.retrieval import NAMED, Ranking
 
 
-def named_first(
+def prefer_named_documents(
     ranking: Ranking, names: Sequence[str], documents: Mapping[int, str], texts: Mapping[int, str], kept: int = 0
 ) -> Ranking:
     """Order chunks that have to do with a document the question names before all that have not.
@@ -49,3 +52,28 @@ def named_first(
     if order == ranking.order:
         return replace(ranking, scores={**ranking.scores, NAMED: {}})
     return Ranking(order, {**ranking.scores, NAMED: {chunk_id: scores[chunk_id] for chunk_id in order}})
+
+
+def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
+    """Order chunks by ``score + λ · freshness``; scores themselves stay as they are.
+
+    See `weights.freshness` for where it comes from. Chunks without that score, which follow those with
+    it, keep their places: scores of different names are never compared.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    score_name : str
+        The score that ordered it.
+    ages_days : mapping of chunk id to float
+        How long ago its document was added; a chunk that is not in it counts as infinitely old.
+    decay : float
+        λ, in units of the score: a new document's chunk overtakes an old one's that is up to so much
+        better.
+    """
+    scores = ranking.scores[score_name]
+    scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]
+    fresh = freshness([ages_days.get(chunk_id, np.inf) for chunk_id in scored])
+    adjusted = np.array([scores[chunk_id] for chunk_id in scored], np.float64) + decay * fresh
+    order = [scored[position] for position in np.argsort(-adjusted, kind="stable")]
+    return replace(ranking, order=tuple(dict.fromkeys([*order, *ranking.order])))

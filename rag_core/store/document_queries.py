@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, and_, case, func, or_, select
+from sqlalchemy import FromClause, Select, and_, case, func, or_, select
 
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import Database, as_utc, batches
 from rag_core.store.files import LONGEST_NAME, folded
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.store.serialization import page_from_row
-from rag_core.types import DocumentInfo, DocumentStatus, Page
+from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page
 
 # What a document's row gives as it is stored, by field of `DocumentInfo`.
 _LISTED = {
@@ -234,51 +234,31 @@ class Catalogue:
             row = connection.execute(query).first()
         return page_from_row(row) if row else None
 
-    def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[Any]:
-        """A version's chunk rows in order; only those that touch a page, if one is given."""
-        query = select(chunks).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+    def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
+        """Return a version's chunks in order; only those that touch a page, if one is given."""
+        query = _chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
         with self._db.read() as connection:
-            return list(connection.execute(query).all())
+            return [ChunkRow._make(row) for row in connection.execute(query)]
 
-    def chunks_beside(self, version_id: str, ordinal: int) -> tuple[Any | None, Any | None]:
-        """The rows of the chunks before and after one of a version, ``None`` at its ends."""
+    def chunks_beside(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
+        """Return the chunks before and after one of a version, ``None`` at its ends."""
         beside = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
+        query = _chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, beside)
         with self._db.read() as connection:
-            rows = connection.execute(select(chunks).where(chunks.c.version_id == version_id, beside)).all()
+            rows = [ChunkRow._make(row) for row in connection.execute(query)]
         found = {row.ordinal: row for row in rows}
         return found.get(ordinal - 1), found.get(ordinal + 1)
 
-    def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, Any]:
-        """Rows of the chunks among these that a search may see now, with document and page label."""
-        query = (
-            select(
-                chunks,
-                documents.c.id.label("document_id"),
-                documents.c.name.label("document"),
-                pages.c.page_label,
-                versions.c.state.label("version_state"),
-                hidden_texts.c.text.label("hidden"),
-            )
-            .join(documents, documents.c.active_version == chunks.c.version_id)
-            .join(versions, versions.c.id == chunks.c.version_id)
-            .join(
-                pages,
-                and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index),
-            )
-            .outerjoin(
-                hidden_texts,
-                and_(
-                    hidden_texts.c.version_id == chunks.c.version_id,
-                    hidden_texts.c.page_index == chunks.c.page_index,
-                ),
-            )
-        )
-        found: dict[int, Any] = {}
+    def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
+        """Return the chunks, by id, among these that a search may see now."""
+        query = _chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
+        found: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
             for run in batches(list(chunk_ids)):
-                found |= {row.id: row for row in connection.execute(query.where(chunks.c.id.in_(run))).all()}
+                rows = connection.execute(query.where(chunks.c.id.in_(run)))
+                found |= {row.id: row for row in map(ChunkRow._make, rows)}
         return found
 
     def chunk_range(self, version_id: str) -> tuple[int, int]:
@@ -301,6 +281,21 @@ class Catalogue:
         """Ids of every chunk that is stored."""
         with self._db.read() as connection:
             return list(connection.execute(select(chunks.c.id)).scalars())
+
+
+_OF_VERSION = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
+    documents, documents.c.id == versions.c.document_id
+)
+
+
+def _chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
+    """A query whose rows have the fields of `ChunkRow` in order."""
+    own = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
+    of_page = and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index)
+    hidden = and_(hidden_texts.c.version_id == chunks.c.version_id, hidden_texts.c.page_index == chunks.c.page_index)
+    return select(*own, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text).select_from(
+        chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden)
+    )
 
 
 def _within(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:

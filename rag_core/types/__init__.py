@@ -19,7 +19,7 @@ from rag_core.types.answers import (
     Statement,
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
-from rag_core.types.chunks import PAGE_BREAK, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
+from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
 from rag_core.types.conversations import Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
     DeleteReceipt,
@@ -88,6 +88,7 @@ __all__ = [
     "BoolArray",
     "Candidate",
     "Check",
+    "ChunkRow",
     "ChunkSpan",
     "ChunkVectors",
     "Citation",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 
@@ -36,6 +38,45 @@ class ChunkSpan:
     heading: str
     tokens: int
     sentences: tuple[int, ...]
+
+
+class ChunkRow(NamedTuple):
+    """A stored chunk with its document's id and name, its page's label and what its page hides.
+
+    ``sentences`` is stored as little-endian uint16; ``hidden`` is ``None`` if the page hides nothing.
+    """
+
+    id: int
+    version_id: str
+    ordinal: int
+    page_index: int
+    start: int
+    page_index_end: int
+    end: int
+    text: str
+    prefix: str
+    heading: str
+    tokens: int
+    sentences: bytes
+    document_id: str
+    document: str
+    page_label: str
+    hidden: str | None
+
+    @property
+    def embedded_text(self) -> str:
+        """The text that the embedder reads: the prefix, then the chunk's own text."""
+        return embedded_text(self.prefix, self.text)
+
+    @property
+    def title(self) -> str:
+        """The prefix as the embedder reads it: document, headings and the head of a table."""
+        return embedded_text(self.prefix, "")
+
+    @property
+    def document_label(self) -> str:
+        """Name and title of the document."""
+        return document_label(self.prefix)
 
 
 def embedded_text(prefix: str, text: str) -> str:
@@ -77,6 +118,11 @@ class ChunkVectors:
     tokens: Int8Array
     scales: FloatArray
     sentences: IntArray
+
+    def to_float(self) -> FloatArray:
+        """Return the token vectors as floats, shape (n, token_dimension), of about unit length."""
+        vectors: FloatArray = self.tokens.astype(np.float32) * self.scales[:, None]
+        return vectors
 
 
 @dataclass(frozen=True, slots=True)

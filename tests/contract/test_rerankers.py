@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from rag_core.embedding.projection import quantize
 from rag_core.embedding.sentence_transformer import PairScorer
-from rag_core.retrieval.cross_encoder import CrossEncoderReranker
-from rag_core.retrieval.late_interaction import LateInteractionReranker, token_weights
-from rag_core.types import ChunkVectors, Question
-from rag_core.types.protocols import Reranker
+from rag_core.retrieval.cross_encoder import read_chunks
+from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
+from rag_core.types import ChunkVectors, Hit, Question
 from tests.crossencoders import make_cross_encoder
 
 RANDOM = np.random.default_rng(7)
@@ -57,61 +56,68 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> PairScorer:
     return PairScorer(str(make_cross_encoder(tmp_path_factory.mktemp("cross_encoder"))))
 
 
+Rerank = Callable[[Question, Sequence[int]], list[Hit]]
+
+
 @pytest.fixture
-def late_interaction() -> Reranker:
-    return LateInteractionReranker(
-        stored, lambda question: token_weights(question, lambda words: dict.fromkeys(words, 1.0), frozenset())
-    )
+def late_interaction() -> Rerank:
+    def rerank(question: Question, chunk_ids: Sequence[int]) -> list[Hit]:
+        weights = token_weights(question, lambda words: dict.fromkeys(words, 1.0), frozenset())
+        return rerank_chunks(question, weights, stored, chunk_ids)
+
+    return rerank
 
 
 @pytest.fixture(params=["late interaction", "cross-encoder"])
-def reranker(request: pytest.FixtureRequest, late_interaction: Reranker, scorer: PairScorer) -> Reranker:
-    return CrossEncoderReranker(scorer, texts) if request.param == "cross-encoder" else late_interaction
+def rerank(request: pytest.FixtureRequest, late_interaction: Rerank, scorer: PairScorer) -> Rerank:
+    if request.param == "late interaction":
+        return late_interaction
+    return lambda question, chunk_ids: read_chunks(scorer, question, texts, chunk_ids)
 
 
-def test_scores_come_best_first(reranker: Reranker) -> None:
-    hits = reranker.rerank(QUESTION, [1, 2, 3, 4])
+def test_scores_come_best_first(rerank: Rerank) -> None:
+    hits = rerank(QUESTION, [1, 2, 3, 4])
     scores = [hit.score for hit in hits]
     assert len(set(scores)) == 4
     assert scores == sorted(scores, reverse=True)
 
 
-def test_what_holds_the_question_s_own_tokens_is_best_by_late_interaction(late_interaction: Reranker) -> None:
-    hits = late_interaction.rerank(QUESTION, [1, 2, 3, 4])
+def test_what_holds_the_question_s_own_tokens_is_best_by_late_interaction(late_interaction: Rerank) -> None:
+    hits = late_interaction(QUESTION, [1, 2, 3, 4])
     assert hits[0].chunk_id == 2
     assert hits[-1].chunk_id == 4
 
 
-def test_only_the_chunks_given_are_ranked_each_once(reranker: Reranker) -> None:
-    assert sorted(hit.chunk_id for hit in reranker.rerank(QUESTION, [3, 1])) == [1, 3]
+def test_only_the_chunks_given_are_ranked_each_once(rerank: Rerank) -> None:
+    assert sorted(hit.chunk_id for hit in rerank(QUESTION, [3, 1])) == [1, 3]
 
 
-def test_a_chunk_scores_alike_in_any_company(reranker: Reranker) -> None:
-    together = {hit.chunk_id: hit.score for hit in reranker.rerank(QUESTION, [1, 2, 3, 4])}
+def test_a_chunk_scores_alike_in_any_company(rerank: Rerank) -> None:
+    together = {hit.chunk_id: hit.score for hit in rerank(QUESTION, [1, 2, 3, 4])}
     for one in (1, 2, 3, 4):
-        assert reranker.rerank(QUESTION, [one])[0].score == pytest.approx(together[one], abs=1e-6)
+        assert rerank(QUESTION, [one])[0].score == pytest.approx(together[one], abs=1e-6)
 
 
 @pytest.mark.parametrize("order", [[11, 1, 12, 13], [13, 12, 11, 1]])
-def test_equal_scores_keep_the_order_they_were_given_in(reranker: Reranker, order: list[int]) -> None:
-    assert [hit.chunk_id for hit in reranker.rerank(QUESTION, order)] == order
+def test_equal_scores_keep_the_order_they_were_given_in(rerank: Rerank, order: list[int]) -> None:
+    assert [hit.chunk_id for hit in rerank(QUESTION, order)] == order
 
 
-def test_chunks_that_are_not_there_are_passed_over(reranker: Reranker) -> None:
-    assert [hit.chunk_id for hit in reranker.rerank(QUESTION, [98, 2, 99])] == [2]
-    assert reranker.rerank(QUESTION, [98, 99]) == []
+def test_chunks_that_are_not_there_are_passed_over(rerank: Rerank) -> None:
+    assert [hit.chunk_id for hit in rerank(QUESTION, [98, 2, 99])] == [2]
+    assert rerank(QUESTION, [98, 99]) == []
 
 
-def test_nothing_to_rank_is_no_error(reranker: Reranker) -> None:
-    assert reranker.rerank(QUESTION, []) == []
+def test_nothing_to_rank_is_no_error(rerank: Rerank) -> None:
+    assert rerank(QUESTION, []) == []
 
 
-def test_a_question_without_tokens_ranks_nothing(reranker: Reranker) -> None:
+def test_a_question_without_tokens_ranks_nothing(rerank: Rerank) -> None:
     bare = Question("…", TOKENS[0], np.zeros((0, 8), np.float32), np.zeros((0, 2), np.int32))
-    assert reranker.rerank(bare, [1, 2]) == []
+    assert rerank(bare, [1, 2]) == []
 
 
-def test_scores_are_plain_numbers_between_minus_one_and_one(reranker: Reranker) -> None:
-    for hit in reranker.rerank(QUESTION, [1, 2, 3, 4]):
+def test_scores_are_plain_numbers_between_minus_one_and_one(rerank: Rerank) -> None:
+    for hit in rerank(QUESTION, [1, 2, 3, 4]):
         assert type(hit.score) is float
         assert -1.01 <= hit.score <= 1.01

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from rag_core.retrieval.near_duplicates import fold
+from rag_core.retrieval.near_duplicates import fold_near_duplicates
 
 SHINGLE_WORDS, RESEMBLANCE = 8, 0.9
 # Letters alone: figures and negations keep texts apart whatever else they share.
@@ -40,4 +40,4 @@ def test_texts_are_folded_where_their_shingles_resemble_each_other(
         SimpleNamespace(id=number, version_id=str(number), text=" ".join(text), page_index=0, start=0)
         for number, text in enumerate((words, changed))
     ]
-    assert fold(chunks, 2) == ({0: (1,)} if alike else {0: (), 1: ()})
+    assert fold_near_duplicates(chunks, 2) == ({0: (1,)} if alike else {0: (), 1: ()})

@@ -24,7 +24,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def two_chunks_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.retrieval.ranking.CROSS_ENCODER_CHUNKS", 2)
+    monkeypatch.setattr("rag_core.retrieval.pipeline.CROSS_ENCODER_CHUNKS", 2)
 
 
 @pytest.fixture(scope="module")

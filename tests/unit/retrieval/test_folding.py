@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rag_core.retrieval.near_duplicates import fold
+from rag_core.retrieval.near_duplicates import fold_near_duplicates
 
 WORDS = " ".join(f"{letter}{other}" for letter in "abcdefghij" for other in "klmnopqrstuv")  # 120 words
 
@@ -27,11 +27,11 @@ class Chunk:
 
 def test_the_better_of_two_that_say_the_same_is_kept_and_the_other_remembered() -> None:
     chunks = [Chunk(1, "Something else."), Chunk(2, WORDS), Chunk(3, f"{WORDS.upper()}!"), Chunk(4, "More.")]
-    assert fold(chunks, 3) == {1: (), 2: (3,), 4: ()}
+    assert fold_near_duplicates(chunks, 3) == {1: (), 2: (3,), 4: ()}
 
 
 def test_a_cut_at_other_words_makes_no_difference() -> None:
-    assert fold([Chunk(1, WORDS), Chunk(2, f"{WORDS.split(maxsplit=2)[2]} and more")], 2) == {1: (2,)}
+    assert fold_near_duplicates([Chunk(1, WORDS), Chunk(2, f"{WORDS.split(maxsplit=2)[2]} and more")], 2) == {1: (2,)}
 
 
 @pytest.mark.parametrize(
@@ -50,34 +50,34 @@ def test_another_figure_or_negation_is_other_evidence_however_much_else_is_the_s
 ) -> None:
     long = " ".join(f"{word} {tail}" for tail in ("one", "two", "three", "four") for word in WORDS.split())
     first, second = (Chunk(number, where.format(text, long)) for number, text in enumerate((one, other), 1))
-    assert fold([first, second], 2) == {1: (), 2: ()}
+    assert fold_near_duplicates([first, second], 2) == {1: (), 2: ()}
 
 
 @pytest.mark.parametrize(("one", "other"), [("The seller pays.", "The buyer pays."), ("", "It ends here.")])
 def test_another_word_in_the_middle_is_other_evidence(one: str, other: str) -> None:
     first, second = (Chunk(number, f"{WORDS[:180]} {text} {WORDS[180:]}") for number, text in ((1, one), (2, other)))
-    assert fold([first, second], 2) == {1: (), 2: ()}
+    assert fold_near_duplicates([first, second], 2) == {1: (), 2: ()}
 
 
 def test_chunks_that_overlap_on_their_page_are_kept() -> None:
     first = Chunk(1, WORDS, "v", 0, 0, 0, 500)
     overlapping, elsewhere = Chunk(2, WORDS, "v", 0, 400, 1, 20), Chunk(3, WORDS, "v", 7, 0, 7, 500)
-    assert fold([first, overlapping], 2) == {1: (), 2: ()}
-    assert fold([first, elsewhere], 2) == {1: (3,)}
+    assert fold_near_duplicates([first, overlapping], 2) == {1: (), 2: ()}
+    assert fold_near_duplicates([first, elsewhere], 2) == {1: (3,)}
 
 
 def test_only_the_first_are_compared_and_the_places_are_filled() -> None:
     same = [Chunk(number, WORDS) for number in range(1, 10)]
-    assert fold(same, 2) == {1: (2, 3, 4, 5, 6), 7: ()}
-    assert fold(same, 9) == {1: (2, 3, 4, 5, 6, 7, 8, 9)}
-    assert fold([], 3) == {}
+    assert fold_near_duplicates(same, 2) == {1: (2, 3, 4, 5, 6), 7: ()}
+    assert fold_near_duplicates(same, 9) == {1: (2, 3, 4, 5, 6, 7, 8, 9)}
+    assert fold_near_duplicates([], 3) == {}
 
 
 def test_no_more_than_wanted_are_kept_though_more_are_compared() -> None:
     chunks = [Chunk(1, WORDS), Chunk(2, "Other."), Chunk(3, WORDS)]
-    assert fold(chunks, 1) == {1: (3,)}
+    assert fold_near_duplicates(chunks, 1) == {1: (3,)}
 
 
 @pytest.mark.parametrize("text", ["", "…", "Total", "12"])
 def test_short_texts_are_folded_where_they_are_equal(text: str) -> None:
-    assert fold([Chunk(1, text), Chunk(2, text), Chunk(3, f"{text} net")], 3) == {1: (2,), 3: ()}
+    assert fold_near_duplicates([Chunk(1, text), Chunk(2, text), Chunk(3, f"{text} net")], 3) == {1: (2,), 3: ()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval.reordering import named_first
+from rag_core.retrieval.reordering import prefer_named_documents
 from rag_core.text.names import named, uncapitalised
 from rag_core.types.retrieval import NAMED, Ranking
 
@@ -20,7 +20,7 @@ TEXTS = {
 
 
 def order(*names: str) -> tuple[int, ...]:
-    return named_first(RANKING, names, DOCUMENTS, TEXTS).order
+    return prefer_named_documents(RANKING, names, DOCUMENTS, TEXTS).order
 
 
 @pytest.mark.parametrize(
@@ -42,26 +42,26 @@ def test_chunks_of_what_is_named_come_first_in_their_order(names: list[str], exp
     ids=["none", "absent", "within", "all"],
 )
 def test_names_that_tell_no_document_from_another_change_nothing(names: list[str]) -> None:
-    found = named_first(RANKING, names, DOCUMENTS, TEXTS)
+    found = prefer_named_documents(RANKING, names, DOCUMENTS, TEXTS)
     assert found.order == RANKING.order
     assert found.scores == {**SCORES, NAMED: {}}
 
 
 def test_a_name_of_every_document_changes_nothing() -> None:
     documents = dict.fromkeys(DOCUMENTS, "PepsiCo 2022") | {4: "PepsiCo 2021"}
-    assert named_first(RANKING, ["pepsico"], documents, TEXTS).order == RANKING.order
+    assert prefer_named_documents(RANKING, ["pepsico"], documents, TEXTS).order == RANKING.order
 
 
 def test_the_score_tells_what_was_moved_and_leaves_the_others_alone() -> None:
-    found = named_first(RANKING, ["cvs", "express"], DOCUMENTS, TEXTS)
+    found = prefer_named_documents(RANKING, ["cvs", "express"], DOCUMENTS, TEXTS)
     assert found.scores == {**SCORES, NAMED: {}}, "both come first as they are"
-    found = named_first(RANKING, ["express"], DOCUMENTS, TEXTS)
+    found = prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS)
     assert found.scores == {**SCORES, NAMED: {2: 1.0, 1: 0.0, 3: 0.0, 4: 0.0}}
 
 
 def test_chunks_that_are_gone_come_last() -> None:
     known = {one: DOCUMENTS[one] for one in (2, 3, 4)}
-    assert named_first(RANKING, ["express"], known, TEXTS).order == (2, 1, 3, 4)
+    assert prefer_named_documents(RANKING, ["express"], known, TEXTS).order == (2, 1, 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_what_a_question_without_capitals_may_name() -> None:
 
 
 def test_the_first_stay_where_a_name_may_be_none() -> None:
-    assert named_first(RANKING, ["pep"], DOCUMENTS, TEXTS, kept=1).order == (1, 3, 4, 2)
-    assert named_first(RANKING, ["express"], DOCUMENTS, TEXTS, kept=2).order == RANKING.order
+    assert prefer_named_documents(RANKING, ["pep"], DOCUMENTS, TEXTS, kept=1).order == (1, 3, 4, 2)
+    assert prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS, kept=2).order == RANKING.order
 
 
 def test_accents_make_no_difference() -> None:
     documents = DOCUMENTS | {2: "Nestle\u0301 2022", 3: "MÜLLER Vertrag"}
-    assert named_first(RANKING, ["nestle"], documents, TEXTS).order == (2, 1, 3, 4)
-    assert named_first(RANKING, ["muller"], documents, TEXTS | {4: "Herr Müller"}).order == (3, 4, 1, 2)
+    assert prefer_named_documents(RANKING, ["nestle"], documents, TEXTS).order == (2, 1, 3, 4)
+    assert prefer_named_documents(RANKING, ["muller"], documents, TEXTS | {4: "Herr Müller"}).order == (3, 4, 1, 2)

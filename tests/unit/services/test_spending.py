@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from rag_core.answering.call_budget import Gathered, Spending
+from rag_core.answering.call_budget import CallBudget
+from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorUnavailable
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.settings import Settings
@@ -17,7 +18,7 @@ ASKED = [{"role": "user", "content": "Name three rivers."}]
 
 
 @contextmanager
-def spending(*script: Play, **values: int) -> Iterator[tuple[Spending, Gathered, ScriptedEndpoint]]:
+def spending(*script: Play, **values: int) -> Iterator[tuple[CallBudget, AnswerTrace, ScriptedEndpoint]]:
     with ScriptedEndpoint(*script) as endpoint:
         settings = Settings(
             _env_file=None,
@@ -27,8 +28,8 @@ def spending(*script: Play, **values: int) -> Iterator[tuple[Spending, Gathered,
             openai_retries=0,
             **values,
         )
-        generator, gathered = OpenAIGenerator(settings), Gathered()
-        yield Spending(settings, generator, gathered), gathered, endpoint
+        generator, gathered = OpenAIGenerator(settings), AnswerTrace()
+        yield CallBudget(settings, generator, gathered), gathered, endpoint
         generator.close()
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.gate.presuppositions import is_foreign, strange, unmet
+from rag_core.finance.relevance import is_other_entity_or_period
+from rag_core.gate.presuppositions import strange, unmet
 
 PASSAGE = (
     "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "
@@ -65,13 +66,16 @@ SHEET = "December 31, 2022 2021 Total current assets 860 790"
     ],
 )
 def test_figures_of_another_company_or_year_are_foreign(rest: str, foreign: bool) -> None:
-    assert is_foreign(rest, SHEET, "ACMEGROUP 2022 10K › Balance Sheets", "ACMEGROUP_2022_10K.pdf") is foreign
+    assert (
+        is_other_entity_or_period(rest, SHEET, "ACMEGROUP 2022 10K › Balance Sheets", "ACMEGROUP_2022_10K.pdf")
+        is foreign
+    )
 
 
 def test_of_an_only_document_the_company_need_not_be_named() -> None:
     title = "report › Balance Sheets"
-    assert not is_foreign("What was the in 2022?", SHEET, title, None)
-    assert is_foreign("What was Bexley's in 2022?", SHEET, title, None)
+    assert not is_other_entity_or_period("What was the in 2022?", SHEET, title, None)
+    assert is_other_entity_or_period("What was Bexley's in 2022?", SHEET, title, None)
 
 
 def test_a_year_that_the_document_is_of_need_not_be_repeated() -> None:

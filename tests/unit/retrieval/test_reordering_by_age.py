@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.retrieval.freshness import fresher_first
+from rag_core.retrieval.reordering import prefer_recent_documents
 from rag_core.types.retrieval import Ranking
 
 RANKING = Ranking((1, 2, 3, 4), {"rerank": {1: 0.70, 2: 0.66, 3: 0.40}, "dense": {4: 0.9}})
@@ -21,19 +21,19 @@ AGES = {1: 730.0, 2: 0.0, 3: 0.0, 4: 0.0}
     ],
 )
 def test_a_newer_document_overtakes_what_is_better_by_less_than_its_lead(decay: float, order: tuple[int, ...]) -> None:
-    found = fresher_first(RANKING, "rerank", AGES, decay)
+    found = prefer_recent_documents(RANKING, "rerank", AGES, decay)
     assert found.order == order
     assert found.scores == RANKING.scores
 
 
 def test_a_chunk_of_unknown_age_gains_nothing() -> None:
-    assert fresher_first(RANKING, "rerank", {2: 0.0}, 0.05).order == (2, 1, 3, 4)
+    assert prefer_recent_documents(RANKING, "rerank", {2: 0.0}, 0.05).order == (2, 1, 3, 4)
 
 
 def test_equal_sums_keep_their_order() -> None:
     ranking = Ranking((7, 5, 6), {"rerank": dict.fromkeys((7, 5, 6), 0.5)})
-    assert fresher_first(ranking, "rerank", dict.fromkeys((5, 6, 7), 10.0), 0.3).order == (7, 5, 6)
+    assert prefer_recent_documents(ranking, "rerank", dict.fromkeys((5, 6, 7), 10.0), 0.3).order == (7, 5, 6)
 
 
 def test_nothing_found_stays_nothing() -> None:
-    assert fresher_first(Ranking((), {"rerank": {}}), "rerank", {}, 0.1).order == ()
+    assert prefer_recent_documents(Ranking((), {"rerank": {}}), "rerank", {}, 0.1).order == ()

@@ -10,15 +10,18 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.index.embeddings import VectorStore
-from rag_core.retrieval.chunk_tokens import ChunkTokens
+from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
+from rag_core.types import ChunkRow
 from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 
 
-def chunk_tokens(engine: Engine) -> ChunkTokens:
-    return ChunkTokens(engine._stores, engine._generations.active())
+def chunk_tokens(engine: Engine) -> ChunkLoader:
+    return ChunkLoader(
+        *(engine._stores.library, engine._stores.vectors, engine._generations.active().embedder, engine._pool)
+    )
 
 
-def rows_of(engine: Engine, *names: str) -> list[Any]:
+def rows_of(engine: Engine, *names: str) -> list[ChunkRow]:
     library = engine._stores.library
     return [row for version in library.visible_versions(engine.resolve(names)) for row in library.chunk_rows(version)]
 
@@ -46,8 +49,10 @@ def test_spans_are_offsets_into_the_chunk_and_negative_before_it(engine: Engine)
     rows = rows_of(engine, "bridge.pdf", "birds.pdf")
     tokens = chunk_tokens(engine)
     vectors = tokens.vectors([row.id for row in rows])
-    for row, spans in zip(rows, tokens.spans(rows), strict=True):
-        assert len(spans) == len(vectors[row.id].scales)
+    loaded = load_passage_tokens(rows, vectors, engine._generations.active().embedder)
+    for row in rows:
+        spans = loaded[row.id].offsets
+        assert len(spans) == len(loaded[row.id].vectors.scales)
         own = [row.text[start:end] for start, end in spans if start >= 0]
         assert "".join(own) == "".join(row.text.split())
         assert (spans[:, 0] < 0).any()
@@ -57,7 +62,7 @@ def test_what_was_fetched_before_is_at_hand_and_the_rest_is_still_made(engine: E
     bridge = indexed(engine, "bridge.pdf", BUDGET)
     [row] = rows_of(engine, "bridge.pdf")
     tokens = chunk_tokens(engine)
-    tokens.fetch([row.id, row.id + 1000])
+    tokens.prefetch_vectors([row.id, row.id + 1000])
     engine.delete([bridge])
     assert set(tokens.vectors([row.id, row.id + 1000])) == {row.id}
 
@@ -82,7 +87,7 @@ def test_searches_side_by_side_fetch_each_chunk_once(engine: Engine, monkeypatch
     indexed(engine, "birds.pdf", PENGUINS)
     bridge, birds = (row.id for row in rows_of(engine, "bridge.pdf", "birds.pdf"))
     tokens, asked = chunk_tokens(engine), list[list[int]]()
-    other = threading.Thread(target=lambda: tokens.fetch([bridge, birds]))
+    other = threading.Thread(target=lambda: tokens.prefetch_vectors([bridge, birds]))
     stored = VectorStore.tokens
 
     def noted(store: VectorStore, chunk_ids: Sequence[int]) -> Any:
@@ -92,7 +97,7 @@ def test_searches_side_by_side_fetch_each_chunk_once(engine: Engine, monkeypatch
         return stored(store, chunk_ids)
 
     monkeypatch.setattr(VectorStore, "tokens", noted)
-    tokens.fetch([bridge])
+    tokens.prefetch_vectors([bridge])
     other.join()
     assert set(tokens.vectors([bridge, birds])) == {bridge, birds}
     assert asked == [[bridge], [birds]]

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from rag_core.errors import StoreUnavailable
-from rag_core.retrieval.chunk_rows import ChunkRows
-from rag_core.store.documents import Library
+from rag_core.retrieval.chunk_data import ChunkLoader
+from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
 
 
 class Shelf:
@@ -26,6 +26,10 @@ class Shelf:
         return {one: f"row {one}" for one in chunk_ids if one % 2 == 0}
 
 
+def loader(shelf: Shelf, pool: ThreadPoolExecutor) -> ChunkLoader:
+    return ChunkLoader(cast(ChunkStore, shelf), cast(TokenVectorStore, None), cast(QuestionEmbedder, None), pool)
+
+
 @pytest.fixture
 def calls() -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(2) as executor:
@@ -34,17 +38,17 @@ def calls() -> Iterator[ThreadPoolExecutor]:
 
 def test_each_row_is_fetched_once_whether_begun_or_asked_for(calls: ThreadPoolExecutor) -> None:
     shelf = Shelf()
-    rows = ChunkRows(cast(Library, shelf), calls)
-    rows.begin([1, 2])
-    rows.begin([2, 4])
-    assert rows([4, 2, 1]) == {4: "row 4", 2: "row 2"}
-    assert rows([2, 6]) == {2: "row 2", 6: "row 6"}
-    assert rows([1, 6]) == {6: "row 6"}
+    rows = loader(shelf, calls)
+    rows.prefetch_rows([1, 2])
+    rows.prefetch_rows([2, 4])
+    assert rows.rows([4, 2, 1]) == {4: "row 4", 2: "row 2"}
+    assert rows.rows([2, 6]) == {2: "row 2", 6: "row 6"}
+    assert rows.rows([1, 6]) == {6: "row 6"}
     assert sorted(shelf.asked) == [[1, 2], [4], [6]]
 
 
 def test_what_went_wrong_is_raised_where_rows_are_wanted(calls: ThreadPoolExecutor) -> None:
-    rows = ChunkRows(cast(Library, Shelf()), calls)
-    rows.begin([99])
+    rows = loader(Shelf(), calls)
+    rows.prefetch_rows([99])
     with pytest.raises(StoreUnavailable):
-        rows([99])
+        rows.rows([99])

@@ -1,0 +1,42 @@
+"""Merge the outcomes of several searches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_core.retrieval.fusion import reciprocal_rank_fusion
+from rag_core.types import Hit, Passage
+from rag_core.types.searches import SearchOutcome
+
+
+def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_k: int, rrf_k: int) -> SearchOutcome:
+    """Return the passages of several questions' searches, ranks fused, as found for the ``whole`` one.
+
+    Where a search passes the gate, those that do not add nothing, and the whole passes with the best
+    score. A passage found more than once keeps the scores of the question that it fits best. What lies
+    below the searches' own passages comes below all of them, however often it was found.
+    """
+    answering = [one for one in searches if one.result.gate.answerable] or searches
+    score_name = whole.result.gate.score_name
+    above = _fuse_passages([found.result.passages for found in answering], score_name, rrf_k)
+    below = _fuse_passages([found.passages for found in answering], score_name, rrf_k)
+    order = (above | {chunk_id: one for chunk_id, one in below.items() if chunk_id not in above}).values()
+    passages = tuple(replace(one, rank=rank) for rank, one in enumerate(order, 1))
+    gate = max((found.result.gate for found in answering), key=lambda gate: gate.score)
+    rows = {chunk_id: row for found in searches for chunk_id, row in found.ranked.rows.items()}
+    result = replace(whole.result, passages=passages[: min(top_k, len(above))], gate=gate)
+    tokens = {chunk_id: one for found in searches for chunk_id, one in found.tokens.items()}
+    ranked = replace(whole.ranked, rows={**whole.ranked.rows, **rows})
+    return SearchOutcome(result, ranked, passages, {**tokens, **whole.tokens})
+
+
+def _fuse_passages(searches: Sequence[Sequence[Passage]], score_name: str, rrf_k: int) -> dict[int, Passage]:
+    """Passages by chunk, in the order of their ranks' fusion."""
+    best: dict[int, Passage] = {}
+    for passage in (one for passages in searches for one in passages):
+        known = best.get(int(passage.chunk_id))
+        if known is None or (passage.scores[score_name] or 0.0) > (known.scores[score_name] or 0.0):
+            best[int(passage.chunk_id)] = passage
+    fused = reciprocal_rank_fusion([[Hit(int(one.chunk_id), 0.0) for one in passages] for passages in searches], rrf_k)
+    return {hit.chunk_id: best[hit.chunk_id] for hit in fused}

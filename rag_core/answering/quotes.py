@@ -1,0 +1,48 @@
+"""Answers quoted from the passages, without a language model or below what one wrote."""
+
+from __future__ import annotations
+
+from rag_core.gate.features import SCORE, contains_lookup
+from rag_core.reading.answer_types import wanting
+from rag_core.reading.reader import Evidence, read
+from rag_core.reading.short_answers import short_answer
+from rag_core.types.searches import SearchOutcome
+from rag_core.verification.verifier import REFUSED, Verified, quoted
+
+# The least calibrated probability at which looked-up lines are quoted rather than sentences.
+LIKELY = 0.5
+
+
+def quote_answer(outcome: SearchOutcome, notices: list[str]) -> Verified:
+    """Return the looked-up lines or the sentences that answer; a refusal, with a notice, if none can."""
+    return _quote_lookup(outcome) or _quote_sentences(outcome, notices)
+
+
+def _quote_lookup(outcome: SearchOutcome) -> Verified | None:
+    """The lines looked up, if a passage with them is likely to answer, however close prose comes."""
+    lookup = outcome.ranked.lookup
+    if lookup is None:
+        return None
+    passages = [one for one in outcome.result.passages if contains_lookup(outcome.ranked, one)]
+    best = max(passages, key=lambda one: one.scores.get(SCORE) or 0.0, default=None)
+    if best is None or (best.scores.get(SCORE) or 0.0) < LIKELY:
+        return None
+    text, citations = lookup.plan.quote([one for one in passages if one.version_id == best.version_id])
+    return Verified(text, citations, quoted(text, citations)) if citations else None
+
+
+def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> Verified:
+    evidence = []
+    for passage in outcome.result.passages:
+        tokens = outcome.tokens.get(int(passage.chunk_id))
+        if tokens is not None and passage.scores.get("rerank") is not None:
+            own = tokens.offsets[:, 0] >= 0
+            evidence.append(Evidence(passage, tokens.vectors.to_float()[own], tokens.offsets[own]))
+    question = outcome.result.question
+    text, citations = read(outcome.ranked.question, outcome.ranked.weights, evidence)
+    quotes = [citation.quote for citation in citations]
+    if wanted := wanting(question, quotes):
+        notices.append(f"The question asks for {wanted}, and the sentences that come closest tell none.")
+        return REFUSED
+    short = short_answer(question, quotes)
+    return Verified(text, citations, quoted(text, citations), short) if citations else REFUSED

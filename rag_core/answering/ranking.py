@@ -1,0 +1,203 @@
+"""One ranking: what the stages of retrieval find for a question in one state of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+import numpy as np
+
+from rag_core.retrieval.chunk_data import ChunkLoader
+from rag_core.retrieval.cross_encoder import read_chunks
+from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
+from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, Rerank, RetrievedHits, SectionRanker, rank_chunks
+from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
+from rag_core.runtime.index_generations import Generation
+from rag_core.runtime.models import Models
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.text.names import named, reading, uncapitalised
+from rag_core.text.words import STOP_WORDS
+from rag_core.types import AllBut, ChunkRow, FloatArray, Hit, Question, RankBy, Versions, unembedded
+from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder, Retriever
+from rag_core.types.retrieval import Ranking, Timer
+from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
+
+# In a question without capitals any word may be a name: the first chunks keep their places.
+FIXED_TOP = 2
+# The orders for which a domain lookup runs.
+_WITH_LOOKUP = ("financials", "named", "cross_encoder")
+
+
+class Ranker:
+    """Ranks the chunks of an index for a question, as settings and the query's configuration say.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    models : Models
+    lookup : DomainLookup
+    pool : Executor
+        Runs what can go on while the question is embedded.
+    """
+
+    def __init__(
+        self, settings: Settings, stores: Stores, models: Models, lookup: DomainLookup, pool: Executor
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._models = models
+        self._lookup = lookup
+        self._pool = pool
+
+    def rank(self, query: Query, timer: Timer, hypothesis: str, generation: Generation) -> RankedChunks:
+        """Return chunks in their order; see `Searching.rank`."""
+        how = query.configuration
+        rank_by = how.rank_by or self._settings.rank_by
+        candidates = max(how.candidates or self._settings.candidates, query.top_k)
+        loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, self._pool)
+        plan = self._plan(query.text) if rank_by in _WITH_LOOKUP else None
+        versions, embedded_versions = self._versions(query.documents, generation.generation_id)
+        begin = partial(self._begin, loader)
+        words_index, plain = self._stores.words, unembedded(query.text)
+        words = begin(words_index, plain, candidates, versions) if rank_by != "dense" else None
+        lines = begin(words_index, unembedded(plan.text), LOOKUP_CHUNKS, versions) if plan else None
+        with timer.measure("embed"):
+            question = generation.embedder.embed_question(query.text)
+            if hypothesis:
+                question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
+        dense_index = self._stores.dense(generation.generation_id)
+        dense = begin(dense_index, question, candidates, embedded_versions) if rank_by != "bm25" else None
+        lookup = self._pool.submit(self._embed, plan, generation.embedder) if plan else None
+        weights = token_weights(question, words_index.idf, STOP_WORDS)
+
+        def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
+            loader.prefetch_rows(chunk_ids)
+            return rerank_chunks(question, weights, loader.vectors, chunk_ids)
+
+        hits = _gather(words, lines, dense, rerank, timer)
+        embedded_lookup = None if lookup is None else lookup.result()
+        ranking = rank_chunks(
+            hits,
+            rank_by=rank_by,
+            rrf_k=how.rrf_k or self._settings.rrf_k,
+            timer=timer,
+            sections=_section_ranker(embedded_lookup, loader),
+            cross_encode=(
+                partial(read_chunks, self._models.cross_encoder(), question, loader.texts)
+                if rank_by == "cross_encoder"
+                else None
+            ),
+        )
+        rows = loader.rows(ranking.order)
+        ranking = self._prefer_recent_documents(ranking, rank_by, rows)
+        if rank_by == "named":
+            ranking = _prefer_named_documents(ranking, query.text, rows)
+        one_document = lookup is not None and len(self._stores.library.visible_versions(query.documents)) == 1
+        return RankedChunks(
+            *(question, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
+            lookup=embedded_lookup,
+            one_document=one_document,
+        )
+
+    def _plan(self, text: str) -> LookupPlan | None:
+        return self._lookup.plan(text, [word.text for word in reading(text).names] or uncapitalised(text))
+
+    def _begin(
+        self, loader: ChunkLoader, retriever: Retriever, question: Question, k: int, versions: Versions | None
+    ) -> Future[list[Hit]]:
+        """Begin a search; the token vectors of what it finds are loaded with it."""
+
+        def search() -> list[Hit]:
+            hits = retriever.retrieve(question, k, versions)
+            loader.prefetch_vectors([hit.chunk_id for hit in hits])
+            return hits
+
+        return self._pool.submit(search)
+
+    def _embed(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
+        question = embedder.embed_question(plan.text, beside=True)
+        return EmbeddedLookup(plan, question, token_weights(question, self._stores.words.idf, STOP_WORDS))
+
+    def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
+        """The ranking with newer documents preferred, if the settings say so.
+
+        Only the rerankers' scores are of one size: a bonus that is large for one stage is nothing for another.
+        """
+        if rank_by in ("financials", "named") and not ranking.scores["financials"]:
+            rank_by = "rerank"
+        if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
+            return ranking
+        added = {
+            one.document_id: one.added_at
+            for one in self._stores.library.documents(sorted({row.document_id for row in rows.values()}))
+        }
+        now = datetime.now(UTC)
+        ages = {
+            chunk_id: (now - added[row.document_id]).total_seconds() / 86_400
+            for chunk_id, row in rows.items()
+            if row.document_id in added
+        }
+        return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
+
+    def _versions(self, scope: Sequence[str] | None, generation_id: int) -> tuple[Versions | None, Versions | None]:
+        """Versions to search among words, and among one generation's vectors: ``None`` if all may be seen."""
+        if scope is not None:
+            seen = list(self._stores.library.visible_versions(scope))
+            return seen, seen
+        hidden = self._stores.library.hidden_versions()
+        embedded = [version for version, generation in hidden.items() if generation == generation_id]
+        return AllBut(list(hidden)) if hidden else None, AllBut(embedded) if embedded else None
+
+
+def _gather(
+    words: Future[list[Hit]] | None,
+    lines: Future[list[Hit]] | None,
+    dense: Future[list[Hit]] | None,
+    rerank: Rerank,
+    timer: Timer,
+) -> RetrievedHits:
+    """Wait for the retrievers and rerank what they find; each retriever's time is what was left to wait for.
+
+    What words found is reranked while dense retrieval is still running.
+    """
+    found: dict[str, list[Hit]] = {}
+    for name, search in (("lexical", words), ("financials", lines)):
+        if search is not None:
+            with timer.measure(name):
+                found[name] = search.result()
+    word_hits, line_hits = found.get("lexical", []), found.get("financials", [])
+    known = dict.fromkeys(hit.chunk_id for hit in (*word_hits, *line_hits))
+    with timer.measure("rerank"):
+        reranked = rerank(list(known))
+    if dense is None:
+        return RetrievedHits((), word_hits, line_hits, reranked)
+    with timer.measure("dense"):
+        dense_hits = dense.result()
+    with timer.measure("rerank"):
+        rest = rerank([hit.chunk_id for hit in dense_hits if hit.chunk_id not in known])
+    return RetrievedHits(dense_hits, word_hits, line_hits, [*reranked, *rest])
+
+
+def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> SectionRanker | None:
+    if lookup is None:
+        return None
+    rerank = partial(rerank_chunks, lookup.question, lookup.weights, loader.vectors)
+    return SectionRanker(lookup.plan, rerank, loader.texts)
+
+
+def _prefer_named_documents(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow]) -> Ranking:
+    labels = {one: row.document_label for one, row in rows.items()}
+    texts = {one: row.text for one, row in rows.items()}
+    if names := named(question):
+        return prefer_named_documents(ranking, names, labels, texts)
+    return prefer_named_documents(ranking, uncapitalised(question), labels, texts, FIXED_TOP)
+
+
+def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:
+    mean = question.dense + hypothesis
+    return replace(question, dense=mean / np.linalg.norm(mean))

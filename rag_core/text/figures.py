@@ -1,0 +1,35 @@
+"""Figures and fiscal years of a question that a text lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from rag_core.text.annotated import Reading
+
+_FIGURES = re.compile(r"\d{2,}")
+_FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+
+
+def squash_letters(text: str) -> str:
+    """Return the letters of a text, case folded, without anything between them."""
+    return _NOT_LETTERS.sub("", text.casefold())
+
+
+def fiscal_years(text: str) -> list[str]:
+    """Return the fiscal years that a text names in short ("FY22"), with four digits."""
+    return [f"20{year}" for year in _FISCAL.findall(text)]
+
+
+def join_digit_groups(text: str) -> str:
+    return re.sub(r"(?<=\d)[,.](?=\d)", "", text)
+
+
+def missing_figures(asked: Reading, said: Reading, known: Collection[str] = ()) -> Iterator[str]:
+    """Yield the figures of a question that a text lacks; a year that is ``known`` is not missing."""
+    digits = join_digit_groups(said.text)
+    known = {*known, *(year[2:] for year in fiscal_years(asked.text) if year in known)}
+    for match in _FIGURES.finditer(join_digit_groups(asked.text)):
+        if match.group() not in digits and match.group() not in known:
+            yield match.group()
