@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from rag_core import guide
-from rag_core.answering.ask import Asking
+from rag_core.answering.ask import Answerer
 from rag_core.answering.explain import Explaining, candidates
 from rag_core.answering.export import markdown, pdf
 from rag_core.answering.follow_up import Conversing
-from rag_core.answering.search import Searching
-from rag_core.answering.strategies import Strategies, finished
-from rag_core.answering.summary import Summarising
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_to_end
+from rag_core.answering.strategies import Strategies
+from rag_core.answering.summary import Summarizer
 from rag_core.errors import RagError, SettingsError
 from rag_core.evaluation.label_files import parse_labels
 from rag_core.evaluation.labels import Labelling
@@ -125,14 +126,14 @@ class Engine:
         self._generators = Generators(settings, self._stores)
         self._preferences = Preferences(settings, self._stores, self._generators)
         self._pool = create_search_pool()
-        self._searching = Searching(
+        self._searching = Searcher(
             *(settings, self._stores, self._models, self._generations, self._preferences),
             FinancialLookup(enabled=settings.finance),
             self._pool,
         )
         self._strategies = Strategies(settings, self._stores, self._searching, self._generators)
-        summarising = Summarising(settings, self._stores, self._generations, self._generators)
-        self._asking = Asking(self._searching, self._strategies, summarising, self._generators)
+        summarising = Summarizer(settings, self._stores, self._generations, self._generators)
+        self._asking = Answerer(self._searching, self._strategies, summarising, self._generators)
         self._conversing = Conversing(self._generators, self._searching, self._asking)
         self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
@@ -547,7 +548,7 @@ class Engine:
         """
         scope = _scope(documents, collections)
         query = self._searching.query(question, scope, top_k, configuration or DEFAULT_CONFIGURATION)
-        return finished(self._strategies.search(query, Timer())).result
+        return run_to_end(self._strategies.search(query, Timer())).result
 
     def ask(
         self,

@@ -7,9 +7,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.quotes import quote_answer
-from rag_core.answering.search import Searching
+from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
-from rag_core.answering.summary import WRITING, Summarising
+from rag_core.answering.summary import WRITING, Summarizer
 from rag_core.answering.trace import AnswerTrace, encode_text
 from rag_core.errors import GeneratorError
 from rag_core.gate.features import SCORE
@@ -56,23 +56,23 @@ class _Draft:
         return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
-class Asking:
+class Answerer:
     """Answers questions from what a search finds, or by a summary.
 
     Parameters
     ----------
-    searching : Searching
+    searching : Searcher
     strategies : Strategies
-    summarising : Summarising
+    summarising : Summarizer
     generators : Generators
         If there is a generator, it writes the answers; otherwise they are quoted.
     """
 
     def __init__(
         self,
-        searching: Searching,
+        searching: Searcher,
         strategies: Strategies,
-        summarising: Summarising,
+        summarising: Summarizer,
         generators: Generators,
     ) -> None:
         self._searching = searching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from rag_core.answering.search import Searching
+from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import late_interaction, looked_for, max_sim, similarities, token_weights
 from rag_core.retrieval.passages import build_passage
@@ -35,10 +35,10 @@ class Explaining:
     ----------
     stores : Stores
     generations : Generations
-    searching : Searching
+    searching : Searcher
     """
 
-    def __init__(self, stores: Stores, generations: Generations, searching: Searching) -> None:
+    def __init__(self, stores: Stores, generations: Generations, searching: Searcher) -> None:
         self._stores = stores
         self._generations = generations
         self._searching = searching

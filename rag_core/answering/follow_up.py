@@ -7,8 +7,8 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from rag_core.answering.ask import Asking
-from rag_core.answering.search import Searching
+from rag_core.answering.ask import Answerer
+from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import follow_ups
 from rag_core.errors import RagError
 from rag_core.llm.rewriter import Rewriter, Rewriting
@@ -26,13 +26,13 @@ class Conversing:
     ----------
     generators : Generators
         Where there is a generator, it does the rewriting.
-    searching : Searching
+    searching : Searcher
         Tries questions to go on with.
-    asking : Asking
+    asking : Answerer
         Answers what comes out.
     """
 
-    def __init__(self, generators: Generators, searching: Searching, asking: Asking) -> None:
+    def __init__(self, generators: Generators, searching: Searcher, asking: Answerer) -> None:
         self._generators = generators
         self._searching = searching
         self._asking = asking

@@ -33,7 +33,7 @@ TRIES = 3
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
 
-class Searching:
+class Searcher:
     """Finds passages in what is indexed.
 
     Parameters

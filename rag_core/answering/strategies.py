@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.merging import merge_outcomes
-from rag_core.answering.search import Searching
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
 from rag_core.llm.context_budget import fit
@@ -23,7 +23,6 @@ from rag_core.types import Passage, Stage, Strategy
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
-T = TypeVar("T")
 # Queries, or parts of a question, that a strategy searches for.
 MOST_QUERIES = 4
 Steps = Generator[Stage, None, SearchOutcome]
@@ -50,11 +49,11 @@ class Strategies:
     ----------
     settings : Settings
     stores : Stores
-    searching : Searching
+    searching : Searcher
     generators : Generators
     """
 
-    def __init__(self, settings: Settings, stores: Stores, searching: Searching, generators: Generators) -> None:
+    def __init__(self, settings: Settings, stores: Stores, searching: Searcher, generators: Generators) -> None:
         self._settings = settings
         self._stores = stores
         self._searching = searching
@@ -113,7 +112,7 @@ class Strategies:
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """The question and the model's queries for it, rankings fused (RAG-Fusion; Rackauckas 2024)."""
-        made = yield from _planned(
+        made = yield from run_plan(
             "Asking the model for more queries",
             trace.timer,
             partial(sub_queries, budget.complete, query.text, MOST_QUERIES),
@@ -123,16 +122,16 @@ class Strategies:
         rankings = []
         for text in (query.text, *made):
             one = replace(query, text=text)
-            rankings.append((yield from _searched(text, trace, partial(self._searching.rank, one, trace.timer))))
+            rankings.append((yield from run_search(text, trace, partial(self._searching.rank, one, trace.timer))))
         return self._searching.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Passages like one that the model made up, ranked and gated by the question alone."""
-        made_up = yield from _planned(
+        made_up = yield from run_plan(
             "Asking the model for a made-up answer", trace.timer, partial(hypothesis, budget.complete, query.text)
         )
         trace.steps.append(f"Made up by the model, to search with and for nothing else: “{made_up}”")
-        ranked = yield from _step(
+        ranked = yield from run_step(
             "search_1",
             "Searching for passages like it",
             partial(self._searching.rank, query, trace.timer, hypothesis=made_up),
@@ -147,7 +146,7 @@ class Strategies:
         while len(searches) < self._settings.strategy_rounds:
             read = self._fitting(query.text, found.result.passages[:MOST_READ])
             try:
-                wanted = yield from _planned(
+                wanted = yield from run_plan(
                     f"Reading what search {len(searches)} found",
                     trace.timer,
                     partial(missing, budget.complete, query.text, read, asked),
@@ -168,12 +167,12 @@ class Strategies:
 
     def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """A question for each of the things compared, each searched for and gated by itself."""
-        whole = yield from _step(
+        whole = yield from run_step(
             "search_0", "Searching for the whole question", partial(self._searching.search, query, trace.timer)
         )
         documents = self._listed(query, whole)
         names = list(documents.values())
-        made = yield from _planned(
+        made = yield from run_plan(
             "Asking the model what to look up",
             trace.timer,
             partial(parts, budget.complete, query.text, names, MOST_QUERIES),
@@ -192,7 +191,7 @@ class Strategies:
 
     def _one(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
         search = partial(self._searching.search, replace(query, text=text), trace.timer)
-        return (yield from _searched(text, trace, search, where))
+        return (yield from run_search(text, trace, search, where))
 
     def _listed(self, query: Query, found: SearchOutcome) -> dict[str, str]:
         """Names by id of the documents that are asked, or of those found where they are too many to list."""
@@ -225,35 +224,3 @@ def model_for(strategy: Strategy, generators: Generators) -> OpenAIGenerator:
             "OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF; or use the plain search."
         )
     return generator
-
-
-def finished(steps: Generator[object, None, T]) -> T:
-    """What steps come to, for callers that need not be told of them."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: T = end.value
-            return found
-
-
-def _step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, None, T]:
-    yield Stage(name, label)
-    try:
-        return work()
-    finally:
-        # Also where it failed: what comes instead is told as stages of its own.
-        yield Stage(name, label, done=True)
-
-
-def _planned(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -> Generator[Stage, None, T]:
-    def timed() -> T:
-        with timer.measure("plan"):
-            return work()
-
-    return (yield from _step(f"plan_{number}", label, timed))
-
-
-def _searched(text: str, trace: AnswerTrace, work: Callable[[], T], where: str = "") -> Generator[Stage, None, T]:
-    trace.steps.append(f"Searched{where} for “{text}”")
-    return (yield from _step(f"search_{len(trace.steps)}", f"Searching{where} for “{text}”", work))

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rag_core.answering.search import Searching
+from rag_core.answering.search import Searcher
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.noun_phrases import Phrase, content, names
 from rag_core.text.numbers import MONTHS
@@ -26,7 +26,7 @@ _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
-def follow_ups(searching: Searching, answer: Answer, scope: Scope) -> tuple[str, ...]:
+def follow_ups(searching: Searcher, answer: Answer, scope: Scope) -> tuple[str, ...]:
     """Up to three questions about what the passages that pass the gate speak of beside the answer.
 
     They are asked about headings of those passages and about names that recur in them, and each was

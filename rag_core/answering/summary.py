@@ -55,7 +55,7 @@ class Summary:
     generator: str
 
 
-class Summarising:
+class Summarizer:
     """Summarises documents with a language model.
 
     Parameters

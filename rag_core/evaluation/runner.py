@@ -11,9 +11,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from rag_core.answering.ask import Asking
-from rag_core.answering.search import Searching
-from rag_core.answering.strategies import Strategies, finished
+from rag_core.answering.ask import Answerer
+from rag_core.answering.search import Searcher
+from rag_core.answering.steps import run_to_end
+from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError, RagError
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.judging import judge
@@ -66,9 +67,9 @@ class Evaluating:
         self,
         settings: Settings,
         stores: Stores,
-        searching: Searching,
+        searching: Searcher,
         strategies: Strategies,
-        asking: Asking,
+        asking: Answerer,
         preferences: Preferences,
         generator: Callable[[], str],
     ) -> None:
@@ -151,7 +152,7 @@ class Evaluating:
             # Rankings do not rest on the gate, which takes longer than they do; a strategy may.
             gated = answers or configuration.strategy != "plain"
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
-            found = finished(self._strategies.search(query, Timer()))
+            found = run_to_end(self._strategies.search(query, Timer()))
             pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
             return pages, self._asking.answer(query, _ungated(found)) if answers else None
 
