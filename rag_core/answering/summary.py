@@ -1,4 +1,8 @@
-"""A summary over whole documents: read in parts, noted, checked, written up."""
+"""Summarize whole documents: read them in parts, note statements, check them, write them up.
+
+The parts are read one by one (map), each note is compared with the passages it cites, and only supported notes
+are written up (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,12 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.call_budget import Gathered, Spending
 from rag_core.answering.strategies import model_for
+from rag_core.answering.summary_notes import NoteChecker, place_of, renumber_answer, renumbered
 from rag_core.errors import CallLimit, GeneratorError
+from rag_core.llm.context_budget import condensing, fan, packed, prompt_tokens, spread, summary_room
 from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.prompts import map_messages, reduce_messages
 from rag_core.llm.reasoning import thought_taken_back
-from rag_core.llm.summary import (
-    Checking,
-    condensing,
-    cost,
-    fan,
-    map_messages,
-    packed,
-    place_of,
-    reduce_messages,
-    renumber_answer,
-    renumbered,
-    room,
-    spread,
-)
 from rag_core.retrieval.chunk_tokens import token_vectors
 from rag_core.retrieval.passages import passage_of
 from rag_core.retrieval.queries import Query
@@ -105,7 +98,7 @@ class Summarising:
                 "allow no more."
             )
         encode = token_vectors(self._generations.active())
-        checking = Checking(passages, encode)
+        checking = NoteChecker(passages, encode)
         spending = Spending(self._settings, model, gathered)
         with timer.measure("notes"):
             notes = yield from self._noted(query.text, passages, capacity, checking, spending, gathered)
@@ -123,7 +116,7 @@ class Summarising:
     def _limits(self, request: str) -> tuple[int, int]:
         """Tokens of passages that a call can take, and calls that there are for reading."""
         settings = self._settings
-        capacity = room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
+        capacity = summary_room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
         if fan(capacity) < 2:
             raise CallLimit(
@@ -156,7 +149,7 @@ class Summarising:
             found = library.visible_chunks([ids[place] for place in places if place < len(ids)])
             rows += [found[one] for one in ids if one in found]
         passages = [passage_of(rank, row, {}) for rank, row in enumerate(rows, 1)]
-        while (parts := len(packed([cost(one) for one in passages], capacity))) > calls:
+        while (parts := len(packed([prompt_tokens(one) for one in passages], capacity))) > calls:
             [fewer] = spread([len(passages)], len(passages) * calls // parts - 1)
             passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
         return passages, sum(counts)
@@ -166,13 +159,13 @@ class Summarising:
         request: str,
         passages: Sequence[Passage],
         capacity: int,
-        checking: Checking,
+        checking: NoteChecker,
         spending: Spending,
         gathered: Gathered,
     ) -> Generator[AskEvent, None, list[str]]:
         """What each part says, checked (map)."""
         notes = []
-        parts = packed([cost(one) for one in passages], capacity)
+        parts = packed([prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
             read = passages[part.start : part.stop]
             what = f"part {number} of {len(parts)}, {place_of(read)}"
@@ -185,7 +178,7 @@ class Summarising:
         return notes
 
     def _condensed(
-        self, request: str, notes: list[str], capacity: int, checking: Checking, spending: Spending
+        self, request: str, notes: list[str], capacity: int, checking: NoteChecker, spending: Spending
     ) -> Generator[AskEvent, None, list[str]]:
         """Notes of so few parts that they fit into one prompt."""
         most, level = fan(capacity), 1

@@ -16,12 +16,12 @@ from rag_core.llm.context_budget import Fitted, fit
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import Explainer
 from rag_core.llm.pricing import usage_of
-from rag_core.llm.prompts import NO_ANSWER, build_messages
+from rag_core.llm.prompts import build_messages
 from rag_core.llm.reasoning import behind_thinking, without_thinking
 from rag_core.llm.request import Report, RequestError
 from rag_core.settings import Settings
 from rag_core.text.injection import reads_like_instructions
-from rag_core.types import Check, Message, Passage, Usage
+from rag_core.types import REFUSAL, Check, Message, Passage, Usage
 
 T = TypeVar("T")
 # Seconds before the second try; they double with each try.
@@ -34,7 +34,7 @@ class Generator(Protocol):
 
     ``name`` is ``openai:MODEL`` or the like. ``generate`` yields the text in non-empty pieces and
     raises a `GeneratorError`; closing the iterator ends the work at the endpoint. Without passages
-    the whole answer is `rag_core.llm.prompts.NO_ANSWER`.
+    the whole answer is `rag_core.types.REFUSAL`.
     """
 
     @property
@@ -182,7 +182,7 @@ class OpenAIGenerator:
         settings = self._settings
         if not passages:
             # A model without passages would only answer from what it was trained on.
-            yield NO_ANSWER
+            yield REFUSAL
             return
         room = {
             "context_tokens": settings.openai_context_tokens,

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rag_core.llm.prompts import is_refusal
 from rag_core.text.annotated import Reading
 from rag_core.text.languages import INTERJECTION, differ
 from rag_core.text.numbers import table_scales
@@ -24,7 +23,7 @@ from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Pas
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.claims import Claim, claims, normalised, unlisted
 from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
-from rag_core.verification.refusals import begins_open, leaves_open
+from rag_core.verification.refusals import begins_open, is_refusal, leaves_open
 from rag_core.verification.verifier import Verified
 
 NO_WORDS = "The model's answer has no words."

@@ -22,10 +22,9 @@ from rag_core.errors import (
 )
 from rag_core.llm.endpoint_errors import Explainer
 from rag_core.llm.generator import Generator, OpenAIGenerator
-from rag_core.llm.prompts import NO_ANSWER
 from rag_core.llm.reasoning import behind_thinking, without_thinking
 from rag_core.settings import Settings
-from rag_core.types import Message, Passage, Usage
+from rag_core.types import REFUSAL, Message, Passage, Usage
 from tests.contract.servers import (
     MODEL_FILE,
     Exchange,
@@ -152,7 +151,7 @@ class TestEveryGenerator:
         generator.generate(QUESTION, [passage()]).close()
 
     def test_without_passages_it_refuses(self, generator: Generator) -> None:
-        assert "".join(generator.generate(QUESTION, [])) == NO_ANSWER
+        assert "".join(generator.generate(QUESTION, [])) == REFUSAL
 
     def test_takes_history(self, generator: Generator, now: object) -> None:
         history = [
