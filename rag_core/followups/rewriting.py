@@ -130,7 +130,7 @@ def _joined(question: str, found: Sequence[Phrase]) -> list[Phrase]:
     """Names joined by "and", as one phrase."""
     for one, other in pairwise(found):
         if question[one.end : other.start].strip() == "and":
-            return [Phrase(question[one.start : other.end], one.start, other.end, named=True)]
+            return [Phrase(question[one.start : other.end], one.start, other.end)]
     return []
 
 
