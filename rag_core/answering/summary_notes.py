@@ -11,7 +11,7 @@ from rag_core.llm.prompts import MOST_NOTES
 from rag_core.types import Passage
 from rag_core.types.answers import MARKER
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.claims import normalised
+from rag_core.verification.citation_markers import normalised
 from rag_core.verification.refusals import is_refusal
 from rag_core.verification.verifier import Verified, verify
 

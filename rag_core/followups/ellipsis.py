@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import AUXILIARIES, DETERMINERS, PREPOSITIONS, WH, Token, tokens
 from rag_core.text.noun_phrases import Phrase, names
-from rag_core.text.numbers import MONTHS
 
 _NUMBER = re.compile(r"\b\d[\d,.]*\b")
 _MONTH = "|".join(MONTHS)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.gate.yes_no_questions import is_polar
-from rag_core.text.annotated import Reading, opposites, own_negations, source_negations
+from rag_core.text.annotated import Reading
+from rag_core.text.contradictions import opposites, own_negations, source_negations
+from rag_core.text.dates import MONTHS
 from rag_core.text.names import (
     FEWEST_LETTERS,
     LEAST_NAME,
@@ -18,7 +20,6 @@ from rag_core.text.names import (
     stands,
     subjects,
 )
-from rag_core.text.numbers import MONTHS
 from rag_core.text.words import Word
 
 _FIGURES = re.compile(r"\d{2,}")
