@@ -26,7 +26,7 @@ from rapidfuzz import fuzz
 
 from benchmarks.statements import BREAKS, from_question, sentences, true_statements
 from rag_core.parsing import Extractor
-from rag_core.text.words import squeezed
+from rag_core.text.normalize import squeezed
 from rag_core.types import Page, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.verifier import verify

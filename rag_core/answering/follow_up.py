@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import follow_ups
-from rag_core.errors import RagError
-from rag_core.llm.rewriter import Rewriter, Rewriting
+from rag_core.errors import GeneratorError, RagError
+from rag_core.followups.anaphora import find_reference, is_anchored
+from rag_core.followups.rewriting import rewrite, turns_of
+from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import Generators
-from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage
+from rag_core.text.noun_phrases import content
+from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 LABEL = "Reading the conversation"
@@ -91,3 +95,47 @@ def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: fl
         notices=(*rewriting.notices, *answer.notices),
         usage=rewriting.usage + answer.usage,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What to search for in place of a question; ``text`` is empty if the question can be searched for as it is."""
+
+    text: str = ""
+    notices: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class Rewriter:
+    """Completes follow-ups from the conversation: with the language model if one is set, otherwise by rules.
+
+    Parameters
+    ----------
+    generator : OpenAIGenerator or None
+        Rewrites questions that refer to earlier turns, and those that may because they contain no name.
+    """
+
+    def __init__(self, generator: OpenAIGenerator | None) -> None:
+        self._generator = generator
+
+    def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
+        """Return what to search for; if the endpoint fails, the rules are used and a notice says so."""
+        turns = turns_of(history)
+        leans = find_reference(question) is not None
+        if not turns or not (leans or (self._generator and content(question) and not is_anchored(question))):
+            return Rewriting()
+        notices: tuple[str, ...] = ()
+        usage = Usage()
+        if self._generator is not None:
+            conversation = format_conversation(history)
+            try:
+                reply = self._generator.complete(build_rewrite_messages(question, conversation))
+            except GeneratorError as error:
+                notices = (f"{error} The question was completed by rules instead.",) if leans else ()
+            else:
+                usage = reply.usage
+                if written := parse_rewritten_question(reply.text, question, conversation):
+                    return Rewriting("" if written == question else written, usage=usage)
+                notices = ("The model did not rewrite the question; it was completed by rules instead.",)
+        completed = rewrite(question, turns)
+        return Rewriting("" if completed == question else completed, notices if leans else (), usage)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rag_core.answering.search import Searcher
+from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.noun_phrases import Phrase, content, names
-from rag_core.text.numbers import MONTHS
 from rag_core.types import Answer, AnswerState, Passage, Scope
 from rag_core.types.retrieval import Timer
 

@@ -1,4 +1,8 @@
-"""A summary over whole documents: read in parts, noted, checked, written up."""
+"""Summarize whole documents: read them in parts, note statements, check them, write them up.
+
+The parts are read one by one (map), each note is compared with the passages it cites, and only supported notes
+are written up (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,13 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import model_for
+from rag_core.answering.summary_notes import NoteChecker, place_of, renumber_answer, renumbered
 from rag_core.answering.trace import AnswerTrace, encode_text
 from rag_core.errors import CallLimit, GeneratorError
+from rag_core.llm.context_budget import condensing, fan, packed, prompt_tokens, spread, summary_room
 from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.prompts import map_messages, reduce_messages
 from rag_core.llm.reasoning import thought_taken_back
-from rag_core.llm.summary import (
-    Checking,
-    condensing,
-    cost,
-    fan,
-    map_messages,
-    packed,
-    place_of,
-    reduce_messages,
-    renumber_answer,
-    renumbered,
-    room,
-    spread,
-)
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.language_models import Generators
@@ -102,7 +95,7 @@ class Summarizer:
                 "allow no more."
             )
         encode = encode_text(self._generations.active().embedder)
-        checking = Checking(passages, encode)
+        checking = NoteChecker(passages, encode)
         budget = CallBudget(self._settings, model, trace)
         with trace.timer.measure("notes"):
             notes = yield from self._noted(query.text, passages, capacity, checking, budget, trace)
@@ -120,7 +113,7 @@ class Summarizer:
     def _limits(self, request: str) -> tuple[int, int]:
         """Tokens of passages that a call can take, and calls that there are for reading."""
         settings = self._settings
-        capacity = room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
+        capacity = summary_room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
         if fan(capacity) < 2:
             raise CallLimit(
@@ -153,7 +146,7 @@ class Summarizer:
             found = library.visible_chunks([ids[place] for place in places if place < len(ids)])
             rows += [found[one] for one in ids if one in found]
         passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
-        while (parts := len(packed([cost(one) for one in passages], capacity))) > calls:
+        while (parts := len(packed([prompt_tokens(one) for one in passages], capacity))) > calls:
             [fewer] = spread([len(passages)], len(passages) * calls // parts - 1)
             passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
         return passages, sum(counts)
@@ -163,13 +156,13 @@ class Summarizer:
         request: str,
         passages: Sequence[Passage],
         capacity: int,
-        checking: Checking,
+        checking: NoteChecker,
         budget: CallBudget,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, list[str]]:
         """What each part says, checked (map)."""
         notes = []
-        parts = packed([cost(one) for one in passages], capacity)
+        parts = packed([prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
             read = passages[part.start : part.stop]
             what = f"part {number} of {len(parts)}, {place_of(read)}"
@@ -182,7 +175,7 @@ class Summarizer:
         return notes
 
     def _condensed(
-        self, request: str, notes: list[str], capacity: int, checking: Checking, budget: CallBudget
+        self, request: str, notes: list[str], capacity: int, checking: NoteChecker, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
         """Notes of so few parts that they fit into one prompt."""
         most, level = fan(capacity), 1

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import AUXILIARIES, DETERMINERS, PREPOSITIONS, WH, Token, tokens
 from rag_core.text.noun_phrases import Phrase, names
-from rag_core.text.numbers import MONTHS
 
 _NUMBER = re.compile(r"\b\d[\d,.]*\b")
 _MONTH = "|".join(MONTHS)
@@ -112,7 +112,7 @@ def _owner(text: str, start: int, end: int, found: Sequence[Phrase]) -> Phrase |
         spans = [(one.start, genitive.start()) for one in found if one.start < genitive.start() <= one.end]
     else:
         spans = []
-    return Phrase(text[spans[0][0] : spans[0][1]], *spans[0], named=True) if spans else None
+    return Phrase(text[spans[0][0] : spans[0][1]], *spans[0]) if spans else None
 
 
 def _says_more(
@@ -167,7 +167,7 @@ def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
     titled = re.match(r"\s+[A-Z]", earlier[held[0].end :])
     if titled or (first in PREPOSITIONS and not any(one.word in PREPOSITIONS for one in opener)):
         return ""
-    role = Phrase(fragment[start:end], start, end, named=True).core
+    role = Phrase(fragment[start:end], start, end).core
     if not determined and not _GENITIVE.search(earlier[: held[0].start]):
         role = f"the {role}"
     return earlier[: held[0].start] + role + earlier[held[0].end :]
@@ -211,7 +211,7 @@ def _officers_whole(earlier: str, held: Sequence[Officer]) -> list[Phrase]:
             article = re.search(r"\bthe\s+$", earlier[: one.start], re.IGNORECASE)
             start = min(article.start() if article else one.start, one.owner.start)
             end = max(one.end, one.owner.end)
-            found.append(Phrase(earlier[start:end], start, end, named=True))
+            found.append(Phrase(earlier[start:end], start, end))
     return found
 
 

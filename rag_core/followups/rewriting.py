@@ -17,7 +17,6 @@ from itertools import pairwise
 
 from rag_core.followups.anaphora import Kind, Reference, find_reference
 from rag_core.followups.ellipsis import exchanged
-from rag_core.followups.enumeration import listed
 from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
 from rag_core.text.noun_phrases import Phrase, content, names, noun_phrases, phrases
 from rag_core.types import Message
@@ -30,6 +29,11 @@ _PLACE_BEFORE = re.compile(r"\b(?:in|at|from|to|near|of|on|for)\s+(?:the\s+)?$",
 _ADJUNCT = re.compile(r"^(when|where|why|how)\s+(?=\w)", re.IGNORECASE)
 _NAMES_A_PERSON = re.compile(r"^(?:by |for |to |with )?(?:who|whom|whose)\b|\b(?:which|what) person\b", re.IGNORECASE)
 _ASKS_FOR_A_THING = re.compile(r"^(?:(?:in|on|at|by|for|to) )?(?:which|what)\b", re.IGNORECASE)
+
+_LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$", re.MULTILINE)
+_SERIES = re.compile(r"\s*,\s*(?:and|or)\s+|\s*,\s*|\s+(?:and|or)\s+")
+_POSITIONS = {"first": 0, "former": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1, "latter": -1}
+MOST_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ def _joined(question: str, found: Sequence[Phrase]) -> list[Phrase]:
     """Names joined by "and", as one phrase."""
     for one, other in pairwise(found):
         if question[one.end : other.start].strip() == "and":
-            return [Phrase(question[one.start : other.end], one.start, other.end, named=True)]
+            return [Phrase(question[one.start : other.end], one.start, other.end)]
     return []
 
 
@@ -181,3 +185,38 @@ def _in_place_of_its_like(fragment: str, earlier: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def listed(question: str, answer: str, ordinal: str) -> str:
+    """The thing that an ordinal picks out of what was listed; empty when nothing was.
+
+    A list of lines in the answer comes first, then names in a row ("Ada, Ben and Cy") in the
+    question, then such names in the answer.
+    """
+    position = _POSITIONS.get(ordinal)
+    if position is None:
+        return ""
+    for found in ([_item_name(item) for item in _LIST_ITEM.findall(answer)], _series(question), _series(answer)):
+        if len(found) >= 2 and -len(found) <= position < len(found):
+            return found[position]
+    return ""
+
+
+def _item_name(item: str) -> str:
+    """A list item's own name: its words up to a colon, a dash or the sentence's end."""
+    head = re.split(r"\s[–—-]\s|[:;.](?:\s|$)", item.replace("*", ""))[0]
+    return " ".join(head.split()[:MOST_WORDS])
+
+
+def _series(text: str) -> list[str]:
+    """The first row of at least two names with nothing but commas, "and" or "or" between them."""
+    row: list[str] = []
+    end = 0
+    for one in names(text):
+        if row and not _SERIES.fullmatch(text[end : one.start]):
+            if len(row) >= 2:
+                return row
+            row = []
+        row.append(one.text)
+        end = one.end
+    return row if len(row) >= 2 else []

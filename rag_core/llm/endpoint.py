@@ -11,11 +11,20 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorError
-from rag_core.llm.addresses import DEFAULT_BASE_URL, host_of, is_loopback
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, Explainer, is_passing
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.openai_apis import api_of
-from rag_core.llm.request import STATUS_OF, Report, RequestError, pause_asked, said_by, without_refused
+from rag_core.llm.request import (
+    DEFAULT_BASE_URL,
+    STATUS_OF,
+    Report,
+    RequestError,
+    host_of,
+    is_loopback,
+    pause_asked,
+    said_by,
+    without_refused,
+)
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from rag_core.errors import (
     GeneratorTimeout,
     GeneratorUnavailable,
 )
-from rag_core.llm.addresses import DEFAULT_BASE_URL, shown_url
 from rag_core.llm.openai_apis import api_of
+from rag_core.llm.request import DEFAULT_BASE_URL, shown_url
 from rag_core.settings import Settings
 
 # Seconds to wait for a connection to the endpoint.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Generator as PyGenerator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from rag_core.errors import SettingsError
 from rag_core.llm.connection_test import probe
@@ -16,33 +15,17 @@ from rag_core.llm.context_budget import Fitted, fit
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.endpoint_errors import Explainer
 from rag_core.llm.pricing import usage_of
-from rag_core.llm.prompts import NO_ANSWER, build_messages
+from rag_core.llm.prompts import build_messages
 from rag_core.llm.reasoning import behind_thinking, without_thinking
 from rag_core.llm.request import Report, RequestError
 from rag_core.settings import Settings
 from rag_core.text.injection import reads_like_instructions
-from rag_core.types import Check, Message, Passage, Usage
+from rag_core.types import REFUSAL, Check, Message, Passage, Usage
 
 T = TypeVar("T")
 # Seconds before the second try; they double with each try.
 BACKOFF_S = 0.5
-_Pieces = PyGenerator[str, None, None]
-
-
-class Generator(Protocol):
-    """Writes an answer from passages.
-
-    ``name`` is ``openai:MODEL`` or the like. ``generate`` yields the text in non-empty pieces and
-    raises a `GeneratorError`; closing the iterator ends the work at the endpoint. Without passages
-    the whole answer is `rag_core.llm.prompts.NO_ANSWER`.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    def generate(
-        self, question: str, passages: Sequence[Passage], history: Sequence[Message] = ()
-    ) -> Iterator[str]: ...
+_Pieces = Generator[str, None, None]
 
 
 class Generation(Iterator[str]):
@@ -53,15 +36,12 @@ class Generation(Iterator[str]):
     notices : tuple[str, ...]
         Plain sentences, complete once the iterator is exhausted: passages that did not fit, an
         answer that reached its length limit.
-    truncated : bool
-        Whether the answer ended at the length limit.
     usage : Usage
         What it took, also where it failed or was closed half-way.
     """
 
     def __init__(self, pieces: Callable[[Generation], _Pieces]) -> None:
         self.notices: tuple[str, ...] = ()
-        self.truncated = False
         self.usage = Usage()
         self._pieces = pieces(self)
 
@@ -182,7 +162,7 @@ class OpenAIGenerator:
         settings = self._settings
         if not passages:
             # A model without passages would only answer from what it was trained on.
-            yield NO_ANSWER
+            yield REFUSAL
             return
         room = {
             "context_tokens": settings.openai_context_tokens,
@@ -234,7 +214,6 @@ class OpenAIGenerator:
         if not started:
             raise self._explain.all_thought() if report.finish == "length" else self._explain.empty("it has no text")
         if report.finish == "length":
-            outcome.truncated = True
             outcome.notices += (
                 f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
                 "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",

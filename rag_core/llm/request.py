@@ -1,18 +1,21 @@
-"""What a request to an endpoint brings, and what its refusal means for the next try.
+"""A request to an endpoint: its address, its report, and what an error means for the next try.
 
-Free of any client library: its errors are looked at by the names of their attributes.
+The module imports no client library; errors are read by the names of their attributes.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from rag_core.errors import GeneratorError
 
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
 # Codes of errors that come as events, and the HTTP status that says the same.
 STATUS_OF = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
 # How a refusal that names an option in words alone says that it is not known, and not just too large.
@@ -95,3 +98,31 @@ def without_refused(options: dict[str, Any], error: Any) -> dict[str, Any] | Non
     if refused == "max_tokens":
         simpler["max_completion_tokens"] = options["max_tokens"]
     return simpler
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without user name, password, query and fragment, which may be secrets."""
+    try:
+        parts = urlsplit(url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    except ValueError:
+        return "(not a URL)"
+
+
+def host_of(url: str) -> str:
+    """Return the host of an HTTP URL; empty if it is none."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and url.isprintable() and parts.port != 0
+        (parts.hostname or "").encode("idna")
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if usable else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

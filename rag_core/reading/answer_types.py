@@ -13,6 +13,7 @@ from enum import Enum
 from functools import lru_cache
 
 from rag_core.reading.clauses import items
+from rag_core.text.dates import find_quarters, is_year
 from rag_core.text.grammar import AUXILIARIES, WH, tokens
 from rag_core.text.numbers import Number, numbers
 from rag_core.text.words import stem
@@ -70,8 +71,6 @@ _ASKED: Mapping[Kind, str] = {
     ),
 }
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
-_QUARTERS = ("first", "second", "third", "fourth")
-_QUARTER = re.compile(rf"\bQ([1-4])\b|\b({'|'.join(_QUARTERS)}) quarter\b", re.IGNORECASE)
 _DAY_TO_MONTH, _MONTH_TO_DAY = re.compile(r"(?:st|nd|rd|th)?\s+(?:of\s+)?"), re.compile(r"\.?\s+")
 _CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
@@ -225,8 +224,7 @@ def periods(text: str) -> set[str]:
     >>> sorted(periods("Sales in the first quarter of 2023, and in Q2"))
     ['2023', 'q1', 'q2']
     """
-    quarters = (f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text))
-    return {*quarters, *(number.text for number in _numbers(text) if _is_year(number))}
+    return find_quarters(text) | {number.text for number in _numbers(text) if _is_year(number)}
 
 
 def dated(number: Number, text: str) -> bool:
@@ -237,7 +235,7 @@ def dated(number: Number, text: str) -> bool:
 def _is_year(number: Number) -> bool:
     # Four digits without a thousands separator, a scale or a currency.
     plain = number.bare and not number.currency and not number.kind
-    return plain and bool(re.fullmatch(r"1\d{3}|20\d\d", number.text))
+    return plain and is_year(number.text)
 
 
 def _is_day(number: Number, text: str) -> bool:

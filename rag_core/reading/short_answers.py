@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, dated, expected, unasked
 from rag_core.text.annotated import Reading
+from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
-from rag_core.text.numbers import MONTHS
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.verbs import base, lacks
-from rag_core.text.words import FUNCTION_WORDS
+from rag_core.text.words import FUNCTION_WORDS, base, lacks
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"

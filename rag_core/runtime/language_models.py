@@ -7,8 +7,8 @@ import threading
 from functools import partial
 
 from rag_core.errors import StoreError
-from rag_core.llm.addresses import DEFAULT_BASE_URL, shown_url
 from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.request import DEFAULT_BASE_URL, shown_url
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Usage

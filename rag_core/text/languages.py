@@ -137,14 +137,6 @@ _OPPOSITES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("sempre", "mai"),
     ),
 }  # fmt: skip
-_MONTHS = (
-    "januar jänner janvier enero gennaio", "februar février febrero febbraio", "märz mars marzo", "avril abril aprile",
-    "mai mayo maggio", "juni juin junio giugno", "juli juillet julio luglio", "août agosto",
-    "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
-    "novembre noviembre", "dezember décembre diciembre dicembre",
-)  # fmt: skip
-# The number of each month by its name in small letters, as it is written.
-MONTHS: Mapping[str, int] = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
 # "l'Union", "n'exporte", "dell'anno": what stands before the apostrophe is a word of its own.
 _ELISIONS: Mapping[str, re.Pattern[str]] = {
     "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)", re.IGNORECASE),

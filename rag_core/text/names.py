@@ -9,8 +9,8 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from rag_core.text.annotated import Reading
+from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import plain
-from rag_core.text.numbers import MONTHS
 from rag_core.text.words import FUNCTION_WORDS, Word, stem
 
 # Names are mistyped in questions, and formed otherwise: Celeron for Céloron, Britain for British.

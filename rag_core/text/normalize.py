@@ -14,6 +14,9 @@ PLAIN_MARKS |= dict.fromkeys(map(ord, RAISED_FIGURES), "")
 _MARK = re.compile(f"[{''.join(map(chr, PLAIN_MARKS))}]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
+# How a model sets words off in Markdown; quoted text is shown without.
+_EMPHASIS = "*`"
+
 
 def plain(text: str) -> str:
     """A text in lower case, without accents and raised figures, with plain quotation marks and hyphens.
@@ -32,3 +35,25 @@ def plain(text: str) -> str:
 
 def _uncombined(found: re.Match[str]) -> str:
     return "".join(char for char in found[0] if not unicodedata.combining(char))
+
+
+def squeezed(text: str) -> tuple[str, list[int]]:
+    """A text made comparable character by character, with each character's offset in the original.
+
+    White space is folded into single blanks, invisible characters and Markdown's emphasis go,
+    quotation marks, dashes and ligatures become their plain forms; letter case stays.
+    """
+    made: list[str] = []
+    offsets: list[int] = []
+    for offset, char in enumerate(text):
+        if char.isspace():
+            if made and made[-1] != " ":
+                made.append(" ")
+                offsets.append(offset)
+            continue
+        if char in _EMPHASIS or unicodedata.category(char) == "Cf":
+            continue
+        for simple in unicodedata.normalize("NFKC", char.translate(PLAIN_MARKS)):
+            made.append(simple)
+            offsets.append(offset)
+    return "".join(made), offsets

@@ -17,15 +17,11 @@ _ORDERS = frozenset("name list give tell show explain describe compare find defi
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name or noun phrase, ``text[start:end]``, with its article where it has one.
-
-    ``named`` is true for a name, false for a noun phrase known by its article.
-    """
+    """A name or noun phrase, ``text[start:end]``, with its article where it has one."""
 
     text: str
     start: int
     end: int
-    named: bool
 
     @property
     def definite(self) -> bool:
@@ -73,7 +69,7 @@ def noun_phrases(question: str) -> list[Phrase]:
         run = _without_verb(run, opener)
         if run:
             start, end = token.start, run[-1].stem_end
-            found.append(Phrase(question[start:end], start, end, named=False))
+            found.append(Phrase(question[start:end], start, end))
     return found
 
 
@@ -138,7 +134,7 @@ def _with_article(text: str, start: int, end: int) -> Phrase:
     before = re.search(r"\b(the)\s+$", text[:start], re.IGNORECASE)
     first = before.start(1) if before else start
     article = text[first:start].lower()
-    return Phrase(article + text[start:end], first, end, named=True)
+    return Phrase(article + text[start:end], first, end)
 
 
 def _run(question: str, words: Sequence[Token], taken: Sequence[Phrase]) -> list[Token]:

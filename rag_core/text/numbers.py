@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.text.languages import MONTHS as FOREIGN_MONTHS
+from rag_core.text.dates import FOREIGN_MONTHS, MONTHS
 from rag_core.text.normalize import RAISED_FIGURES, plain
 
 SCALES = {
@@ -23,7 +23,6 @@ CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
     "eur": "euro", "euros": "euro", "euro": "euro", "£": "pound", "gbp": "pound", "¥": "yen", "yen": "yen",
 }  # fmt: skip
-MONTHS = "january february march april may june july august september october november december".split()
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen".split()

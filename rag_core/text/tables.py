@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rag_core.text.numbers import CURRENCIES, MONTHS, SCALE_WORDS, SCALES, Number, numbers
+from rag_core.text.dates import MONTHS
+from rag_core.text.numbers import CURRENCIES, SCALE_WORDS, SCALES, Number, numbers
 from rag_core.text.words import words
 
 _NUMBER = re.compile(r"\d[\d.,]*")

@@ -1,19 +1,17 @@
-"""Words of a text, and which of them say the same: what statements are compared with sources by."""
+"""Words of a text, and which of them are forms of one word or say the same."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_core.text.normalize import PLAIN_MARKS, plain
+from rag_core.text.normalize import plain
 
 # Chinese, Japanese and Korean are written without blanks: there each character counts as a word.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)
-# How a model sets words off in Markdown; quoted text is shown without.
-_EMPHASIS = "*`"
 
 FUNCTION_WORDS = frozenset(
     "a about above across after again against all along also although am among an and another any are as at be "
@@ -42,6 +40,20 @@ STOP_WORDS = frozenset(
     those through to too under until up us very was we were what when where which while who whom whose why will
     with would you your yours s t d ll m re ve
     """.split()
+)
+
+# The forms of irregular verbs, and verbs that say the same of a time.
+_FORMS = (
+    "bear bore born borne, become became, begin began begun start commence, bind bound, break broke broken, "
+    "bring brought, build built, burn burnt, buy bought, catch caught, choose chose chosen, come came, deal dealt, "
+    "die died dead death, draw drew drawn, drive drove driven, eat ate eaten, end finish expire, fall fell fallen, "
+    "feed fed, fight fought, find found, fly flew flown, get got gotten, give gave given, go went gone, "
+    "grow grew grown, hide hid hidden, hold held, keep kept, know knew known, lay laid, lead led, leave left, "
+    "lend lent, lose lost, make made, meet met, pay paid, rise rose risen, run ran, say said, see saw seen, "
+    "sell sold, send sent, shoot shot, show shown, sing sang sung, sink sank sunk, sleep slept, "
+    "speak spoke spoken, spend spent, stand stood, steal stole stolen, strike struck, swim swam swum, "
+    "take took taken, teach taught, tell told, think thought, throw threw thrown, understand understood, "
+    "use used using, wear wore worn, win won, write wrote written"
 )
 
 
@@ -89,23 +101,18 @@ def stem(folded: str) -> str:
     return folded
 
 
-def squeezed(text: str) -> tuple[str, list[int]]:
-    """A text made comparable character by character, with each character's offset in the original.
+_BASES = {stem(form): group.split()[0] for group in _FORMS.split(", ") for form in group.split()}
 
-    White space is folded into single blanks, invisible characters and Markdown's emphasis go,
-    quotation marks, dashes and ligatures become their plain forms; letter case stays.
+
+def base(word: str) -> str:
+    """What all forms of a word in lower case have in common.
+
+    >>> base("left") == base("leaving"), base("began") == base("starts"), base("open") == base("operated")
+    (True, True, False)
     """
-    made: list[str] = []
-    offsets: list[int] = []
-    for offset, char in enumerate(text):
-        if char.isspace():
-            if made and made[-1] != " ":
-                made.append(" ")
-                offsets.append(offset)
-            continue
-        if char in _EMPHASIS or unicodedata.category(char) == "Cf":
-            continue
-        for simple in unicodedata.normalize("NFKC", char.translate(PLAIN_MARKS)):
-            made.append(simple)
-            offsets.append(offset)
-    return "".join(made), offsets
+    return _BASES.get(stem(word), stem(word))
+
+
+def lacks(text: Iterable[str], words: Iterable[str]) -> bool:
+    """Whether a text, given by its words in lower case, has any of some words in no form."""
+    return not {base(word) for word in words} <= {base(word) for word in text}

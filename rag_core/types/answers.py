@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,8 +12,16 @@ from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
 from rag_core.types.usage import Usage
 
 REFUSAL = "I don't know: the documents don't say."
+# A citation marker with its number, and what else models write in its place.
+MARKER = re.compile(r"\[(\d+)\]")
+_MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 # What the check of a statement shows beside it; empty where it shows nothing.
 Mark = Literal["", "contradicted", "not_found"]
+
+
+def strip_markers(text: str) -> str:
+    """Return a text without its citation markers and the blanks before them."""
+    return _MARKER_WITH_BLANKS.sub("", text)
 
 
 class AnswerState(str, Enum):

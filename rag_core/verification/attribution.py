@@ -11,20 +11,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
-import numpy as np
-
-from rag_core.llm.prompts import is_refusal
 from rag_core.text.annotated import Reading
 from rag_core.text.languages import INTERJECTION, differ
-from rag_core.text.numbers import table_scales
-from rag_core.text.sentences import sentence_spans
-from rag_core.types import PAGE_BREAK, Citation, FloatArray, IntArray, Mark, Passage, Statement
+from rag_core.types import Citation, Mark, Passage, Statement
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.claims import Claim, claims, normalised, unlisted
+from rag_core.verification.citation_markers import normalised, unlisted
+from rag_core.verification.claims import Claim, claims
 from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
-from rag_core.verification.refusals import begins_open, leaves_open
+from rag_core.verification.refusals import begins_open, is_refusal, leaves_open
+from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
 from rag_core.verification.verifier import Verified
 
 NO_WORDS = "The model's answer has no words."
@@ -37,17 +33,6 @@ LEAST_NAMED_SUPPORT = 0.3
 NAMED_MARGIN = 0.1
 # Below this share, a claim without a value or name of the passages has nothing to do with them.
 UNRELATED = 0.15
-# A number or name identifies the fact; other words only describe its kind.
-_NUMBER_WEIGHT = 2.0
-_NAME_WEIGHT = 1.5
-# A number that stands elsewhere in the passage, such as the year above a table.
-_NEARBY_NUMBER = 0.5
-# A word of the document's name or heading, which the sentence need not repeat.
-_TITLE_WORD = 0.7
-# Cosine of two token vectors below which the words have nothing in common.
-_UNRELATED_COSINE = 0.35
-# How much the question counts beside the claim: it decides between sentences that contain the same short answer.
-_QUESTION_SHARE = 0.2
 # "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
@@ -55,63 +40,11 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 
 @dataclass(frozen=True)
-class _Text:
-    """A text with its token vectors, shape (n, dimension), and their character spans, shape (n, 2)."""
-
-    reading: Reading
-    tokens: FloatArray
-    spans: IntArray
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence or table row of a passage, as offsets into the passage's text."""
-
-    source: _Source
-    start: int
-    end: int
-    reading: Reading
-    tokens: FloatArray
-    question_support: float = 0.0
-
-
-class _Source:
-    """A passage, split into sentences and compared with the question once for all claims."""
-
-    def __init__(self, passage: Passage, question: _Text, encode: TextEncoder) -> None:
-        self.passage = passage
-        # A citation has one page, so only the text on the passage's first page can be quoted.
-        self.text = passage.first_page_text
-        self.title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
-        self.reading = Reading(passage.text.replace(PAGE_BREAK, " "))
-        self.scales = table_scales(f"{self.title.text}\n{passage.text}")
-        tokens, spans = encode(self.text)
-        self.sentences = []
-        for start, end in sentence_spans(self.text):
-            inside = (spans[:, 0] < end) & (spans[:, 1] > start)
-            sentence = _Sentence(self, start, end, Reading(self.text[start:end]), tokens[inside])
-            self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
-
-    def context(self, sentence: _Sentence) -> Reading:
-        """What says whom a sentence is about: the title and the sentence before it."""
-        before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
-        return Reading("\n".join([self.title.text, *before]))
-
-
-class _Scored(NamedTuple):
-    """A sentence, how well it supports a claim, and how well with the question beside the claim."""
-
-    sentence: _Sentence
-    support: float
-    with_question: float
-
-
-@dataclass(frozen=True)
 class _Attribution:
     """A claim with the sentences that support it, best first; none where no sentence supports it."""
 
     claim: Claim
-    sentences: tuple[_Sentence, ...] = ()
+    sentences: tuple[SourceSentence, ...] = ()
     mark: Mark = ""
     source_value: str = ""
     compared_rank: int = 0
@@ -159,7 +92,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `references.normalised` reads.
+        As generated, with markers in any form that `citation_markers.normalised` reads.
     question : str
     passages : sequence of Passage
         Those that the text was generated from; a marker is a passage's rank.
@@ -176,8 +109,8 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     ranks = sorted(passage.rank for passage in passages)
     text = unlisted(normalised(text, ranks), {passage.document for passage in passages})
     text = _LEADING_MARKERS.sub(_with_markers_behind, text)
-    asked = _encoded(question, encode)
-    sources = [_Source(passage, asked, encode) for passage in passages]
+    asked = encode_text(question, encode)
+    sources = [SplitPassage(passage, asked, encode) for passage in passages]
     foreign = differ(text, "\n".join(passage.text for passage in passages))
     found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
     return replace(_with_markers(text, found), unchecked=foreign)
@@ -208,18 +141,13 @@ def _shares_markers_of(text: str, all_claims: Sequence[Claim], position: int) ->
     return None if "\n\n" in text[all_claims[position].end : all_claims[marked].start] else marked
 
 
-def _encoded(text: str, encode: TextEncoder) -> _Text:
-    tokens, spans = encode(text)
-    return _Text(Reading(text), tokens, spans)
-
-
 def _attribute(
-    text: str, claim: Claim, asked: _Text, sources: Sequence[_Source], encode: TextEncoder, foreign: bool
+    text: str, claim: Claim, asked: EncodedText, sources: Sequence[SplitPassage], encode: TextEncoder, foreign: bool
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
-    said = _encoded(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
-    scored = [_scored(said, one, foreign) for source in sources for one in source.sentences]
+    said = encode_text(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
+    scored = [score_sentence(said, one, foreign) for source in sources for one in source.sentences]
     if not scored:
         return _Attribution(claim)
     closest = max(scored, key=lambda one: one.with_question)
@@ -252,48 +180,7 @@ def _attribute(
     return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
 
 
-def _scored(said: _Text, sentence: _Sentence, foreign: bool) -> _Scored:
-    support = _support(said, sentence, words=not foreign)
-    return _Scored(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
-
-
-def _support(said: _Text, sentence: _Sentence, *, words: bool = True) -> float:
-    """Share of a text's numbers, names and words that a sentence contains, 0..1.
-
-    Without ``words``, as for a text in another language, only numbers and names count.
-    """
-    reading, source = said.reading, sentence.source
-    total = found = 0.0
-    inside = []
-    for number in reading.numbers:
-        inside += [(number.start, number.end)]
-        total += _NUMBER_WEIGHT
-        if any(numbers_match(number, one, source.scales) for one in sentence.reading.numbers):
-            found += _NUMBER_WEIGHT
-        elif any(numbers_match(number, one, source.scales) for one in source.reading.numbers):
-            found += _NUMBER_WEIGHT * _NEARBY_NUMBER
-    names = {word.start for word in reading.names}
-    closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
-    for word in reading.content:
-        is_name = word.start in names
-        if any(start <= word.start < end for start, end in inside):
-            continue
-        if not words and (not is_name or (inside and word.stem not in sentence.reading.stems)):
-            continue
-        weight = _NAME_WEIGHT if is_name else 1.0
-        total += weight
-        if word.stem in sentence.reading.stems:
-            found += weight
-        elif word.stem in source.title.stems:
-            found += weight * _TITLE_WORD
-        elif closest is not None:
-            own = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
-            if len(own):
-                found += weight * max(0.0, (float(np.mean(own)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
-    return found / total if total else 0.0
-
-
-def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[_Source], support: float) -> bool:
+def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[SplitPassage], support: float) -> bool:
     """Whether a claim shares no value, name or meaning with the passages."""
     if support >= UNRELATED or len(said.content) < 2:
         return False
@@ -302,7 +189,7 @@ def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[_Source], sup
     )
 
 
-def _with_numbers(said: Reading, sentences: Sequence[_Sentence]) -> Iterator[_Sentence]:
+def _with_numbers(said: Reading, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
     """The sentences, each followed by one of its passage that has a number of the claim which it lacks."""
     for sentence in sentences:
         yield sentence

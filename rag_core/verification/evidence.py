@@ -11,12 +11,14 @@ from itertools import pairwise
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag_core.text.annotated import Reading, opposites, spelled_out
+from rag_core.text.annotated import Reading
+from rag_core.text.contradictions import opposites, spelled_out
 from rag_core.text.languages import language_of
+from rag_core.text.normalize import squeezed
 from rag_core.text.numbers import equal, table_scales
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import Row, rows
-from rag_core.text.words import PRONOUNS, squeezed, words
+from rag_core.text.words import PRONOUNS, words
 from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.table_claims import scales

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from rag_core.text.sentences import sentence_spans
+from rag_core.types import REFUSAL
+from rag_core.types.answers import strip_markers
 
 _SOURCES = (
     r"(?:passages?|documents?|sources?|texts?|excerpts?|context|materials?|pages?|"
@@ -46,6 +48,8 @@ _WAYS = (
 FIGURE = r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d"
 _FIGURE = re.compile(FIGURE)
 _OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
+# What models set a sentence off with.
+_EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
 
 def leaves_open(text: str) -> bool:
@@ -61,3 +65,17 @@ def begins_open(text: str) -> bool:
     """Whether an answer begins with that: what else it tells is no answer to what was asked."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
     return _OPEN.search(text, start, end) is not None
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether the text is `REFUSAL` and nothing more.
+
+    Letter case, white space, kind of apostrophe, surrounding quotes or emphasis, citation markers
+    and the final period make no difference; any further sentence does.
+    """
+    return _comparable(text) == _comparable(REFUSAL)
+
+
+def _comparable(text: str) -> str:
+    straight = strip_markers(text).translate({0x2018: "'", 0x2019: "'", 0x02BC: "'"})
+    return " ".join(straight.split()).strip(_EDGES).casefold()

@@ -13,7 +13,8 @@ from itertools import pairwise, product
 
 from rapidfuzz.distance import Indel, Opcode
 
-from rag_core.text.annotated import Reading, holds_name, spelled_out
+from rag_core.text.annotated import Reading
+from rag_core.text.contradictions import holds_name, spelled_out
 from rag_core.text.numbers import Number, equal
 from rag_core.text.tables import YEARS
 from rag_core.text.words import Word

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from rag_core.text.annotated import Reading, differences, miscounted
+from rag_core.text.annotated import Reading
 from rag_core.text.languages import INTERJECTION, language_of
 from rag_core.text.tables import Row
 from rag_core.types import REFUSAL, Citation, Passage, Statement
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.claims import Claim, claims, markers_in, normalised, unlisted, without
+from rag_core.verification.citation_markers import markers_in, normalised, unlisted, without
+from rag_core.verification.claims import Claim, claims
+from rag_core.verification.differences import differences, miscounted
 from rag_core.verification.evidence import Candidate, Source, joined
 from rag_core.verification.refusals import leaves_open
 from rag_core.verification.substitutions import replaced
@@ -66,7 +68,7 @@ def verify(text: str, passages: Sequence[Passage], vectors: TextEncoder | None =
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `references.normalised` understands.
+        As generated, with markers in any form that `citation_markers.normalised` understands.
     passages : sequence of Passage
         Those the text was generated from; a marker is a passage's rank.
     vectors : TextEncoder, optional

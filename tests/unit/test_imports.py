@@ -30,12 +30,6 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
-# Imports against the rule, by package; the set may only shrink.
-EXCEPTIONS: set[tuple[str, str]] = {
-    ("llm", "followups"),
-    ("llm", "verification"),
-    ("verification", "llm"),
-}
 # Modules that import each other.
 CIRCLE = {"rag_core.indexing.queue", "rag_core.indexing.reindexing"}
 HEAVY = {
@@ -96,12 +90,7 @@ def violations() -> dict[tuple[str, str], list[str]]:
 
 
 def test_imports_go_one_way() -> None:
-    wrong = {packages: names for packages, names in violations().items() if packages not in EXCEPTIONS}
-    assert wrong == {}
-
-
-def test_no_exception_outlives_its_reason() -> None:
-    assert violations().keys() == EXCEPTIONS
+    assert violations() == {}
 
 
 def test_no_modules_import_each_other() -> None:

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from rag_core.text.annotated import Reading, opposites
+from rag_core.text.annotated import Reading
+from rag_core.text.contradictions import opposites
 from rag_core.text.languages import INTERJECTION, OPPOSITES, differ, language_of
 from rag_core.verification.verifier import verify
 from tests.unit.answering.samples import passage

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.llm.prompts import NO_ANSWER, build_messages, in_prompt_order, is_refusal, neutralise, passage_block
+from rag_core.llm.prompts import build_messages, in_prompt_order, neutralise, passage_block
+from rag_core.types import REFUSAL
+from rag_core.verification.refusals import is_refusal
 from tests.unit.answering.samples import message, passage
 
 
@@ -127,20 +129,20 @@ def test_history_keeps_answered_turns_without_their_markers() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        NO_ANSWER,
-        f'  "{NO_ANSWER}"\n',
-        NO_ANSWER.rstrip("."),
-        NO_ANSWER.replace("'", "\u2019"),
-        f"**{NO_ANSWER}**",
-        NO_ANSWER.replace(" ", "\n"),
-        f"{NO_ANSWER} [1]",
+        REFUSAL,
+        f'  "{REFUSAL}"\n',
+        REFUSAL.rstrip("."),
+        REFUSAL.replace("'", "\u2019"),
+        f"**{REFUSAL}**",
+        REFUSAL.replace(" ", "\n"),
+        f"{REFUSAL} [1]",
     ],
 )
 def test_a_refusal_is_recognised(text: str) -> None:
     assert is_refusal(text)
 
 
-@pytest.mark.parametrize("text", ["", "I don't know.", f"{NO_ANSWER} But sales rose [1].", f"Yes. {NO_ANSWER}"])
+@pytest.mark.parametrize("text", ["", "I don't know.", f"{REFUSAL} But sales rose [1].", f"Yes. {REFUSAL}"])
 def test_anything_else_is_none(text: str) -> None:
     assert not is_refusal(text)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.llm.prompts import NO_ANSWER
+from rag_core.types import REFUSAL
 from rag_core.verification.refusals import begins_open, leaves_open
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        NO_ANSWER,
+        REFUSAL,
         "I don't know.",
         "I don’t know who founded it",
         "The documents do not say.",

@@ -8,20 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.llm.summary import (
-    MOST_NOTES,
-    Checking,
-    condensing,
-    cost,
-    fan,
-    map_messages,
-    packed,
-    place_of,
-    reduce_messages,
-    renumbered,
-    room,
-    spread,
-)
+from rag_core.answering.summary_notes import NoteChecker, place_of, renumbered
+from rag_core.llm.context_budget import condensing, fan, packed, prompt_tokens, spread, summary_room
+from rag_core.llm.prompts import MOST_NOTES, map_messages, reduce_messages
 from rag_core.types import Passage
 
 BUDGET = "The budget of the Zanzibar bridge is 42 million euros. Building ends in June of next year."
@@ -35,8 +24,8 @@ def passage(rank: int, text: str, document: str = "a.pdf", page: str = "1") -> P
 PASSAGES = [passage(1, BUDGET), passage(2, COPPER, page="4"), passage(3, "Nothing happened.", "b.pdf", "2")]
 
 
-def checking() -> Checking:
-    return Checking(PASSAGES, None)
+def checking() -> NoteChecker:
+    return NoteChecker(PASSAGES, None)
 
 
 @given(st.lists(st.integers(0, 50), max_size=8), st.integers(-2, 60))
@@ -114,11 +103,11 @@ def test_condensing_comes_down_to_one_prompt(parts: int, most: int) -> None:
 
 
 def test_prompts_stay_within_their_room() -> None:
-    capacity = room("Summarise.", 2000, 200)
+    capacity = summary_room("Summarise.", 2000, 200)
     assert 0 < capacity < 1800
     assert fan(capacity) == capacity // (400 + MOST_NOTES)
-    assert room("Summarise.", 512, 500) < 0
-    assert cost(PASSAGES[0]) > 20
+    assert summary_room("Summarise.", 512, 500) < 0
+    assert prompt_tokens(PASSAGES[0]) > 20
 
 
 def test_notes_and_passages_are_quoted() -> None:

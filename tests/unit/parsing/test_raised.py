@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_core.text.normalize import squeezed
 from rag_core.text.numbers import numbers
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import squeezed, words
+from rag_core.text.words import words
 from tests.unit.parsing.pdfs import make, raw_pdf, read
 
 

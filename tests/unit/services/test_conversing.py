@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.answering.follow_up import Rewriter
 from rag_core.engine import Engine
-from rag_core.llm.rewriter import Rewriter
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import AnswerState, Message, Stage, Usage
 from tests.contract.servers import ScriptedEndpoint, complete

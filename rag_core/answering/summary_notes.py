@@ -1,0 +1,120 @@
+"""The notes of a summary: which of them the passages support, and the numbers of the passages that they cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
+from rag_core.llm.prompts import MOST_NOTES
+from rag_core.types import Passage
+from rag_core.types.answers import MARKER
+from rag_core.types.protocols import TextEncoder
+from rag_core.verification.citation_markers import normalised
+from rag_core.verification.refusals import is_refusal
+from rag_core.verification.verifier import Verified, verify
+
+_MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
+
+
+def notes_of(verified: Verified) -> list[str]:
+    """Return the statements that their passages support, with their markers, as lines: at most `MOST_NOTES`.
+
+    A statement without markers is joined with the next, whose markers stand for both.
+    """
+    notes: list[str] = []
+    pending: list[str] = []
+    for statement in verified.statements:
+        if not statement.supported:
+            pending = []
+            continue
+        pending.append(" ".join(verified.text[statement.start : statement.end].split()))
+        if behind := _MARKERS.match(re.sub(r"^[.!?;:,]+", _blank, verified.text[statement.end :])):
+            notes.append(f"- {' '.join(pending)} {''.join(behind[1].split())}")
+            pending = []
+    kept: list[str] = []
+    for note in notes[:MOST_NOTES]:
+        if sum(count_tokens(one) for one in (*kept, note)) <= NOTE_TOKENS:
+            kept.append(note)
+    return kept
+
+
+def cited(texts: Sequence[str]) -> list[int]:
+    """Return the numbers of the markers in texts, in order of appearance, each once."""
+    return list(dict.fromkeys(int(match[1]) for text in texts for match in MARKER.finditer(text)))
+
+
+class NoteChecker:
+    """Compares a model's notes with the passages, and counts how many of them the passages support."""
+
+    def __init__(self, passages: Sequence[Passage], vectors: TextEncoder | None) -> None:
+        self._vectors = vectors
+        self._passages = {one.rank: one for one in passages}
+        self._supported = self._statements = 0
+
+    @property
+    def share(self) -> float:
+        """Share of all statements so far that their passages support; 0 before the first."""
+        return self._supported / self._statements if self._statements else 0.0
+
+    def notes(self, reply: str) -> list[str]:
+        """Return the supported statements of a reply, as lines with their markers."""
+        if is_refusal(reply):
+            return []
+        text = normalised(reply, sorted(self._passages))
+        verified = verify(text, [self._passages[rank] for rank in cited([text])], self._vectors)
+        self._statements += len(verified.statements)
+        self._supported += sum(one.supported for one in verified.statements)
+        return notes_of(verified)
+
+
+def renumbered(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
+    """Return the passages that texts cite, numbered from 1 in order of appearance, and the texts with those numbers."""
+    known = {one.rank for one in passages}
+    numbers = {old: new for new, old in enumerate((one for one in cited(texts) if one in known), 1)}
+    kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
+    return sorted(kept, key=lambda one: one.rank), [_with_numbers(text, numbers) for text in texts]
+
+
+def renumber_answer(passages: Sequence[Passage], answer: Verified) -> tuple[list[Passage], Verified]:
+    """Return the passages that an answer cites or was compared with, numbered from 1, and the answer so numbered."""
+    compared = [one.compared_rank for one in answer.statements if one.mark]
+    wanted = [*cited([answer.text]), *(one.marker for one in answer.citations), *compared]
+    known = {one.rank for one in passages}
+    numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in wanted if one in known), 1)}
+    markers = [one for one in MARKER.finditer(answer.text) if int(one[1]) in numbers]
+
+    def moved(offset: int) -> int:
+        before = [one for one in markers if one.end() <= offset]
+        return offset + sum(len(str(numbers[int(one[1])])) - len(one[1]) for one in before)
+
+    statements = [
+        replace(one, start=moved(one.start), end=moved(one.end), compared_rank=numbers.get(one.compared_rank, 0))
+        for one in answer.statements
+    ]
+    citations = [
+        replace(one, marker=numbers[one.marker], passage_rank=numbers[one.passage_rank]) for one in answer.citations
+    ]
+    kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
+    text = _with_numbers(answer.text, numbers)
+    changed = replace(answer, text=text, statements=tuple(statements), citations=tuple(citations))
+    return sorted(kept, key=lambda one: one.rank), changed
+
+
+def place_of(passages: Sequence[Passage]) -> str:
+    """Return in words from where to where neighbouring passages reach."""
+    first, last = passages[0], passages[-1]
+    if first.document != last.document:
+        return f"{first.document} page {first.page_label} to {last.document} page {last.page_label}"
+    if first.page_label == last.page_label:
+        return f"{first.document} page {first.page_label}"
+    return f"{first.document} pages {first.page_label} to {last.page_label}"
+
+
+def _with_numbers(text: str, numbers: Mapping[int, int]) -> str:
+    return MARKER.sub(lambda match: f"[{numbers[int(match[1])]}]" if int(match[1]) in numbers else "", text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

@@ -1,0 +1,36 @@
+"""The names of months, years and quarters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+MONTHS = "january february march april may june july august september october november december".split()
+
+_FOREIGN_MONTHS = (
+    "januar jänner janvier enero gennaio", "februar février febrero febbraio", "märz mars marzo", "avril abril aprile",
+    "mai mayo maggio", "juni juin junio giugno", "juli juillet julio luglio", "août agosto",
+    "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
+    "novembre noviembre", "dezember décembre diciembre dicembre",
+)  # fmt: skip
+# The number of each month by its name in small letters, as it is written.
+FOREIGN_MONTHS: Mapping[str, int] = {
+    name: number for number, names in enumerate(_FOREIGN_MONTHS, 1) for name in names.split()
+}
+_QUARTERS = ("first", "second", "third", "fourth")
+_QUARTER = re.compile(rf"\bQ([1-4])\b|\b({'|'.join(_QUARTERS)}) quarter\b", re.IGNORECASE)
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+
+
+def find_quarters(text: str) -> set[str]:
+    """Return the quarters that a text names, in one notation.
+
+    >>> sorted(find_quarters("Sales in the first quarter of 2023, and in Q2"))
+    ['q1', 'q2']
+    """
+    return {f"q{match[1] or _QUARTERS.index(match[2].lower()) + 1}" for match in _QUARTER.finditer(text)}
+
+
+def is_year(text: str) -> bool:
+    """Return whether a text is written like a year from 1000 to 2099."""
+    return _YEAR.fullmatch(text) is not None

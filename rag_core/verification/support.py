@@ -1,0 +1,128 @@
+"""How well a sentence of a passage supports a claim: the share of its numbers, names and words that it contains."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rag_core.text.annotated import Reading
+from rag_core.text.numbers import table_scales
+from rag_core.text.sentences import sentence_spans
+from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
+from rag_core.types.protocols import TextEncoder
+from rag_core.verification.marks import numbers_match
+
+# A number or name identifies the fact; other words only describe its kind.
+_NUMBER_WEIGHT = 2.0
+_NAME_WEIGHT = 1.5
+# A number that stands elsewhere in the passage, such as the year above a table.
+_NEARBY_NUMBER = 0.5
+# A word of the document's name or heading, which the sentence need not repeat.
+_TITLE_WORD = 0.7
+# Cosine of two token vectors below which the words have nothing in common.
+_UNRELATED_COSINE = 0.35
+# How much the question counts beside the claim: it decides between sentences that contain the same short answer.
+_QUESTION_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """A text with its token vectors, shape (n, dimension), and their character spans, shape (n, 2)."""
+
+    reading: Reading
+    tokens: FloatArray
+    spans: IntArray
+
+
+@dataclass(frozen=True)
+class SourceSentence:
+    """A sentence or table row of a passage, as offsets into the passage's text."""
+
+    source: SplitPassage
+    start: int
+    end: int
+    reading: Reading
+    tokens: FloatArray
+    question_support: float = 0.0
+
+
+class SplitPassage:
+    """A passage, split into sentences and compared with the question once for all claims."""
+
+    def __init__(self, passage: Passage, question: EncodedText, encode: TextEncoder) -> None:
+        self.passage = passage
+        # A citation has one page, so only the text on the passage's first page can be quoted.
+        self.text = passage.first_page_text
+        self.title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
+        self.reading = Reading(passage.text.replace(PAGE_BREAK, " "))
+        self.scales = table_scales(f"{self.title.text}\n{passage.text}")
+        tokens, spans = encode(self.text)
+        self.sentences = []
+        for start, end in sentence_spans(self.text):
+            inside = (spans[:, 0] < end) & (spans[:, 1] > start)
+            sentence = SourceSentence(self, start, end, Reading(self.text[start:end]), tokens[inside])
+            self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
+
+    def context(self, sentence: SourceSentence) -> Reading:
+        """Return what says whom a sentence is about: the title and the sentence before it."""
+        before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
+        return Reading("\n".join([self.title.text, *before]))
+
+
+class ScoredSentence(NamedTuple):
+    """A sentence, how well it supports a claim, and how well with the question beside the claim."""
+
+    sentence: SourceSentence
+    support: float
+    with_question: float
+
+
+def encode_text(text: str, encode: TextEncoder) -> EncodedText:
+    """Return a text with its token vectors."""
+    tokens, spans = encode(text)
+    return EncodedText(Reading(text), tokens, spans)
+
+
+def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
+    """Return how well a sentence supports a claim; ``foreign`` if the claim is in another language."""
+    support = _support(said, sentence, words=not foreign)
+    return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
+
+
+def _support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
+    """Return the share of a text's numbers, names and words that a sentence contains, 0..1.
+
+    Without ``words``, as for a text in another language, only numbers and names count.
+    """
+    reading, source = said.reading, sentence.source
+    total = found = 0.0
+    inside = []
+    for number in reading.numbers:
+        inside += [(number.start, number.end)]
+        total += _NUMBER_WEIGHT
+        if any(numbers_match(number, one, source.scales) for one in sentence.reading.numbers):
+            found += _NUMBER_WEIGHT
+        elif any(numbers_match(number, one, source.scales) for one in source.reading.numbers):
+            found += _NUMBER_WEIGHT * _NEARBY_NUMBER
+    names = {word.start for word in reading.names}
+    closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
+    for word in reading.content:
+        is_name = word.start in names
+        if any(start <= word.start < end for start, end in inside):
+            continue
+        if not words and (not is_name or (inside and word.stem not in sentence.reading.stems)):
+            continue
+        weight = _NAME_WEIGHT if is_name else 1.0
+        total += weight
+        if word.stem in sentence.reading.stems:
+            found += weight
+        elif word.stem in source.title.stems:
+            found += weight * _TITLE_WORD
+        elif closest is not None:
+            own = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
+            if len(own):
+                found += weight * max(0.0, (float(np.mean(own)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
+    return found / total if total else 0.0
