@@ -86,10 +86,9 @@ class Explaining:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
         tokens = ChunkTokens(self._stores, generation)
         embedded = embedded_text(row.prefix, row.text)
-        start = len(embedded) - len(row.text)
         chunk = tokens.vectors([row.id]).get(row.id)
         if chunk is None or not len(chunk.scales) or not len(question.tokens):
-            return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
+            return TokenMatches(question.text, embedded, (), 0.0, 0.0)
         weights = token_weights(question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.tokens.astype(np.float32) * chunk.scales[:, None]
         places = looked_for(weights)
@@ -100,7 +99,6 @@ class Explaining:
         return TokenMatches(
             question=question.text,
             text=embedded,
-            text_start=start,
             matches=tuple(
                 TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
                 for own, weight, similarity, its in rows

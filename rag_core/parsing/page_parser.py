@@ -91,7 +91,7 @@ def _whole_words(lines: list[Line]) -> str:
 
 def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
     characters, numbers = with_blanks(*with_fields(reader, characters))
-    runs, _ = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
+    runs = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)
     if garbage:

@@ -118,9 +118,3 @@ class Extractor:
     def close(self) -> None:
         """End the workers; an extraction that still runs ends its own."""
         self._pool.close()
-
-    def __enter__(self) -> Extractor:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()

@@ -258,11 +258,9 @@ class Catalogue:
                 documents.c.id.label("document_id"),
                 documents.c.name.label("document"),
                 pages.c.page_label,
-                versions.c.state.label("version_state"),
                 hidden_texts.c.text.label("hidden"),
             )
             .join(documents, documents.c.active_version == chunks.c.version_id)
-            .join(versions, versions.c.id == chunks.c.version_id)
             .join(
                 pages,
                 and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index),

@@ -170,10 +170,6 @@ class FileStore:
             if re.fullmatch(_ADDRESS, digest) and folder.endswith(f"/{digest[:2]}"):
                 yield digest, path
 
-    def size(self) -> int:
-        """Bytes held."""
-        return int(sum(self._fs.size(path) or 0 for path in self._fs.find(self._root)))
-
     def _path(self, digest: str) -> str:
         if not re.fullmatch(_ADDRESS, digest):
             raise ValueError(f"not a content address: {digest!r}")

@@ -146,14 +146,9 @@ class DeleteReceipt:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page with highlights drawn in: PNG bytes, pixel size, and how many words are marked.
-
-    ``first_mark`` is where the first mark begins, as a fraction of the height from the top, if there
-    is any.
-    """
+    """A rendered page with highlights drawn in: PNG bytes, pixel size, and how many words are marked."""
 
     png: bytes
     width: int
     height: int
     highlighted: int
-    first_mark: float | None = None

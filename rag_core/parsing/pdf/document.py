@@ -1,4 +1,4 @@
-"""Outline, page labels, title and encryption of a file.
+"""Outline and page labels of a file.
 
 Pdfium tells them from the file that it has open already, in a thirtieth of the time that pypdf takes to open it once
 more.
@@ -15,20 +15,17 @@ from rag_core.parsing.pdf.page import PdfiumDocument
 
 _MOST_ENTRIES = 20_000
 _DEEPEST = 3
-_LONGEST_TITLE = 300
 _LONGEST_LABEL = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a file says about itself.
+    """Page labels and outline of a file.
 
     ``outline`` holds ``(page_index, path)`` in document order, ``labels`` one printed label a page or
     nothing.
     """
 
-    title: str = ""
-    encrypted: bool = False
     labels: tuple[str, ...] = ()
     outline: tuple[tuple[int, str], ...] = ()
 
@@ -37,8 +34,6 @@ def read_metadata(document: PdfiumDocument) -> Metadata:
     """Read what can be read; parts that are broken come back empty."""
     labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
     return Metadata(
-        title=clean_line(document.title())[:_LONGEST_TITLE],
-        encrypted=document.encrypted,
         labels=labels if any(labels) else (),
         outline=tuple(_entries(document)),
     )

@@ -375,15 +375,6 @@ class PdfiumDocument:
     def close(self) -> None:
         self._document.close()
 
-    @property
-    def encrypted(self) -> bool:
-        """Whether the file is, whatever opened it."""
-        return bool(raw.FPDF_GetSecurityHandlerRevision(self._document.raw) != -1)
-
-    def title(self) -> str:
-        """The file's own, as its author left it."""
-        return _text(raw.FPDF_GetMetaText, self._document.raw, b"Title\0")
-
     def page_label(self, index: int) -> str:
         """What is printed on a page as its number, empty where the file says nothing of it."""
         return _text(raw.FPDF_GetPageLabel, self._document.raw, index)

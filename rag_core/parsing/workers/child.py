@@ -114,12 +114,7 @@ class Service:
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
         found = read_metadata(self._document)
-        return {
-            "title": found.title,
-            "encrypted": found.encrypted,
-            "labels": found.labels,
-            "outline": found.outline,
-        }
+        return {"labels": found.labels, "outline": found.outline}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
@@ -129,10 +124,10 @@ class Service:
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
             image = reader.picture(request["scale"])
-        png, count, first = highlighted_png(image, messages.unpack_array(request["rects"]))
+        png, count = highlighted_png(image, messages.unpack_array(request["rects"]))
         encoded = base64.b64encode(png).decode("ascii")
         size = {"width": image.width, "height": image.height}
-        return {"png": encoded, **size, "highlighted": count, "first_mark": first}
+        return {"png": encoded, **size, "highlighted": count}
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._document is not None:

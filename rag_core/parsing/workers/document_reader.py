@@ -40,14 +40,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHeader:
-    """What is known of a document before its first page has been read.
-
-    ``title`` is the file's own, often empty or meaningless. ``outline`` holds ``(page_index, path)``.
-    """
+    """Page count, outline and page labels of a document; ``outline`` has ``(page_index, path)`` in document order."""
 
     page_count: int
-    title: str = ""
-    encrypted: bool = False
     outline: tuple[tuple[int, str], ...] = ()
     labels: tuple[str, ...] = ()
 
@@ -163,8 +158,6 @@ class Reading:
         found = answer.get("result", {})
         return DocumentHeader(
             page_count,
-            found.get("title", ""),
-            found.get("encrypted", False),
             tuple((int(index), str(title)) for index, title in found.get("outline", ())),
             tuple(found.get("labels", ())),
         )

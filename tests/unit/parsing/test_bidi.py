@@ -20,7 +20,7 @@ def drawn(*parts: tuple[str, float, int]) -> Characters:
 
 
 def read(*parts: tuple[str, float, int]) -> str:
-    runs, _ = runs_of(drawn(*parts), lambda number: False)
+    runs = runs_of(drawn(*parts), lambda number: False)
     return " ".join(run.text for run in runs)
 
 
