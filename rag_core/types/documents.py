@@ -152,3 +152,18 @@ class PageImage:
     width: int
     height: int
     highlighted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page as a worker read it, before the pages around it are known.
+
+    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings, ``divided`` of each
+    word that a line end divides where its hyphen stands and the halves before and after it, ascending. ``words``
+    are those that no line end divides, each once.
+    """
+
+    page: Page
+    headings: tuple[tuple[int, int], ...] = ()
+    divided: tuple[tuple[int, str, str], ...] = ()
+    words: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ import numpy as np
 from rag_core.parsing.characters import UNSPACED, clean_word, needs_cleaning
 from rag_core.parsing.layout.runs import Run, turn
 from rag_core.parsing.pdf.bidi import in_reading_order
-from rag_core.parsing.pdf.page import Characters
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import RAISED_FIGURES
 from rag_core.types import BoolArray, FloatArray
 

@@ -17,9 +17,8 @@ from typing import Any, BinaryIO
 from rag_core.parsing.highlights import highlighted_png
 from rag_core.parsing.page_parser import read_page
 from rag_core.parsing.pdf.decompression import unpacks_beyond
-from rag_core.parsing.pdf.document import read_metadata
+from rag_core.parsing.pdf.document import PasswordNeededError, PdfiumDocument, UnreadableError, read_metadata
 from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
-from rag_core.parsing.pdf.page import PasswordNeededError, PdfiumDocument, UnreadableError
 from rag_core.parsing.workers import messages
 
 

@@ -12,11 +12,11 @@ from rag_core.errors import DamagedPdf, DocumentTooLarge, EmptyDocument, Encrypt
 from rag_core.parsing.layout.assembly import Assembler
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, Lane
-from rag_core.parsing.workers.messages import ReadPage, unpack_page
-from rag_core.parsing.workers.pool import WorkerPool
-from rag_core.parsing.workers.process import WorkerDiedError, WorkerTimedOutError
+from rag_core.parsing.workers.messages import unpack_page
+from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
 from rag_core.system import usable_cores
 from rag_core.types import Page, PageState
+from rag_core.types.documents import ReadPage
 
 # Workers on one file; of a document with fewer pages each than `_LEAST_PAGES` fewer.
 READERS = min(usable_cores(), 4)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_core.parsing.pdf.page import Characters
 from rag_core.parsing.pdf.text_layer import runs_of
+from rag_core.parsing.pdf.text_page import Characters
 
 STEP = 0.01
 

@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
 from rag_core.parsing.highlights import highlighted_png
-from rag_core.parsing.pdf.page import PdfiumDocument
+from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.rendering import PageRenderer
 from rag_core.types import PageState
 from tests.unit.parsing.pdfs import PROSE, lines, make, read
