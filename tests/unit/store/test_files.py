@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from rag_core.errors import DataFolderUnwritable, StoreUnavailable
-from rag_core.store.files import FileStore, clean_name, sha256_of
+from rag_core.store.file_names import clean_name
+from rag_core.store.files import FileStore, sha256_of
 
 
 @pytest.fixture(params=["folder", "elsewhere"])
