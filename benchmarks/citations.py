@@ -17,6 +17,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ class Case:
 
 def page_texts(folder: Path) -> dict[tuple[str, int], str]:
     """The text of every page, by document and page index."""
-    with Extractor(ocr="off") as extractor:
+    with closing(Extractor(ocr="off")) as extractor:
         return {
             (file.name, page.page_index): page.text
             for file in sorted(folder.glob("*.pdf"))

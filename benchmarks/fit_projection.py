@@ -19,12 +19,15 @@ import argparse
 import html
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import BUNDLED, Projection, turned
+from rag_core.embedding.transformer import TransformerEmbedder, own_positions
+from rag_core.types import FloatArray
 
 PARAGRAPHS = 12_000
 TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.S | re.I)
@@ -48,6 +51,15 @@ def paragraphs(folder: Path) -> list[str]:
     return found
 
 
+def token_vectors(embedder: TransformerEmbedder, texts: Sequence[str]) -> list[FloatArray]:
+    """Return the token vectors of each text before projection, cut at the window, shape (n, dimension) each."""
+    encodings = embedder._tokenizer.encode_batch(list(texts))
+    for encoding in encodings:
+        encoding.truncate(embedder.window)
+    _, vectors = embedder._forward([encoding.ids for encoding in encodings])
+    return [vectors[row][own_positions(encoding)] for row, encoding in enumerate(encodings)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
@@ -66,7 +78,7 @@ def main() -> None:
     moment = np.zeros((embedder.identity.dimension,) * 2, np.float64)
     count = 0
     for first in range(0, len(texts), 32):
-        for vectors in embedder.token_vectors(texts[first : first + 32]):
+        for vectors in token_vectors(embedder, texts[first : first + 32]):
             unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
             moment += unit.T @ unit
             count += len(unit)

@@ -15,6 +15,7 @@ import re
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pypdfium2
@@ -50,7 +51,7 @@ def main() -> None:
     chance = random.Random(0)
     files = sorted(arguments.folder.glob("*.pdf"))
     recalls = []
-    with Extractor(ocr="auto") as reader, tempfile.TemporaryDirectory() as folder:
+    with closing(Extractor(ocr="auto")) as reader, tempfile.TemporaryDirectory() as folder:
         while len(recalls) < arguments.pages:
             file = chance.choice(files)
             pages = [item for item in Extractor(ocr="off").extract(file) if isinstance(item, Page)]

@@ -43,7 +43,7 @@ from rag_core.runtime.pool import create_search_pool
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.store.files import clean_collection
+from rag_core.store.file_names import clean_collection
 from rag_core.system import keep_freed_memory
 from rag_core.types import (
     Answer,

@@ -81,10 +81,9 @@ class Explaining:
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
         embedded = row.embedded_text
-        start = len(row.title)
         chunk = self._searching.load_vectors(row, generation)
         if chunk is None or not len(chunk.scales) or not len(question.tokens):
-            return TokenMatches(question.text, embedded, start, (), 0.0, 0.0)
+            return TokenMatches(question.text, embedded, (), 0.0, 0.0)
         weights = token_weights(question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.to_float()
         places = looked_for(weights)
@@ -95,7 +94,6 @@ class Explaining:
         return TokenMatches(
             question=question.text,
             text=embedded,
-            text_start=start,
             matches=tuple(
                 TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
                 for own, weight, similarity, its in rows

@@ -13,7 +13,7 @@ from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, sources
 from rag_core.engine import DEFAULT_COLLECTION, Engine
 from rag_core.errors import UnknownDocument
-from rag_core.store.files import clean_name
+from rag_core.store.file_names import clean_name
 from rag_core.types import DocumentStatus, Job
 
 # Files handed to the engine ahead of those that have ended: enough to keep it busy.

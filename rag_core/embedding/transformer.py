@@ -96,7 +96,7 @@ class TransformerEmbedder(ABC):
         encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
         encoding.truncate(self.window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
-        own = _own(encoding)
+        own = own_positions(encoding)
         dense, token_vectors = self._forward_question(encoding.ids, beside)
         return Question(
             text=question,
@@ -121,17 +121,9 @@ class TransformerEmbedder(ABC):
         dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
         made = []
         for row, encoding in enumerate(encodings):
-            values, scales = quantize(self._projection.apply(token_vectors[row][_own(encoding)]))
+            values, scales = quantize(self._projection.apply(token_vectors[row][own_positions(encoding)]))
             made.append(Embedding(dense[row], values, scales))
         return made
-
-    def token_vectors(self, texts: Sequence[str]) -> list[FloatArray]:
-        """Token vectors as the model gives them, cut at the window, shape (n, dimension) each."""
-        encodings = self._tokenizer.encode_batch(list(texts))
-        for encoding in encodings:
-            encoding.truncate(self.window)
-        _, vectors = self._forward([encoding.ids for encoding in encodings])
-        return [vectors[row][_own(encoding)] for row, encoding in enumerate(encodings)]
 
 
 def plain_tokenizer(serialized: str) -> Tokenizer:
@@ -198,8 +190,8 @@ def unit(vectors: FloatArray) -> FloatArray:
     return scaled
 
 
-def _own(encoding: Encoding) -> Int64Array:
-    """Positions of the text's own tokens among all, shape (n,)."""
+def own_positions(encoding: Encoding) -> Int64Array:
+    """Return the positions of the tokens that are not special, shape (n,)."""
     return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
 
 

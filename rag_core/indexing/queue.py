@@ -31,7 +31,8 @@ from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.store.files import clean_name, sha256_of
+from rag_core.store.file_names import clean_name
+from rag_core.store.files import sha256_of
 from rag_core.store.jobs import new_job
 from rag_core.store.schema import versions
 from rag_core.store.serialization import text_hash

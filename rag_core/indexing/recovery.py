@@ -26,8 +26,8 @@ def sweep(stores: Stores, removal: Removal) -> bool:
     not say goodbye. False where Chroma is away, so that some of it is left to a later start: what it
     would remove is seen by no search.
     """
-    clean = stores.conversations.preference(CLEAN) is True
-    stores.conversations.set_preference(CLEAN, None)
+    clean = stores.preferences.get(CLEAN) is True
+    stores.preferences.set(CLEAN, None)
     stores.jobs.requeue_interrupted()
     stores.jobs.forget_ended(KEPT_JOBS)
     _end_published(stores)
@@ -55,7 +55,7 @@ def _done(step: Callable[[], None]) -> bool:
 def mark_clean(stores: Stores) -> None:
     """Say that everything was ended in order; where that cannot be written, the next start looks at all once more."""
     try:
-        stores.conversations.set_preference(CLEAN, True)
+        stores.preferences.set(CLEAN, True)
     except StoreError as error:
         log.warning("that everything was ended in order could not be noted: %s", error)
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
+from rag_core.indexing.folders import Listing, browse, full_url
 from rag_core.indexing.queue import Indexer
 from rag_core.runtime.stores import Stores
-from rag_core.store.files import Listing, browse, clean_name, full_url
+from rag_core.store.file_names import clean_name
 from rag_core.types import DeleteReceipt, DocumentStatus, Job, Sync, Watch
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,5 @@
 """PDF files to pages: text in reading order, the position of each word, and the section of each page."""
 
-from rag_core.parsing.parser import Extractor
-from rag_core.parsing.version import VERSION
+from rag_core.parsing.parser import VERSION, Extractor
 
 __all__ = ["VERSION", "Extractor"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from rag_core.text.normalize import RAISED_FIGURES
+
 # Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte; these are the ones
 # that carry meaning in reports and forms. Other private use characters are drawings to a reader of text.
 _SYMBOLS = {
@@ -41,6 +43,8 @@ UNSPACED = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3130-\u318f\u31f0-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
 )
+
+SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{RAISED_FIGURES}⁺⁻⁻"), strict=True))
 
 
 def needs_cleaning(text: str) -> bool:

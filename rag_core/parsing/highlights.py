@@ -16,8 +16,8 @@ _MARGIN = 1
 Box = tuple[int, int, int, int]
 
 
-def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int, float | None]:
-    """PNG of a picture with rectangles tinted, how many of them lie in it, and the top of the first.
+def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int]:
+    """Return a picture with rectangles tinted as PNG, and how many of them lie in it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int, float 
 
     mask = Image.new("L", image.size, 0)
     draw = ImageDraw.Draw(mask)
-    count, first, before = 0, None, None
+    count, before = 0, None
     for x0, y0, x1, y1 in rects.tolist():
         left, right = round(x0 * image.width) - _MARGIN, round(x1 * image.width) + _MARGIN
         top, bottom = round(y0 * image.height), round(y1 * image.height)
@@ -42,12 +42,11 @@ def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int, float 
                 draw.rectangle(gap, fill=255)
             before = left, top, right, bottom
             count += 1
-            first = min(max(y0, 0.0), 1.0) if first is None else first
     # Multiplied rather than laid over, so that black letters stay black.
     tinted = ImageChops.multiply(image, Image.new("RGB", image.size, _COLOUR))
     buffer = io.BytesIO()
     Image.composite(tinted, image, mask).save(buffer, "PNG", compress_level=3)
-    return buffer.getvalue(), count, first
+    return buffer.getvalue(), count
 
 
 def _gap(one: Box, other: Box) -> Box | None:

@@ -13,8 +13,7 @@ from rag_core.parsing.layout.headings import heading_lines
 from rag_core.parsing.layout.hyphenation import words_of
 from rag_core.parsing.layout.line_numbers import without_line_numbers
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.page_text import compose
-from rag_core.parsing.layout.paragraphs import divisions, separators
+from rag_core.parsing.layout.page_text import compose, divisions, separators
 from rag_core.parsing.layout.reading_order import ordered
 from rag_core.parsing.layout.runs import Run
 from rag_core.parsing.pdf.accents import with_accents
@@ -22,11 +21,12 @@ from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.form_fields import with_fields
 from rag_core.parsing.pdf.glyph_names import letters
 from rag_core.parsing.pdf.hidden_text import without_hidden
-from rag_core.parsing.pdf.page import Characters, PageReader
+from rag_core.parsing.pdf.page import PageReader
 from rag_core.parsing.pdf.text_layer import runs_of
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.parsing.pdf.word_spacing import with_blanks
-from rag_core.parsing.workers.messages import ReadPage
 from rag_core.types import FloatArray, Page, PageState
+from rag_core.types.documents import ReadPage
 
 _GARBAGE = 0.3
 _FEWEST_RECOGNISED = 3
@@ -91,7 +91,7 @@ def _whole_words(lines: list[Line]) -> str:
 
 def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
     characters, numbers = with_blanks(*with_fields(reader, characters))
-    runs, _ = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
+    runs = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)
     if garbage:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 from rag_core.errors import EmptyDocument, NotAPdf
 from rag_core.parsing.workers.document_reader import READERS, DocumentHeader, Limits, Reading
-from rag_core.parsing.workers.pool import WorkerPool
-from rag_core.parsing.workers.process import AbandonedError
+from rag_core.parsing.workers.process import AbandonedError, WorkerPool
 from rag_core.types import Page
 
 _HEADER_WITHIN = 1024
+
+# Raised with every change to layout, cleaning or reading order that changes the text of some page: citations
+# are offsets into that text.
+LAYOUT_REVISION = 6
+VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
 
 
 def probe(data: bytes, name: str) -> None:
@@ -118,9 +123,3 @@ class Extractor:
     def close(self) -> None:
         """End the workers; an extraction that still runs ends its own."""
         self._pool.close()
-
-    def __enter__(self) -> Extractor:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()

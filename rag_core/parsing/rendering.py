@@ -90,12 +90,6 @@ class PageRenderer:
         if worker is not None:
             worker.close()
 
-    def __enter__(self) -> PageRenderer:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def _prepare(self, path: Path, name: str, password: str | None) -> None:
         if self._worker is not None and not self._worker.alive:
             self._worker.close()

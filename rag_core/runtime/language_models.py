@@ -34,7 +34,7 @@ class Generators:
         """The model in use: what was set in Admin, else the setting; empty where there is none."""
         if self._settings.gguf:
             return self._settings.model
-        return str(self._stores.conversations.preference("model") or self._settings.model)
+        return str(self._stores.preferences.get("model") or self._settings.model)
 
     @property
     def endpoint(self) -> str:
@@ -48,7 +48,7 @@ class Generators:
 
     def set_model(self, name: str | None) -> None:
         """Override the model of the endpoint; ``None`` goes back to the setting."""
-        self._stores.conversations.set_preference("model", name)
+        self._stores.preferences.set("model", name)
 
     @property
     def name(self) -> str:

@@ -52,21 +52,21 @@ class Preferences:
     @property
     def top_k(self) -> int:
         """How many passages are shown and given to the answerer."""
-        stored = self._stores.conversations.preference("top_k")
+        stored = self._stores.preferences.get("top_k")
         return int(self._settings.top_k if stored is None else stored)
 
     def set_threshold(self, value: float | None) -> None:
         """Override the threshold in use; ``None`` goes back to the setting."""
-        self._stores.conversations.set_preference(self._threshold_name, value)
+        self._stores.preferences.set(self._threshold_name, value)
 
     def set_top_k(self, value: int | None) -> None:
         """Override the number of passages; ``None`` goes back to the setting."""
-        self._stores.conversations.set_preference("top_k", value)
+        self._stores.preferences.set("top_k", value)
 
     @property
     def _threshold_name(self) -> str:
         return "model_threshold" if self._generators.model else "threshold"
 
     def _threshold(self, name: str) -> float:
-        stored = self._stores.conversations.preference(name)
+        stored = self._stores.preferences.get(name)
         return float(getattr(self._settings, name) if stored is None else stored)

@@ -18,6 +18,7 @@ from rag_core.store.evaluations import EvaluationStore
 from rag_core.store.files import FileStore
 from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
+from rag_core.store.preferences import PreferenceStore
 from rag_core.store.schema import SCHEMA
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
@@ -42,6 +43,7 @@ class Stores:
             self.vectors = VectorStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
+            self.preferences = PreferenceStore(self.database)
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
             self.usage = UsageStore(self.database)
@@ -58,9 +60,9 @@ class Stores:
         self._opening = threading.Lock()
 
     def _check_schema(self, folder: Path) -> None:
-        found = self.conversations.preference("schema")
+        found = self.preferences.get("schema")
         if found is None:
-            self.conversations.set_preference("schema", SCHEMA)
+            self.preferences.set("schema", SCHEMA)
         elif found != SCHEMA:
             raise StoreUnavailable(
                 f"The data folder {folder} was written by another version of Footnote (its tables are number {found}, "

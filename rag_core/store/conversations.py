@@ -1,4 +1,4 @@
-"""Conversations and preferences: what a reload of the browser must not lose."""
+"""Conversations and their messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, or_, select, up
 
 from rag_core.errors import UnknownConversation
 from rag_core.store.database import Database, as_utc, new_id, now
-from rag_core.store.schema import conversation_collections, conversations, messages, preferences
+from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, Conversation, Message, Scope
 
@@ -18,7 +18,7 @@ TITLE_CHARS = 80
 
 
 class ConversationStore:
-    """Conversations, their messages, and the few preferences set in the pages."""
+    """Conversations and their messages. One method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -129,18 +129,6 @@ class ConversationStore:
     def count(self) -> int:
         with self._db.read() as connection:
             return int(connection.execute(select(func.count()).select_from(conversations)).scalar_one())
-
-    def preference(self, name: str) -> Any:
-        """A stored preference, or ``None``."""
-        with self._db.read() as connection:
-            return connection.execute(select(preferences.c.value).where(preferences.c.name == name)).scalar()
-
-    def set_preference(self, name: str, value: Any) -> None:
-        """Store a preference; ``None`` removes it."""
-        with self._db.begin() as connection:
-            connection.execute(delete(preferences).where(preferences.c.name == name))
-            if value is not None:
-                connection.execute(insert(preferences).values(name=name, value=value))
 
 
 def _message(row: Any) -> Message:

@@ -10,7 +10,7 @@ from sqlalchemy import FromClause, Select, and_, case, func, or_, select
 
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import Database, as_utc, batches
-from rag_core.store.files import LONGEST_NAME, folded
+from rag_core.store.file_names import LONGEST_NAME, folded
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.store.serialization import page_from_row
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page

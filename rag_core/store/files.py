@@ -3,65 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 import tempfile
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote_to_bytes
 
-from rag_core.errors import CollectionError, DataFolderUnwritable, SettingsError, StoreUnavailable
+from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
-LONGEST_NAME = 200
 _ADDRESS = "[0-9a-f]{64}"
 _PART = ".part"
-# No path within a folder begins so as it is listed.
-_ESCAPED = "./"
 
 
 def sha256_of(data: bytes) -> str:
     """Hexadecimal SHA-256 of the content."""
     return hashlib.sha256(data).hexdigest()
-
-
-def clean_name(name: str) -> str:
-    """A file's name fit to show and store: no folders, no control or direction characters.
-
-    >>> clean_name("../../etc/pass\\x00wd.pdf")
-    'passwd.pdf'
-    """
-    return folded(re.split(r"[\\/]", name)[-1]) or "unnamed.pdf"
-
-
-def clean_collection(name: str) -> str:
-    """A collection's name as it is stored, in one line; raises `CollectionError` where nothing of it can be seen."""
-    clean = folded(name)
-    if not clean:
-        raise CollectionError("A collection needs a name. Give it one with letters or digits.")
-    return clean
-
-
-def folded(name: str) -> str:
-    """A name in the one form in which names are stored, whatever program it comes from; folders are left in it."""
-    plain = unicodedata.normalize("NFC", "".join(_plain(character) for character in name))
-    plain = " ".join(plain.split()).strip(". ")
-    if len(plain) > LONGEST_NAME:
-        ending = PurePosixPath(plain).suffix
-        ending = ending if len(ending) <= 10 else ""
-        plain = plain[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
-    return plain
-
-
-def _plain(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Cs":  # half a pair, or a byte of a file name that is not UTF-8: no store takes it
-        return "\ufffd"
-    return "" if category in ("Cc", "Cf") and not character.isspace() else character
 
 
 class FileStore:
@@ -170,79 +128,14 @@ class FileStore:
             if re.fullmatch(_ADDRESS, digest) and folder.endswith(f"/{digest[:2]}"):
                 yield digest, path
 
-    def size(self) -> int:
-        """Bytes held."""
-        return int(sum(self._fs.size(path) or 0 for path in self._fs.find(self._root)))
-
     def _path(self, digest: str) -> str:
         if not re.fullmatch(_ADDRESS, digest):
             raise ValueError(f"not a content address: {digest!r}")
         return f"{self._root}/{digest[:2]}/{digest}"
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does.
-
-    What the folders ``unread`` hold is not known; each is told with the reason. A path that is not
-    UTF-8 stands as a relative URL, ``./caf%E9.pdf``: no store takes it as it is.
-    """
-
-    url: str
-    stamps: Mapping[str, str]
-    unread: Mapping[str, str]
-    read: Callable[[str], bytes]
-
-    def name(self, path: str) -> str:
-        """A file's name, as it is called where it lies."""
-        return _real(path).rsplit("/", 1)[-1]
-
-
-def browse(url: str) -> Listing:
-    """List the PDFs below a folder or fsspec URL.
-
-    Raises
-    ------
-    SettingsError
-        The URL's kind is not known or its driver is not installed.
-    StoreUnavailable
-        It does not answer, or is not a folder.
-    """
-    fs, root = _opened(url)
-    try:
-        if not fs.isdir(root):
-            raise StoreUnavailable(f"{url} cannot be reached, or is not a folder.")
-        found, unread = _found(fs, root)
-    except ValueError as error:
-        raise _unreadable(url, error) from None
-    except OSError as error:
-        raise StoreUnavailable(f"{url} cannot be read ({error.strerror or error}).") from error
-    base = root.rstrip("/") + "/"
-    stamps = {
-        _storable(str(path).removeprefix(base)): "-".join(
-            str(info.get(key, "")) for key in ("size", "mtime", "ETag", "etag")
-        )
-        for path, info in sorted(found.items())
-        if str(path).lower().endswith(".pdf") and info.get("type") == "file"
-    }
-    unread = {_storable(path.removeprefix(base)): reason for path, reason in unread.items()}
-    return Listing(str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + _real(path))))
-
-
-def _storable(path: str) -> str:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return _ESCAPED + quote(os.fsencode(path))
-    return path
-
-
-def _real(path: str) -> str:
-    return os.fsdecode(unquote_to_bytes(path)).removeprefix(_ESCAPED) if path.startswith(_ESCAPED) else path
-
-
-def _found(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """What fsspec tells of each file below a folder, and the folders that cannot be read with the reasons."""
+def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return fsspec's details of each file below a folder, and why which of its folders cannot be read."""
     import fsspec
 
     found: dict[str, Any] = {}
@@ -265,24 +158,20 @@ def _found(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
     return found, unread
 
 
-def full_url(url: str) -> str:
-    """A folder or fsspec URL as `browse` names it, whether it can be reached or not; raises `SettingsError`."""
-    fs, root = _opened(url)
-    return str(fs.unstrip_protocol(root))
-
-
-def _opened(url: str) -> tuple[Any, str]:
+def open_url(url: str) -> tuple[Any, str]:
+    """Return the fsspec file system of a URL and the path in it; raise `SettingsError` if it has none."""
     import fsspec
 
     try:
         fs, root = fsspec.core.url_to_fs(url)
         str(fs.unstrip_protocol(root)).encode()  # as it is stored
     except (ImportError, ValueError, OSError) as error:
-        raise _unreadable(url, error) from None
+        raise unreadable_url(url, error) from None
     return fs, root
 
 
-def _unreadable(url: str, error: Exception) -> SettingsError:
+def unreadable_url(url: str, error: Exception) -> SettingsError:
+    """Return the error for a URL of which fsspec can make nothing."""
     return SettingsError(f"{url} is no folder or URL that can be read: {error}.")
 
 

@@ -59,6 +59,7 @@ from rag_core.types.explanations import (
     Weighed,
     Weighting,
 )
+from rag_core.types.jobs import Job, JobState, Sync, Watch
 from rag_core.types.retrieval import (
     AllBut,
     Configuration,
@@ -75,7 +76,6 @@ from rag_core.types.retrieval import (
 )
 from rag_core.types.status import Check, Status, Warmth
 from rag_core.types.usage import Usage, UsageTotal
-from rag_core.types.work import Job, JobState, Sync, Watch
 
 __all__ = [
     "PAGE_BREAK",

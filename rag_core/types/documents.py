@@ -146,14 +146,24 @@ class DeleteReceipt:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page with highlights drawn in: PNG bytes, pixel size, and how many words are marked.
-
-    ``first_mark`` is where the first mark begins, as a fraction of the height from the top, if there
-    is any.
-    """
+    """A rendered page with highlights drawn in: PNG bytes, pixel size, and how many words are marked."""
 
     png: bytes
     width: int
     height: int
     highlighted: int
-    first_mark: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """A page as a worker read it, before the pages around it are known.
+
+    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings, ``divided`` of each
+    word that a line end divides where its hyphen stands and the halves before and after it, ascending. ``words``
+    are those that no line end divides, each once.
+    """
+
+    page: Page
+    headings: tuple[tuple[int, int], ...] = ()
+    divided: tuple[tuple[int, str, str], ...] = ()
+    words: tuple[str, ...] = ()

@@ -61,14 +61,13 @@ class TokenMatch:
 class TokenMatches:
     """How the reranker's score of a chunk came about.
 
-    ``text`` is what was embedded: the chunk's prefix, then from ``text_start`` on its own text.
+    ``text`` is what was embedded: the chunk's prefix, then its own text.
     ``matches`` has an entry for each token of the question that is looked for; their sum of weight times similarity is
     ``whole``. ``score`` also counts the best sentence alone.
     """
 
     question: str
     text: str
-    text_start: int
     matches: tuple[TokenMatch, ...]
     whole: float
     score: float

@@ -12,13 +12,12 @@ from hypothesis.extra import numpy as arrays
 from rag_core.parsing.characters import clean_word
 from rag_core.parsing.layout.headers_footers import edges_of, furniture_of
 from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
-from rag_core.parsing.layout.page_text import compose
-from rag_core.parsing.layout.paragraphs import separators
+from rag_core.parsing.layout.page_text import compose, separators
 from rag_core.parsing.layout.reading_order import ordered
 from rag_core.parsing.layout.runs import Run, turn
 from rag_core.parsing.workers import messages
-from rag_core.parsing.workers.messages import ReadPage
 from rag_core.types import Page, PageState, WordBoxes
+from rag_core.types.documents import ReadPage
 
 WORDS = st.text("abcXYZäß19.,-$()公司אב", min_size=1, max_size=8)
 

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from rag_core.embedding.projection import LARGEST, Projection, quantize
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.store import serialization
-from rag_core.store.files import clean_name
+from rag_core.store.file_names import clean_name
 from rag_core.types import (
     Answer,
     AnswerState,

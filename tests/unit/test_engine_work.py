@@ -19,10 +19,10 @@ from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import VectorStore
 from rag_core.index.words import WordIndex
 from rag_core.parsing import Extractor
-from rag_core.store.conversations import ConversationStore
 from rag_core.store.documents import Library
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
+from rag_core.store.preferences import PreferenceStore
 from rag_core.store.schema import documents, versions
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
@@ -489,7 +489,7 @@ def test_entries_that_no_document_owns_are_removed_after_a_crash(tmp_path: Path)
         stores.words.add([900], [("", "left over", "gone")])
         stores.dense(generation).add([901], stores.vectors.dense([1])[1][None], ["gone"])
         stores.files.put(b"left over")
-        ConversationStore.set_preference(stores.conversations, "clean_shutdown", None)
+        PreferenceStore.set(stores.preferences, "clean_shutdown", None)
         copied(tmp_path / "data", tmp_path / "copy")()
     with opened(tmp_path / "copy") as after:
         assert names_found(after, ASK_BUDGET) == ["a.pdf"]

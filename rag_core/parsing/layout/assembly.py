@@ -9,8 +9,8 @@ from dataclasses import replace
 from rag_core.parsing.layout.headers_footers import Edges, Furniture, Told, edges_of, furniture_of
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
-from rag_core.parsing.workers.messages import ReadPage
 from rag_core.types import Page, PageState
+from rag_core.types.documents import ReadPage
 
 _AHEAD, _BEHIND = 4, 8
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rag_core.parsing.workers.messages import ReadPage
 from rag_core.types import WordBoxes
+from rag_core.types.documents import ReadPage
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MOST = 200_000

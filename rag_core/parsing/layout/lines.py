@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.layout.runs import Run
-from rag_core.parsing.pdf.superscripts import SUPERSCRIPTS
 from rag_core.text.normalize import RAISED_FIGURES
 
 _NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){RAISED_FIGURES}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)

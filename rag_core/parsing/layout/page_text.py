@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+from statistics import median
+
 import numpy as np
 
+from rag_core.parsing.characters import UNSPACED
 from rag_core.parsing.layout.lines import Line
 from rag_core.types import FloatArray, WordBoxes
+
+LINE, PARAGRAPH = "\n", "\n\n"
+# Inside a word that a line end divides: whether the hyphen is the word's own, the rest of the document tells.
+DIVIDED = "-"
+_LOOSE = 1.3
+_HEAD_LINES = 5
+_SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
+_LAST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)$")
+_FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)")
+_UNSPACED_END = re.compile(f"[{UNSPACED}]$")
+_UNSPACED_START = re.compile(f"[{UNSPACED}]")
 
 
 def compose(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, list[tuple[int, int]]]:
@@ -59,3 +75,120 @@ def _boxes(starts: list[int], ends: list[int], rects: list[FloatArray]) -> WordB
     known = ~np.isnan(places).any(axis=1)
     places = np.clip(places[known], 0.0, 1.0)
     return WordBoxes(np.array(starts, np.int32)[known], np.array(ends, np.int32)[known], places)
+
+
+def separators(lines: list[Line]) -> list[str]:
+    """What stands before each line but the first, ``len(lines) - 1`` strings.
+
+    A blank line before a new paragraph, `DIVIDED` inside a word, nothing inside a paragraph of a script without
+    spaces or after a hyphen that was written, else a line end.
+    """
+    body = _body_pitch(lines)
+    return [_separator(lines, number, body) for number in range(1, len(lines))]
+
+
+def divisions(
+    lines: list[Line], separators: list[str], spans: list[tuple[int, int]]
+) -> tuple[tuple[int, str, str], ...]:
+    """Where each `DIVIDED` stands in the text, and the halves of the word before and after it.
+
+    ``spans`` says where each line stands.
+    """
+    return tuple(
+        (spans[number][0] - len(DIVIDED), *halves)
+        for number, separator in enumerate(separators, 1)
+        if separator == DIVIDED and (halves := _halves(lines[number - 1], lines[number]))
+    )
+
+
+def _pitch(upper: Line, lower: Line) -> float:
+    return lower.box[3] - upper.box[3]
+
+
+def _body_pitch(lines: list[Line]) -> dict[int, float]:
+    """Usual distance between lines, by character size rounded to points."""
+    distances: dict[int, list[float]] = {}
+    for upper, lower in pairwise(lines):
+        pitch = _pitch(upper, lower)
+        if 0 < pitch < 3 * max(lower.size, 1.0) and abs(upper.size - lower.size) < 1.0:
+            distances.setdefault(round(lower.size), []).append(pitch)
+    return {size: median(values) for size, values in distances.items()}
+
+
+def _separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
+    upper, lower = lines[number - 1], lines[number]
+    joined = _joined(upper, lower)
+    if joined is not None:
+        return joined
+    if _new_paragraph(lines, number, body):
+        return PARAGRAPH
+    full = upper.box[2] > max(line.box[2] for line in lines[max(number - 3, 0) : number + 3]) - 2 * upper.size
+    if full and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
+        return ""
+    return LINE
+
+
+def _joined(upper: Line, lower: Line) -> str | None:
+    """What stands between two lines that share a word, else `None`."""
+    literal = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
+    if not (upper.hyphen or literal) or abs(upper.size - lower.size) > 2.0:
+        return None
+    if literal:
+        # Pdfium marks the hyphens it is sure of; one left as it is stands before a capital or a figure.
+        return "" if lower.text[:1].isalnum() and not upper.tabular else None
+    # Without two halves the other one is elsewhere, or there is none.
+    return DIVIDED if _halves(upper, lower) else "-" + LINE
+
+
+def _halves(upper: Line, lower: Line) -> tuple[str, str] | None:
+    """The halves of the word that two lines share."""
+    first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
+    second = _FIRST_PART.match(lower.text)
+    return (first[1], second[1]) if first and second and second[1][0].islower() else None
+
+
+def _new_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bool:
+    upper, lower = lines[number - 1], lines[number]
+    pitch = _pitch(upper, lower)
+    size = max(lower.size, upper.size, 1.0)
+    if pitch < -0.5 * size:  # the next column: a sentence may go on there
+        if -pitch < _HEAD_LINES * size and len(upper.text.split()) <= 4 and len(lower.text.split()) <= 4:
+            return False  # the next cell in the head of a table
+        return bool(_SENTENCE_END.search(upper.text)) or not lower.text[:1].islower()
+    if upper.size and lower.size and max(upper.size, lower.size) / min(upper.size, lower.size) > 1.12:
+        return len(upper.text) > 3 and len(lower.text) > 3
+    usual = body.get(round(lower.size), 1.2 * size)
+    if pitch > _LOOSE * usual:
+        return not (upper.tabular and lower.tabular) or pitch > _LOOSE * _neighbouring(lines, number, usual)
+    if upper.bold != lower.bold and not upper.tabular and not lower.tabular:
+        return len(upper.runs) == 1 and (_short(upper, lower) if upper.bold else _short(lower, upper))
+    return _indented(lines, number)
+
+
+def _neighbouring(lines: list[Line], number: int, usual: float) -> float:
+    """Smaller of the distances above and below a pair of lines: rows of a loose table are alike."""
+    near = [usual]
+    if number >= 2:
+        near.append(_pitch(lines[number - 2], lines[number - 1]))
+    if number + 1 < len(lines):
+        near.append(_pitch(lines[number], lines[number + 1]))
+    beside = [value for value in near[1:] if value > 0]
+    return min(beside) if beside else usual
+
+
+def _short(bold: Line, other: Line) -> bool:
+    """A bold line is a heading when it is clearly shorter than the text it stands beside, or a single one."""
+    return bold.box[2] < other.box[2] - 2 * bold.size or len(bold.text) < 60
+
+
+def _indented(lines: list[Line], number: int) -> bool:
+    """The first line of a paragraph in the manner of books: drawn in, after a sentence's end."""
+    upper, lower = lines[number - 1], lines[number]
+    if not _SENTENCE_END.search(upper.text) or upper.tabular or lower.tabular:
+        return False
+    step = lower.box[0] - upper.box[0]
+    if not 0.6 * lower.size < step < 5 * lower.size:
+        return False
+    if number + 1 == len(lines):
+        return True
+    return lines[number + 1].box[0] < lower.box[0] - 0.6 * lower.size or _pitch(lower, lines[number + 1]) < 0

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rag_core.parsing.pdf.page import Characters
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import BoolArray, FloatArray, IntArray
 
 _ACCENTS = dict(

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_core.parsing.pdf.page import Characters
+from rag_core.parsing.pdf.text_page import Characters
 
 # Letters and the marks on them; the figures of these scripts run from left to right.
 _LETTERS = "\u0591-\u05f2\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc"

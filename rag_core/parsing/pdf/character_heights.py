@@ -6,10 +6,9 @@ that reach further higher: words of one line then stand at different heights and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
 
+from rag_core.parsing.pdf.text_page import TextPage
 from rag_core.types import BoolArray, FloatArray, Int64Array
 
 # In ems from the baseline: how far down and up the letters of common fonts reach.
@@ -24,8 +23,7 @@ def levelled(
     boxes: FloatArray,
     drawn: Int64Array,
     across: int,
-    objects: Callable[[Iterable[int]], Int64Array],
-    places: Callable[[Iterable[int]], tuple[FloatArray, FloatArray]],
+    text: TextPage,
 ) -> FloatArray:
     """The boxes, with those that hug their letters made as high as a line.
 
@@ -34,27 +32,24 @@ def levelled(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `drawn_across` tells of them.
-    objects : callable
-        What names the text objects and the fonts of characters, shape (m, 2). Asked of those whose height is not that
-        of the character before them, which inside a text object are few as a rule.
-    places : callable
-        The origins of characters, and what goes up an em from there, each shape (m, 2).
+        What `drawn_across` returns for ``boxes``.
+    text : TextPage
+        Read for the characters whose height differs from the one before them, which are few inside a text object.
     """
     changes = np.flatnonzero(_differ(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
     if len(changes) < _FEWEST_CHANGES:
         return boxes
     starts = np.concatenate([[0], changes])
     lengths = np.diff(starts, append=len(drawn))
-    named = objects(drawn[starts].tolist())
-    inside = np.concatenate([[False], named[1:, 0] == objects(drawn[changes - 1].tolist())[:, 0]])
+    named = text.objects_and_fonts(drawn[starts].tolist())
+    inside = np.concatenate([[False], named[1:, 0] == text.objects_and_fonts(drawn[changes - 1].tolist())[:, 0]])
     if inside.sum() < _FEWEST_CHANGES:
         return boxes
-    ems = places(drawn[starts].tolist())[1]
+    ems = text.origins_and_ems(drawn[starts].tolist())[1]
     # The letters of a line that runs across those of the page differ in this way by their widths.
     inside &= np.abs(ems[:, across]) > np.abs(ems[:, 1 - across])
     numbers = drawn[np.repeat(_uneven(named[:, 1], inside, lengths), lengths)]
-    return _as_high(boxes, numbers, *places(numbers.tolist())) if len(numbers) else boxes
+    return _as_high(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
 
 
 def drawn_across(boxes: FloatArray) -> tuple[Int64Array, int]:

@@ -1,34 +1,109 @@
-"""Outline, page labels, title and encryption of a file.
+"""A file as pdfium opens it: its pages with their form fields, its outline, and its page labels.
 
-Pdfium tells them from the file that it has open already, in a thirtieth of the time that pypdf takes to open it once
-more.
+Pdfium reads outline and labels from the file that it has open already; pypdf would have to open it again.
 """
 
 from __future__ import annotations
 
+import ctypes
+import logging
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from rag_core.parsing.characters import clean_line
-from rag_core.parsing.pdf.page import PdfiumDocument
+from rag_core.parsing.pdf.page import FormFields, PageReader
+from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, raw
 
+_WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
+_TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
+_NOT_SHOWN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_MOST_ANNOTATIONS = 2000
 _MOST_ENTRIES = 20_000
 _DEEPEST = 3
-_LONGEST_TITLE = 300
 _LONGEST_LABEL = 32
+_REASONS = {
+    raw.FPDF_ERR_FILE: "the file cannot be opened",
+    raw.FPDF_ERR_FORMAT: "data format error",
+    raw.FPDF_ERR_PASSWORD: "a password is needed",
+    raw.FPDF_ERR_SECURITY: "its kind of encryption is not known",
+    raw.FPDF_ERR_PAGE: "a page is missing or damaged",
+}
+
+
+class PasswordNeededError(Exception):
+    """The file is encrypted and the password, if any, does not open it."""
+
+
+class UnreadableError(Exception):
+    """Pdfium cannot make sense of the file; the argument is pdfium's word for it."""
+
+
+class PdfiumDocument:
+    """A file opened by pdfium."""
+
+    def __init__(self, path: Path, password: str | None = None) -> None:
+        # Not by pypdfium2's own call: it takes a file without pages for an error, and pdfium's last error is
+        # then that of whatever file failed before.
+        secret = None if password is None else password.encode() + b"\0"
+        handle = raw.FPDF_LoadDocument(os.fsencode(path) + b"\0", secret)
+        if not handle:
+            code = raw.FPDF_GetLastError()
+            if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+                raise PasswordNeededError(_REASONS[code])
+            raise UnreadableError(_REASONS.get(code, f"error {code}"))
+        self._document = PdfDocument(handle)
+        # Draws what was typed into fields of which the file holds no picture. Forms of XFA, which this pdfium does
+        # not know, are told in a warning that nobody needs.
+        logging.getLogger("pypdfium2").setLevel(logging.ERROR)
+        self._document.init_forms()
+        self.page_count = len(self._document)
+
+    def close(self) -> None:
+        self._document.close()
+
+    def page_label(self, index: int) -> str:
+        """What is printed on a page as its number, empty where the file says nothing of it."""
+        return _text(raw.FPDF_GetPageLabel, self._document.raw, index)
+
+    def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
+        """Level, title and page of the outline's entries, in order; one that loops ends where it begins again."""
+        for entry in self._document.get_toc(max_depth=depth):
+            destination = entry.get_dest()
+            page = destination.get_index() if destination is not None else None
+            yield entry.level, _text(raw.FPDFBookmark_GetTitle, entry.raw), page
+
+    @contextmanager
+    def open_page(self, index: int) -> Iterator[PageReader]:
+        """Load a page, with what was typed into its form fields made part of it."""
+        try:
+            page = self._document[index]
+            fields = _fields(page)
+            if _has_written_annotations(page):
+                raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
+                page.close()
+                page = self._document[index]
+            reader = PageReader(page, fields)
+        except PdfiumError as error:
+            raise UnreadableError(str(error)) from None
+        try:
+            yield reader
+        finally:
+            reader.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a file says about itself.
+    """Page labels and outline of a file.
 
     ``outline`` holds ``(page_index, path)`` in document order, ``labels`` one printed label a page or
     nothing.
     """
 
-    title: str = ""
-    encrypted: bool = False
     labels: tuple[str, ...] = ()
     outline: tuple[tuple[int, str], ...] = ()
 
@@ -37,8 +112,6 @@ def read_metadata(document: PdfiumDocument) -> Metadata:
     """Read what can be read; parts that are broken come back empty."""
     labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
     return Metadata(
-        title=clean_line(document.title())[:_LONGEST_TITLE],
-        encrypted=document.encrypted,
         labels=labels if any(labels) else (),
         outline=tuple(_entries(document)),
     )
@@ -51,3 +124,47 @@ def _entries(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
         path[level:] = [title] if title else []
         if title and index is not None and index < document.page_count:
             yield index, " › ".join(path)
+
+
+def _text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
+    """What a function of pdfium writes as UTF-16 into a buffer, of which it tells the size when it gets none."""
+    size = call(*arguments, None, 0)
+    buffer = (unit * (size // ctypes.sizeof(unit)))()
+    call(*arguments, buffer, size)
+    return bytes(buffer)[:-2].decode("utf-16-le", "replace")
+
+
+def _annotations(page: Any) -> Iterator[Any]:
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
+        if annotation := raw.FPDFPage_GetAnnot(page.raw, index):
+            try:
+                yield annotation
+            finally:
+                raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _has_written_annotations(page: Any) -> bool:
+    kinds = map(raw.FPDFAnnot_GetSubtype, _annotations(page))
+    return any(kind in (_WIDGET, _FREE_TEXT, _STAMP) for kind in kinds)
+
+
+def _fields(page: Any) -> FormFields:
+    found = FormFields()
+    for annotation in _annotations(page) if page.formenv else ():
+        kind, rect = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation), raw.FS_RECTF()
+        if kind == -1 or raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+            continue
+        if raw.FPDFAnnot_GetRect(annotation, rect):
+            found.rects.append((rect.left, rect.bottom, rect.right, rect.top))
+            found.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
+    if found.rects:
+        text = page.get_textpage()
+        found.printed = text.count_chars()
+        text.close()
+    return found
+
+
+def _is_ticked(annotation: Any) -> bool:
+    # By the state it is in: of one without a picture for it pdfium says that it is not checked.
+    state = _text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
+    return state not in ("", "Off")

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.parsing.pdf.page import Characters, PageReader
+from rag_core.parsing.pdf.page import PageReader
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610

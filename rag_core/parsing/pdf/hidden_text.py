@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.parsing.pdf.page import Characters
 from rag_core.parsing.pdf.page_objects import Covers
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.parsing.characters import SUPERSCRIPTS
+from rag_core.parsing.pdf.text_page import TextPage
 from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
-SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{RAISED_FIGURES}⁺⁻⁻"), strict=True))
 # Of the em of the largest character of a word: how far up one stands that is raised, and how large it is.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
 # Fonts have raised figures of their own, which stand on the line as all letters do: narrow glyphs that are drawn far
@@ -31,8 +30,7 @@ def with_raised(
     boxes: FloatArray,
     drawn: Int64Array,
     across: int,
-    places: Callable[[Iterable[int]], tuple[FloatArray, FloatArray]],
-    inks: Callable[[Iterable[int]], FloatArray],
+    text: TextPage,
 ) -> IntArray:
     """The code points of characters, with those of raised figures in words made superscripts.
 
@@ -42,11 +40,9 @@ def with_raised(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `levels.drawn_across` tells of them.
-    places : callable
-        The origins of characters, and what goes up an em from there, each shape (m, 2).
-    inks : callable
-        Boxes of what is drawn of characters, shape (m, 4).
+        What `character_heights.drawn_across` returns for ``boxes``.
+    text : TextPage
+        Read for origins and drawn boxes of the characters of words with figures.
     """
     told = codes[drawn]
     order = np.flatnonzero(told > 0x20)
@@ -66,14 +62,15 @@ def with_raised(
     steps = pairs[np.abs(first - second) > _ALIKE * np.maximum(first, second)]
     high = np.flatnonzero(figures)
     high = high[_is_narrow(boxes[drawn[high]], across)]
-    high = high[_is_half_empty(boxes[drawn[high]], inks(drawn[high].tolist()), across)]
+    high = high[_is_half_empty(boxes[drawn[high]], text.ink_boxes(drawn[high].tolist()), across)]
     made = codes.copy()
     for begin, end in _words(steps, ends):
         word = drawn[begin:end]
-        _raise(made, word, _smaller(codes[word], *places(word.tolist())))
+        _raise(made, word, _smaller(codes[word], *text.origins_and_ems(word.tolist())))
     for begin, end in _words(high, ends):
         word = drawn[begin:end]
-        _raise(made, word, _drawn_high(codes[word], inks(word.tolist()), *places(word.tolist())))
+        places = text.origins_and_ems(word.tolist())
+        _raise(made, word, _drawn_high(codes[word], text.ink_boxes(word.tolist()), *places))
     return made
 
 

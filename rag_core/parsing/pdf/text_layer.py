@@ -12,7 +12,7 @@ import numpy as np
 from rag_core.parsing.characters import UNSPACED, clean_word, needs_cleaning
 from rag_core.parsing.layout.runs import Run, turn
 from rag_core.parsing.pdf.bidi import in_reading_order
-from rag_core.parsing.pdf.page import Characters
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import RAISED_FIGURES
 from rag_core.types import BoolArray, FloatArray
 
@@ -34,7 +34,7 @@ _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 
 
-def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[list[Run], str]:
+def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]:
     """Group characters into words and runs, in the order of the content stream.
 
     Parameters
@@ -42,18 +42,12 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
     characters : Characters
     is_bold : callable
         Of a character's number; asked once a run, because it is slow.
-
-    Returns
-    -------
-    runs : list of Run
-    direction : {"right", "left", "down", "up"}
-        Where most of the text runs to on the displayed page.
     """
     characters = in_reading_order(characters)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     spans, breaks = _word_spans(text)
     if not spans:
-        return [], "right"
+        return []
     rects = _word_rects(characters.boxes, spans)
     direction = _direction(characters, breaks, spans)
     turned = turn(rects, direction, characters.width, characters.height)
@@ -82,7 +76,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> tuple[lis
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
-    return _runs(words, spaced, rects[kept], turned[kept], heights, parts), direction
+    return _runs(words, spaced, rects[kept], turned[kept], heights, parts)
 
 
 def _without_leaders(words: list[str]) -> list[str]:

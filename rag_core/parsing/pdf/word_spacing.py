@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.parsing.characters import UNSPACED
-from rag_core.parsing.pdf.page import Characters
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 _BLANK = 0x20

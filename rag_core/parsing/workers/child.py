@@ -17,9 +17,8 @@ from typing import Any, BinaryIO
 from rag_core.parsing.highlights import highlighted_png
 from rag_core.parsing.page_parser import read_page
 from rag_core.parsing.pdf.decompression import unpacks_beyond
-from rag_core.parsing.pdf.document import read_metadata
+from rag_core.parsing.pdf.document import PasswordNeededError, PdfiumDocument, UnreadableError, read_metadata
 from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
-from rag_core.parsing.pdf.page import PasswordNeededError, PdfiumDocument, UnreadableError
 from rag_core.parsing.workers import messages
 
 
@@ -114,12 +113,7 @@ class Service:
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
         found = read_metadata(self._document)
-        return {
-            "title": found.title,
-            "encrypted": found.encrypted,
-            "labels": found.labels,
-            "outline": found.outline,
-        }
+        return {"labels": found.labels, "outline": found.outline}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
@@ -129,10 +123,10 @@ class Service:
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
             image = reader.picture(request["scale"])
-        png, count, first = highlighted_png(image, messages.unpack_array(request["rects"]))
+        png, count = highlighted_png(image, messages.unpack_array(request["rects"]))
         encoded = base64.b64encode(png).decode("ascii")
         size = {"width": image.width, "height": image.height}
-        return {"png": encoded, **size, "highlighted": count, "first_mark": first}
+        return {"png": encoded, **size, "highlighted": count}
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._document is not None:

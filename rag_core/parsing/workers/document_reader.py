@@ -12,11 +12,11 @@ from rag_core.errors import DamagedPdf, DocumentTooLarge, EmptyDocument, Encrypt
 from rag_core.parsing.layout.assembly import Assembler
 from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, Lane
-from rag_core.parsing.workers.messages import ReadPage, unpack_page
-from rag_core.parsing.workers.pool import WorkerPool
-from rag_core.parsing.workers.process import WorkerDiedError, WorkerTimedOutError
+from rag_core.parsing.workers.messages import unpack_page
+from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
 from rag_core.system import usable_cores
 from rag_core.types import Page, PageState
+from rag_core.types.documents import ReadPage
 
 # Workers on one file; of a document with fewer pages each than `_LEAST_PAGES` fewer.
 READERS = min(usable_cores(), 4)
@@ -40,14 +40,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHeader:
-    """What is known of a document before its first page has been read.
-
-    ``title`` is the file's own, often empty or meaningless. ``outline`` holds ``(page_index, path)``.
-    """
+    """Page count, outline and page labels of a document; ``outline`` has ``(page_index, path)`` in document order."""
 
     page_count: int
-    title: str = ""
-    encrypted: bool = False
     outline: tuple[tuple[int, str], ...] = ()
     labels: tuple[str, ...] = ()
 
@@ -163,8 +158,6 @@ class Reading:
         found = answer.get("result", {})
         return DocumentHeader(
             page_count,
-            found.get("title", ""),
-            found.get("encrypted", False),
             tuple((int(index), str(title)) for index, title in found.get("outline", ())),
             tuple(found.get("labels", ())),
         )

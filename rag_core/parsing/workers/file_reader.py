@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from rag_core.parsing.workers.pool import WorkerPool
-from rag_core.parsing.workers.process import WorkerDiedError, WorkerProcess, WorkerTimedOutError
+from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerProcess, WorkerTimedOutError
 
 OPEN_TIMEOUT_S = 60.0
 _CLOSE_TIMEOUT_S = 5.0

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_core.types import Page, PageState, WordBoxes
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPage:
-    """A page as a worker read it, before the pages around it are known.
-
-    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings, ``divided`` of each
-    word that a line end divides where its hyphen stands and the halves before and after it, ascending. ``words``
-    are those that no line end divides, each once.
-    """
-
-    page: Page
-    headings: tuple[tuple[int, int], ...] = ()
-    divided: tuple[tuple[int, str, str], ...] = ()
-    words: tuple[str, ...] = ()
+from rag_core.types.documents import ReadPage
 
 
 def dumps(message: dict[str, Any]) -> bytes:

@@ -9,6 +9,7 @@ import numpy as np
 import openvino
 import pytest
 
+from benchmarks.fit_projection import token_vectors
 from rag_core.embedding import bundled, load_embedder
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder
@@ -53,7 +54,7 @@ def test_the_one_that_comes_along_gives_what_sentence_transformers_gives() -> No
     )
     for one, other in zip(ours.embed(TEXTS), theirs.embed(TEXTS), strict=True):
         assert one.dense == pytest.approx(other.dense, abs=1e-5)
-    for vectors, expected in zip(ours.token_vectors(TEXTS), theirs.token_vectors(TEXTS), strict=True):
+    for vectors, expected in zip(token_vectors(ours, TEXTS), token_vectors(theirs, TEXTS), strict=True):
         assert vectors == pytest.approx(expected, abs=1e-4)
 
 

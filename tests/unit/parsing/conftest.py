@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -14,5 +15,5 @@ from rag_core.parsing.workers import process
 def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Extractor]:
     """Its workers are those of `hostile_worker`."""
     monkeypatch.setattr(process, "WORKER_MODULE", "tests.unit.parsing.hostile_worker")
-    with Extractor(ocr="off", page_timeout_s=3, memory_mb=512) as extractor:
+    with closing(Extractor(ocr="off", page_timeout_s=3, memory_mb=512)) as extractor:
         yield extractor

@@ -11,9 +11,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
 from rag_core.parsing.page_parser import read_page
+from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
-from rag_core.parsing.pdf.page import PdfiumDocument
-from rag_core.parsing.workers.messages import ReadPage
+from rag_core.types.documents import ReadPage
 
 PROSE = (
     "The company sells tools to people who repair bridges and it has done so",

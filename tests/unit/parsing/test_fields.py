@@ -11,7 +11,7 @@ from pypdf.generic import BooleanObject, NameObject, TextStringObject
 from reportlab.lib.colors import transparent
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.parsing.pdf.page import PdfiumDocument
+from rag_core.parsing.pdf.document import PdfiumDocument
 from tests.unit.parsing.pdfs import PROSE, lines, make, read
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
 from rag_core.parsing.highlights import highlighted_png
-from rag_core.parsing.pdf.page import PdfiumDocument
+from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.rendering import PageRenderer
 from rag_core.types import PageState
 from tests.unit.parsing.pdfs import PROSE, lines, make, read
@@ -22,7 +23,7 @@ from tests.unit.parsing.test_extractor import encrypted
 
 @pytest.fixture(scope="module")
 def renderer():
-    with PageRenderer(timeout_s=20) as renderer:
+    with closing(PageRenderer(timeout_s=20)) as renderer:
         yield renderer
 
 
@@ -48,7 +49,7 @@ def test_the_blank_between_neighbours_is_tinted_and_no_other() -> None:
     words = np.array(
         [[0.1, 0.1, 0.3, 0.2], [0.32, 0.1, 0.5, 0.2], [0.8, 0.1, 0.9, 0.2], [0.1, 0.3, 0.3, 0.4]], np.float32
     )
-    png, count, _ = highlighted_png(Image.new("RGB", (200, 200), "white"), words)
+    png, count = highlighted_png(Image.new("RGB", (200, 200), "white"), words)
     image = Image.open(io.BytesIO(png)).convert("RGB")
     tinted = [image.getpixel(spot) != (255, 255, 255) for spot in ((62, 30), (130, 30), (62, 50), (40, 70))]
     assert (count, tinted) == (4, [True, False, False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_two_workers_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.Mon
             asked.append(worker.pid)
         send(worker, request)
 
-    with Extractor(ocr="off") as extractor:
+    with closing(Extractor(ocr="off")) as extractor:
         monkeypatch.setattr(process.WorkerProcess, "send", noted)
         by_two = pages_of(extractor, path)
         assert len(set(asked)) == 2
@@ -62,7 +63,7 @@ def test_two_workers_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_short_document_has_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_reader, "_LEAST_PAGES", PAGES)
-    with Extractor(ocr="off") as extractor:
+    with closing(Extractor(ocr="off")) as extractor:
         list(extractor.extract(long(tmp_path / "short.pdf")))
         assert len(extractor._pool._idle) == 1
 

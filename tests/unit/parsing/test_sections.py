@@ -10,8 +10,8 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.parsing.layout.assembly import Assembler
 from rag_core.parsing.layout.headers_footers import Furniture, edges_of, furniture_of
 from rag_core.parsing.layout.headings import Sections, shorten
-from rag_core.parsing.workers.messages import ReadPage
 from rag_core.types import Page, PageState
+from rag_core.types.documents import ReadPage
 from tests.unit.parsing.pdfs import PROSE, lines, make, read
 
 

@@ -1,0 +1,185 @@
+"""The text layer of a page as pdfium gives it: code points and boxes, and how each character is drawn."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from rag_core.parsing.pdf import page_objects
+from rag_core.parsing.pdf.fonts import font_name
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, address, quick, raw
+from rag_core.types import FloatArray, Int64Array, IntArray
+
+_BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
+_MOST_CHARACTERS = 400_000
+
+_loose_box = quick("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
+_ink_box = quick("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
+_origin = quick("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
+_text_matrix = quick("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
+_font_size = quick("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
+_lacks_letter = quick("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
+_code = quick("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
+_font = quick("FPDFTextObj_GetFont", POINTER, POINTER)
+_text_object = quick("FPDFText_GetTextObject", POINTER, POINTER, INT)
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The text layer of a page in the order of its content stream.
+
+    ``codes`` are code points, with CR LF where pdfium saw a line end and 2 where it saw a hyphen that a line
+    end put there. ``boxes`` are fractions of the displayed page, NaN where a character is not drawn.
+    """
+
+    codes: IntArray
+    boxes: FloatArray
+    width: float
+    height: float
+
+
+class TextPage:
+    """The characters of one page in the order of its content stream, by number.
+
+    Parameters
+    ----------
+    page : pypdfium2.PdfTextPage
+    """
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self._handle = address(page.raw)
+        self.count = min(page.count_chars(), _MOST_CHARACTERS)
+
+    def close(self) -> None:
+        self._page.close()
+
+    def codes(self) -> IntArray:
+        """Return the code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
+        count = self.count
+        # One call for the whole page where characters and UTF-16 units agree, as on nearly all pages.
+        buffer = (ctypes.c_ushort * (count + 1))()
+        if raw.FPDFText_GetText(self._page.raw, 0, count, buffer) == count + 1:
+            codes: IntArray = np.frombuffer(bytes(buffer), np.uint16, count).astype(np.int32)
+            codes[codes == 0xFFFE] = 2
+            return codes
+        get_code, handle = raw.FPDFText_GetUnicode, self._page.raw
+        wide = np.array([get_code(handle, index) for index in range(count)], np.int64)
+        return np.where(wide == 0xFFFE, 2, wide).astype(np.int32)
+
+    def boxes(self) -> FloatArray:
+        """Return the boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
+        # As FS_RECTF has them: left, top, right, bottom.
+        rects = np.zeros((self.count, 4), np.float32)
+        first = rects.ctypes.data
+        addresses = range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF))
+        deque(map(_loose_box, repeat(self._handle), range(self.count), addresses), maxlen=0)
+        return rects[:, [0, 3, 2, 1]]
+
+    def unmapped(self) -> dict[int, tuple[str, int]]:
+        """Return font and code, by the character's number, of each character for which pdfium has no code point."""
+        handle, count = self._handle, self.count
+        lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
+        fonts: dict[int | None, str] = {None: ""}
+        found = {}
+        for number in np.flatnonzero(lacking).tolist():
+            item = _text_object(handle, number)
+            if item not in fonts:
+                fonts[item] = _font_name(item)
+            found[number] = (fonts[item], _code(handle, number))
+        return found
+
+    def objects_and_fonts(self, numbers: Iterable[int]) -> Int64Array:
+        """Return the addresses of the text objects of characters and of their fonts, shape (n, 2); 0 for none."""
+        handle = self._handle
+        items = [_text_object(handle, number) or 0 for number in numbers]
+        # A font that the file draws itself has no name, and its letters any size.
+        fonts = {item: _font(item) or 0 if _font_name(item) else 0 for item in {*items}}
+        return np.array([(item, fonts[item]) for item in items], np.int64).reshape(-1, 2)
+
+    def origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
+        """Return the origins of characters and the vectors an em up from there in PDF user space, each shape (n, 2)."""
+        handle, matrix, point = self._handle, (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
+        at, across = ctypes.addressof(matrix), ctypes.addressof(point)
+        known: dict[int | None, tuple[float, float]] = {}
+        rows = []
+        for number in numbers:
+            _origin(handle, number, across, across + 8)
+            item = _text_object(handle, number)
+            if item not in known:
+                _text_matrix(handle, number, at)
+                size = _font_size(handle, number)
+                known[item] = (size * matrix[2], size * matrix[3])
+            rows.append((*point, *known[item]))
+        made = np.array(rows, np.float32).reshape(-1, 4)
+        return made[:, :2], made[:, 2:]
+
+    def ink_boxes(self, numbers: Iterable[int]) -> FloatArray:
+        """Return the boxes of the drawn parts of characters in PDF user space, shape (n, 4)."""
+        handle, sides = self._handle, (ctypes.c_double * 4)()
+        left, right, bottom, top = (ctypes.addressof(sides) + 8 * side for side in (0, 2, 1, 3))
+        rows = []
+        for number in numbers:
+            _ink_box(handle, number, left, right, bottom, top)
+            rows.append(tuple(sides))
+        return np.array(rows, np.float32).reshape(-1, 4)
+
+    def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
+        """Return the address of the text object that draws each character; 0 for none."""
+        handle = self._handle
+        return [item or 0 for item in map(_text_object, repeat(handle), numbers)]
+
+    def styles(self, numbers: range) -> Int64Array:
+        """Return how characters are painted, shape (n, 6).
+
+        Each row has the address of the text object, 0 for none; its render mode; red, green, blue and opacity of
+        its fill, 0..255.
+        """
+        handle = self._handle
+        known: dict[int | None, tuple[int, ...]] = {None: (0, 0, 0, 0, 0, 255)}
+        rows = []
+        for number in numbers:
+            item = _text_object(handle, number)
+            if item not in known:
+                known[item] = (item, *page_objects.look(item))
+            rows.append(known[item])
+        return np.array(rows, np.int64).reshape(-1, 6)
+
+    def is_bold(self, index: int) -> bool:
+        """Return whether the font of a character is bold by its weight or by its name."""
+        name, flags = ctypes.create_string_buffer(96), ctypes.c_int()
+        raw.FPDFText_GetFontInfo(self._page.raw, index, name, 96, ctypes.byref(flags))
+        return _is_bold_name(name.value)
+
+
+def _font_name(item: int) -> str:
+    """The name of a text object's font without the mark of a subset, empty where it has none."""
+    name = ctypes.create_string_buffer(128)
+    length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)
+    return font_name(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
+
+
+@lru_cache(maxsize=1024)
+def _is_bold_name(name: bytes) -> bool:
+    return bool(_BOLD.search(name.decode("utf-8", "replace")))
+
+
+def join_surrogates(codes: IntArray, boxes: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return code points with surrogate pairs joined and what is no code point replaced, and their boxes."""
+    high = (codes[:-1] >= 0xD800) & (codes[:-1] < 0xDC00) & (codes[1:] >= 0xDC00) & (codes[1:] < 0xE000)
+    where = np.flatnonzero(high)
+    if len(where):
+        codes = codes.copy()
+        codes[where] = 0x10000 + ((codes[where] - 0xD800) << 10) + (codes[where + 1] - 0xDC00)
+        codes, boxes = np.delete(codes, where + 1), np.delete(boxes, where + 1, axis=0)
+    # Pdfium gives nonsense for some broken fonts: neither lone halves nor numbers beyond Unicode decode.
+    bad = ((codes >= 0xD800) & (codes < 0xE000)) | (codes < 0) | (codes > 0x10FFFF)
+    return np.where(bad, 0xFFFD, codes).astype(np.int32), boxes
