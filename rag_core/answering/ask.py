@@ -23,7 +23,7 @@ from rag_core.reading.reader import Evidence, read
 from rag_core.reading.short_answers import short_answer
 from rag_core.retrieval.chunk_tokens import token_vectors
 from rag_core.retrieval.queries import AS_SET, Found, Query
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
     REFUSAL,
     Answer,
@@ -74,7 +74,7 @@ class Asking:
     searching : Searching
     strategies : Strategies
     summarising : Summarising
-    generators : Generators
+    generators : LanguageModels
         If there is a generator, it writes the answers; otherwise they are quoted.
     """
 
@@ -83,7 +83,7 @@ class Asking:
         searching: Searching,
         strategies: Strategies,
         summarising: Summarising,
-        generators: Generators,
+        generators: LanguageModels,
     ) -> None:
         self._searching = searching
         self._strategies = strategies
@@ -133,7 +133,7 @@ class Asking:
             return
         yield Stage("generate", WRITING)
         draft = _Draft(Verified(""))
-        writer = self._generators.current()
+        writer = self._generators.active()
         if writer is not None:
             draft = yield from self._generate(writer, query, found, history, timer, started, gathered)
         answer, result = draft.answer, found.result

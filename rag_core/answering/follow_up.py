@@ -13,7 +13,7 @@ from rag_core.answering.suggestions import follow_ups
 from rag_core.errors import RagError
 from rag_core.llm.rewriter import Rewriter, Rewriting
 from rag_core.retrieval.queries import AS_SET
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage
 
 LABEL = "Reading the conversation"
@@ -24,7 +24,7 @@ class Conversing:
 
     Parameters
     ----------
-    generators : Generators
+    generators : LanguageModels
         Where there is a generator, it does the rewriting.
     searching : Searching
         Tries questions to go on with.
@@ -32,7 +32,7 @@ class Conversing:
         Answers what comes out.
     """
 
-    def __init__(self, generators: Generators, searching: Searching, asking: Asking) -> None:
+    def __init__(self, generators: LanguageModels, searching: Searching, asking: Asking) -> None:
         self._generators = generators
         self._searching = searching
         self._asking = asking
@@ -55,7 +55,7 @@ class Conversing:
             rewriting = Rewriting("" if wanted == question else wanted)
         elif history:
             yield Stage("rewrite", LABEL)
-            rewriting = Rewriter(self._generators.current()).rewrite(question, history)
+            rewriting = Rewriter(self._generators.active()).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)

@@ -28,7 +28,7 @@ from rag_core.retrieval.chunk_tokens import token_vectors
 from rag_core.retrieval.passages import passage_of
 from rag_core.retrieval.queries import Query
 from rag_core.runtime.index_generations import Generations
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
@@ -64,10 +64,12 @@ class Summarising:
     settings : Settings
     stores : Stores
     generations : Generations
-    generators : Generators
+    generators : LanguageModels
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: Generations, generators: Generators) -> None:
+    def __init__(
+        self, settings: Settings, stores: Stores, generations: Generations, generators: LanguageModels
+    ) -> None:
         self._settings = settings
         self._stores = stores
         self._generations = generations
