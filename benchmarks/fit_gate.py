@@ -39,7 +39,12 @@ def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
     rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
     kinds, features = [], []
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        engine.wait([engine.submit(one.name, one.read_bytes()).job_id for one in sorted((data / "pdfs").glob("*.pdf"))])
+        engine.jobs.wait(
+            [
+                engine.documents.submit(one.name, one.read_bytes()).job_id
+                for one in sorted((data / "pdfs").glob("*.pdf"))
+            ]
+        )
         for row in rows:
             found, readings = [], []
             for passage in engine.search(row["question"], top_k=5).passages:

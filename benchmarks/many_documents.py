@@ -97,13 +97,13 @@ def measure(library: Path, count: int) -> None:
     """Fill the library, and time what the engine does with it."""
     with Engine(load_settings(data_dir=library)) as engine:
         started = time.perf_counter()
-        if len(engine.documents()) < count:
-            jobs = [engine.submit(f"{number:05}.pdf", document(number)) for number in range(count)]
-            engine.wait([job.job_id for job in jobs])
+        if len(engine.documents.list()) < count:
+            jobs = [engine.documents.submit(f"{number:05}.pdf", document(number)) for number in range(count)]
+            engine.jobs.wait([job.job_id for job in jobs])
         print(f"indexing {count} documents: {time.perf_counter() - started:.1f} s")
         engine.search("warm up")
-        names = [one.name for one in engine.documents()]
-        print("list of documents:", timed(lambda number: engine.documents(), 20))
+        names = [one.name for one in engine.documents.list()]
+        print("list of documents:", timed(lambda number: engine.documents.list(), 20))
         question = "What did the {} in {} cost in {}?"
         ask = [question.format(THINGS[n % 15], PLACES[n % 14], 1950 + n % 70) for n in range(200)]
         print("search over all:  ", timed(lambda number: engine.search(ask[number]), 200))

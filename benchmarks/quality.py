@@ -143,7 +143,7 @@ def main() -> None:
     rows = [json.loads(line) for line in (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
         files = sorted((arguments.data / "pdfs").glob("*.pdf"))
-        engine.wait([engine.submit(file.name, file.read_bytes()).job_id for file in files])
+        engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
         retrieval(engine, rows, arguments.scoped)
         if arguments.peer:
             peer(arguments.peer, arguments.data, rows, Path(folder))

@@ -83,8 +83,10 @@ class Figures:
 def make_base(data: Path, folder: Path) -> Base:
     """Index DATA, and embed an even choice of its chunks."""
     with Engine(load_settings(data_dir=folder)) as engine:
-        engine.wait([engine.submit(file.name, file.read_bytes()).job_id for file in sorted(data.glob("pdfs/*.pdf"))])
-        spans = [span for document in engine.documents() for span in engine.chunks(document.document_id)]
+        engine.jobs.wait(
+            [engine.documents.submit(file.name, file.read_bytes()).job_id for file in sorted(data.glob("pdfs/*.pdf"))]
+        )
+        spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
         spans = spans[:: max(1, len(spans) // BASE)][:BASE]
         embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
     made = embedder.embed([embedded_text(span.prefix, span.text) for span in spans])
@@ -181,7 +183,7 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
     """Search all questions in rounds, then compare Chroma with exact search. Runs in a fresh process."""
     with Engine(settings) as engine:
         engine.warm_up()
-        while not engine.warmth().ready:
+        while not engine.readiness().ready:
             time.sleep(0.05)
         started = time.perf_counter()
         engine.search(questions[-1])

@@ -32,14 +32,14 @@ ROUNDS = 6
 def warmed_up(engine: Engine) -> None:
     """Have workers started and all models loaded, as they are a few seconds after the app was."""
     engine.warm_up()
-    engine.warm_up_search()
+    engine.load_search()
 
 
 def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
     """Pages, chunks and seconds of indexing all files, model loading left out."""
     warmed_up(engine)
     started = time.perf_counter()
-    engine.wait([engine.submit(file.name, file.read_bytes()).job_id for file in files])
+    engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
     seconds = time.perf_counter() - started
     counts = engine.status().counts
     return counts["pages"], counts["chunks"], seconds
@@ -47,7 +47,7 @@ def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
 
 def embedding_alone(engine: Engine) -> float:
     """Seconds to embed the same chunks in sorted batches, and nothing else."""
-    spans = [span for document in engine.documents() for span in engine.chunks(document.document_id)]
+    spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
     texts = [embedded_text(span.prefix, span.text) for span in spans]
     embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
@@ -62,12 +62,12 @@ def words_first(file: Path, folder: Path) -> tuple[int, float]:
         warmed_up(engine)
         data = file.read_bytes()
         started = time.perf_counter()
-        job = engine.submit(file.name, data)
+        job = engine.documents.submit(file.name, data)
         while not engine.search("total revenue and net income of the year").passages:
             time.sleep(0.05)
         seconds = time.perf_counter() - started
-        engine.cancel(job.job_id)
-        return engine.document(job.document_id or "").pages, seconds
+        engine.jobs.cancel(job.job_id)
+        return engine.documents.get(job.document_id or "").pages, seconds
 
 
 def percentiles(values: Sequence[float]) -> str:
@@ -117,7 +117,7 @@ def main() -> None:
         print(f"indexing: {pages} pages, {chunks} chunks in {seconds:.1f} s, {pages / seconds:.1f} pages/s")
         alone = embedding_alone(engine)
         print(f"embedding the same chunks alone: {alone:.1f} s, {alone / seconds:.2f} of indexing")
-        again = engine.wait([engine.reindex().job_id])[0].seconds
+        again = engine.jobs.wait([engine.index.rebuild().job_id])[0].seconds
         print(f"re-index, nothing changed: {again:.2f} s, {again / seconds:.4f} of indexing")
         longest = max(files, key=lambda file: file.stat().st_size)
         of_pages, found_after = words_first(longest, Path(folder) / "words")

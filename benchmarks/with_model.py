@@ -163,7 +163,7 @@ def main() -> None:
         model = OpenAIGenerator(settings)
         with Engine(settings) as engine:
             files = sorted((arguments.data / "pdfs").glob("*.pdf"))
-            engine.wait([engine.submit(file.name, file.read_bytes()).job_id for file in files])
+            engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
             asked = []
             for one in ask(engine, model, questions(arguments.data, arguments.limit)):
                 asked.append(one)

@@ -16,16 +16,19 @@ def gate(engine: Engine) -> None:
     """Let the operator change threshold and number of passages."""
     st.subheader("Answering", anchor=False)
     # Connecting a model, or disconnecting it, puts the other threshold to use.
-    if st.session_state.get(_WITH_MODEL) != bool(engine.model):
-        st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = bool(engine.model), engine.threshold
-    st.session_state.setdefault(_TOP_K, engine.top_k)
+    if st.session_state.get(_WITH_MODEL) != bool(engine.models.current):
+        st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = (
+            bool(engine.models.current),
+            engine.preferences.threshold,
+        )
+    st.session_state.setdefault(_TOP_K, engine.preferences.top_k)
     with st.form("gate"):
         st.slider(
             "Threshold",
             0.0,
             1.0,
             step=0.01,
-            format=f"%.{decimals(engine.threshold)}f",
+            format=f"%.{decimals(engine.preferences.threshold)}f",
             key=_THRESHOLD,
             help=_help(engine),
         )
@@ -35,15 +38,15 @@ def gate(engine: Engine) -> None:
             st.form_submit_button("Back to the settings", key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
-        f"In use: {threshold_text(engine.threshold)} and {engine.top_k}. The settings say "
-        f"{threshold_text(engine.default_threshold)} and {settings.top_k}."
+        f"In use: {threshold_text(engine.preferences.threshold)} and {engine.preferences.top_k}. The settings say "
+        f"{threshold_text(engine.preferences.default_threshold)} and {settings.top_k}."
     )
     _recent(engine)
 
 
 def _help(engine: Engine) -> str:
-    score = f"the best passage's {engine.gate} score"
-    if engine.model:
+    score = f"the best passage's {engine.preferences.gate} score"
+    if engine.models.current:
         return f"If {score} is below it, the language model is not asked. It applies only while a model is connected."
     return (
         f'If {score} is below it, the answer is "I don\'t know". It applies only while no language model is connected.'
@@ -52,28 +55,30 @@ def _help(engine: Engine) -> str:
 
 def _recent(engine: Engine) -> None:
     """The scores that the newest questions had, to choose the threshold by."""
-    scores = engine.gate_scores()
+    scores = engine.evaluations.recent_gate_scores()
     if not scores:
         return
-    above = sum(score >= engine.threshold for score in scores)
+    above = sum(score >= engine.preferences.threshold for score in scores)
     words = (
         f"Best score of each of the newest {count(len(scores), 'question')} in conversations: {above:,} reached the "
         "threshold in use, the dashed line."
     )
     st.caption(words)
-    st.vega_lite_chart(spec=dict(engine.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words)
+    st.vega_lite_chart(
+        spec=dict(engine.evaluations.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words
+    )
 
 
 def _save(engine: Engine) -> None:
     with told():
-        engine.set_threshold(st.session_state[_THRESHOLD])
-        engine.set_top_k(int(st.session_state[_TOP_K]))
+        engine.preferences.set_threshold(st.session_state[_THRESHOLD])
+        engine.preferences.set_top_k(int(st.session_state[_TOP_K]))
         st.toast("Saved", icon=":material/check:")
 
 
 def _reset(engine: Engine) -> None:
     with told():
-        engine.set_threshold(None)
-        engine.set_top_k(None)
-        st.session_state[_THRESHOLD] = engine.threshold
-        st.session_state[_TOP_K] = engine.top_k
+        engine.preferences.set_threshold(None)
+        engine.preferences.set_top_k(None)
+        st.session_state[_THRESHOLD] = engine.preferences.threshold
+        st.session_state[_TOP_K] = engine.preferences.top_k

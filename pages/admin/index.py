@@ -34,7 +34,7 @@ def index(engine: Engine, status: Status) -> None:
     """Compare index and settings; offer a re-index."""
     st.subheader("Index", anchor=False)
     with told():
-        differing = engine.mismatch()
+        differing = engine.index.differences()
         _compare(status.built_with, status.configured, set(differing))
         _rebuild(engine, status, set(differing))
 
@@ -61,7 +61,7 @@ def _short(value: object) -> str:
 
 
 def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
-    names = {one.document_id: one.name for one in searchable(engine.documents())}
+    names = {one.document_id: one.name for one in searchable(engine.documents.list())}
     if not names:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -83,7 +83,7 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
         st.caption("Its file is read and indexed anew; until that is done, what is stored of it answers.")
     else:
         held = f"{count(len(names), 'document')}, {count(status.stores.get('database', 0), 'chunk')}"
-        st.caption(f"{held}. {_plan(differing, engine.reindex_seconds())}")
+        st.caption(f"{held}. {_plan(differing, engine.index.estimate_seconds())}")
 
 
 def _plan(differing: set[str], seconds: float | None) -> str:
@@ -102,4 +102,4 @@ def _plan(differing: set[str], seconds: float | None) -> str:
 
 def _start(engine: Engine, wanted: str) -> None:
     with told():
-        remember([engine.reindex([wanted] if wanted else None)])
+        remember([engine.index.rebuild([wanted] if wanted else None)])

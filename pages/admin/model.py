@@ -23,13 +23,13 @@ def model(engine: Engine) -> None:
     st.subheader("Language model", anchor=False)
     with told():
         _in_use(engine)
-        if engine.endpoint:
+        if engine.models.endpoint:
             _controls(engine)
 
 
 def _in_use(engine: Engine) -> None:
     settings = engine.settings
-    if not engine.endpoint:
+    if not engine.models.endpoint:
         st.caption(
             "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` and, for a server other than "
             "OpenAI's, `RAG_OPENAI_BASE_URL` to have them written, or `RAG_GGUF` to run a model in this program. The "
@@ -37,10 +37,11 @@ def _in_use(engine: Engine) -> None:
         )
         return
     if settings.gguf:
-        st.text(f"{engine.endpoint}, run in this program")
+        st.text(f"{engine.models.endpoint}, run in this program")
     else:
-        st.text(f"{engine.model or 'No model chosen'}, at {engine.endpoint}, over {_APIS[settings.openai_api]}")
-    if not engine.model:
+        model, api = engine.models.current or "No model chosen", _APIS[settings.openai_api]
+        st.text(f"{model}, at {engine.models.endpoint}, over {api}")
+    if not engine.models.current:
         st.caption("Until one is chosen here, or set as `RAG_OPENAI_MODEL`, answers are quoted from the documents.")
     st.caption(
         f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
@@ -51,11 +52,13 @@ def _in_use(engine: Engine) -> None:
 
 
 def _controls(engine: Engine) -> None:
-    chosen = engine.model
+    chosen = engine.models.current
     if not engine.settings.gguf:
         listed = st.session_state.get(_LISTED, [])
-        st.session_state.setdefault(_CHOSEN, engine.model or None)
-        options = list(dict.fromkeys(one for one in (engine.model, *listed, st.session_state.get(_CHOSEN)) if one))
+        st.session_state.setdefault(_CHOSEN, engine.models.current or None)
+        options = list(
+            dict.fromkeys(one for one in (engine.models.current, *listed, st.session_state.get(_CHOSEN)) if one)
+        )
         chosen = st.selectbox(
             "Model",
             options,
@@ -68,13 +71,13 @@ def _controls(engine: Engine) -> None:
         tested = st.button("Test", icon=":material/network_check:", key="test_model", disabled=not chosen)
         if not engine.settings.gguf:
             st.button("List models", icon=":material/list:", key="list_models", on_click=_list, args=[engine])
-            if chosen and chosen != engine.model:
+            if chosen and chosen != engine.models.current:
                 st.button("Use this model", key="use_model", type="primary", on_click=_use, args=[engine, chosen])
-            if engine.model != engine.settings.model:
+            if engine.models.current != engine.settings.model:
                 st.button("Back to the setting", key="reset_model", on_click=_use, args=[engine, None])
     if tested and chosen:
         with st.spinner("Asking the model"):
-            st.session_state[_FOUND] = (chosen, list(engine.test_model(chosen)))
+            st.session_state[_FOUND] = (chosen, list(engine.models.test(chosen)))
     name, checks = st.session_state.get(_FOUND, ("", []))
     if checks and name == chosen:
         _results(checks)
@@ -82,14 +85,14 @@ def _controls(engine: Engine) -> None:
 
 def _list(engine: Engine) -> None:
     with told():
-        st.session_state[_LISTED] = engine.models()
+        st.session_state[_LISTED] = engine.models.list()
         st.toast(f"{count(len(st.session_state[_LISTED]), 'model')} listed", icon=":material/check:")
 
 
 def _use(engine: Engine, name: str | None) -> None:
     with told():
-        engine.set_model(name)
-        st.session_state[_CHOSEN] = engine.model or None
+        engine.models.select(name)
+        st.session_state[_CHOSEN] = engine.models.current or None
 
 
 def _results(checks: list[Check]) -> None:

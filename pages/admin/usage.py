@@ -17,13 +17,13 @@ _COUNTS = ("Requests", "Tokens in", "Tokens out")
 def usage(engine: Engine) -> None:
     """Totals by model, also of answers that were deleted since; nothing where no model was asked."""
     with told():
-        if not engine.usage():
+        if not engine.models.usage_totals():
             return
         period = st.segmented_control(
             "Tokens and cost", list(_PERIODS), default="Ever", required=True, key="usage_period"
         )
         span = _PERIODS[period]
-        totals = engine.usage(None if span is None else datetime.now(UTC) - span)
+        totals = engine.models.usage_totals(None if span is None else datetime.now(UTC) - span)
         if not totals:
             st.caption("No model was asked in that time.")
             return

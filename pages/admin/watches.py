@@ -14,7 +14,7 @@ from rag_core.types import Watch
 def watches(engine: Engine) -> None:
     """List watched folders, each with its last look and what was wrong with it."""
     st.subheader("Watched folders", anchor=False)
-    found = engine.watches()
+    found = engine.watches.list()
     if not found:
         # The data folder is open in one process at a time.
         st.caption(
@@ -36,7 +36,7 @@ def watches(engine: Engine) -> None:
                     "Stop watching",
                     icon=":material/close:",
                     key=f"unwatch_{one.watch_id}",
-                    on_click=engine.unwatch,
+                    on_click=engine.watches.remove,
                     args=[one.watch_id],
                     help="Its documents stay.",
                 )
@@ -44,10 +44,10 @@ def watches(engine: Engine) -> None:
 
 def _sync(engine: Engine, watch: Watch) -> None:
     with told():
-        found = engine.sync_watch(watch.watch_id)
+        found = engine.watches.sync(watch.watch_id)
         if found is None:  # another window watches it no longer
             return
-        remember([job for job in engine.jobs(limit=MOST) if job.job_id in found.job_ids])
+        remember([job for job in engine.jobs.list(limit=MOST) if job.job_id in found.job_ids])
         if not found.problem:
             counts = (
                 f"{len(paths):,} {what}"

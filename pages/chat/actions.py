@@ -85,8 +85,10 @@ def _export(back: Backend, key: str) -> None:
     identity = str(current())
     with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
         st.caption("The whole conversation, with the sources of its answers")
-        _download("Markdown", lambda: back.engine.export_markdown(identity), "md", "text/markdown", key=key)
-        _download("PDF", lambda: back.engine.export_pdf(identity), "pdf", "application/pdf", key=key)
+        _download(
+            "Markdown", lambda: back.engine.conversations.export_markdown(identity), "md", "text/markdown", key=key
+        )
+        _download("PDF", lambda: back.engine.conversations.export_pdf(identity), "pdf", "application/pdf", key=key)
 
 
 def _download(label: str, made: Callable[[], str | bytes], suffix: str, mime: str, *, key: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.shared import keys
@@ -27,7 +29,7 @@ def choose(conversation_id: str | None) -> None:
         st.query_params.pop(keys.CONVERSATION_PARAM, None)
 
 
-def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | None, list[Message]]:
+def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | None, Sequence[Message]]:
     """The open conversation and its messages.
 
     The address decides, so that reload, bookmark and the browser's back button do what they say;
@@ -40,7 +42,7 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
     if not wanted:
         return None, []
     try:
-        return engine.conversation(wanted)
+        return engine.conversations.get(wanted), engine.conversations.messages(wanted)
     except UnknownConversation:
         choose(None)
         st.info("That conversation is no longer stored. This is a new chat.", icon=":material/info:")

@@ -124,7 +124,7 @@ def _text(message: Message, answer: Answer) -> None:
 
 
 def _refusal(back: Backend, answer: Answer) -> None:
-    if not answer.passages and not searchable(back.engine.documents()):
+    if not answer.passages and not searchable(back.engine.documents.list()):
         st.caption("There are no documents to ask yet. Drop PDFs on the field below, and ask again.")
         return
     if answer.passages:

@@ -26,14 +26,14 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
     forget_ended(back.engine)
     identity = current()
     if identity is None:
-        identity = back.engine.new_conversation(scope).conversation_id
+        identity = back.engine.conversations.create(scope).conversation_id
         choose(identity)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
     history = _messages(back, identity)
     if history is None or back.answers.running(identity):
         give_back(question)
         return
-    back.engine.append(identity, "user", question)
+    back.engine.conversations.add_message(identity, "user", question)
     back.answers.start(identity, question, scope, history, job_ids, strategy=strategy(back.engine))
 
 
@@ -52,14 +52,14 @@ def ask_next(back: Backend, message: Message, question: str, scope: Scope) -> No
 def answer_again(back: Backend, message: Message) -> None:
     """Replace the last answer by a new one, over the documents chosen by now."""
     if _is_last(back, message):
-        back.engine.remove_messages([message.message_id])
+        back.engine.conversations.remove_messages([message.message_id])
         answer_last(back)
 
 
 def search_again(back: Backend, message: Message, search_for: str) -> None:
     """Replace the last answer by one to the same question, searched for in the reader's own words."""
     if _is_last(back, message):
-        back.engine.remove_messages([message.message_id])
+        back.engine.conversations.remove_messages([message.message_id])
         answer_last(back, search_for)
     else:
         give_back(search_for)
@@ -71,9 +71,9 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
         give_back(question)
         return
     identity = str(current())
-    _, messages = back.engine.conversation(identity)
+    messages = back.engine.conversations.messages(identity)
     first = max(position for position, one in enumerate(messages) if one.role == "user")
-    back.engine.remove_messages([one.message_id for one in messages[first:]])
+    back.engine.conversations.remove_messages([one.message_id for one in messages[first:]])
     ask(back, question, scope_of(back, identity))
 
 
@@ -90,8 +90,8 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
 
 def scope_of(back: Backend, identity: str) -> Scope:
     """What a conversation is limited to, without what is gone since."""
-    conversation, _ = back.engine.conversation(identity)
-    return still_held(conversation.scope, back.engine.documents())
+    conversation = back.engine.conversations.get(identity)
+    return still_held(conversation.scope, back.engine.documents.list())
 
 
 def give_back(question: str, why: str = "the conversation has changed in another window") -> None:
@@ -100,10 +100,10 @@ def give_back(question: str, why: str = "the conversation has changed in another
     st.toast(f"Your question is in the field again, since {why}.", icon=":material/info:")
 
 
-def _messages(back: Backend, identity: str) -> list[Message] | None:
+def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
     """What a conversation holds by now; ``None`` where it was deleted, of which the page tells."""
     try:
-        return back.engine.conversation(identity)[1]
+        return back.engine.conversations.messages(identity)
     except UnknownConversation:
         return None
 

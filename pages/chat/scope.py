@@ -41,7 +41,7 @@ def scope(engine: Engine, conversation: Conversation | None, library: Sequence[D
     def changed() -> None:
         if conversation:
             with told():
-                engine.set_scope(conversation.conversation_id, _scope(st.session_state[key]))
+                engine.conversations.set_scope(conversation.conversation_id, _scope(st.session_state[key]))
 
     st.multiselect(
         "Documents to ask",
@@ -63,7 +63,7 @@ def widen(engine: Engine, asked: Scope, jobs: Sequence[Job]) -> Scope:
         return asked
     wider = replace(asked, documents=(*asked.documents, *added))
     if identity := current():
-        engine.set_scope(identity, wider)
+        engine.conversations.set_scope(identity, wider)
     st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = _entries(wider)
     return wider
 

@@ -61,7 +61,7 @@ def _list(engine: Engine) -> None:
         icon=":material/search:",
         key="conversation_search",
     )
-    found = engine.conversations(query)
+    found = engine.conversations.list(query)
     if query and not found:
         st.caption("No conversation holds these words.")
     _group(engine, "Pinned", [one for one in found if one.pinned])
@@ -107,7 +107,7 @@ def _row(engine: Engine, one: Conversation) -> None:
         st.session_state[keys.MENU] = (menu, one)
     elif menu:
         with told_next():
-            engine.pin(identity, not one.pinned)
+            engine.conversations.set_pinned(identity, not one.pinned)
         st.rerun()
 
 
@@ -135,7 +135,7 @@ def _rename(engine: Engine, one: Conversation) -> None:
     def rename() -> None:
         _closed()
         with told_next():
-            engine.rename(one.conversation_id, st.session_state["new_title"])
+            engine.conversations.rename(one.conversation_id, st.session_state["new_title"])
 
     with st.form("rename", border=False):
         st.text_input("Title", one.title, max_chars=200, key="new_title")
@@ -148,7 +148,7 @@ def _delete(engine: Engine, one: Conversation) -> None:
     def delete() -> None:
         _closed()
         with told_next():
-            engine.delete_conversation(one.conversation_id)
+            engine.conversations.delete(one.conversation_id)
         if one.conversation_id == current():
             choose(None)
 

@@ -12,7 +12,7 @@ from rag_core.types import Strategy
 
 def strategy_select(engine: Engine) -> None:
     """Let the reader choose, beside the input. Without a model there is nothing to choose, as Admin explains."""
-    if not engine.model:
+    if not engine.models.current:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         chosen = st.selectbox(
@@ -31,4 +31,4 @@ def strategy_select(engine: Engine) -> None:
 def strategy(engine: Engine) -> Strategy:
     """What was chosen."""
     chosen: Strategy = st.session_state.get(keys.STRATEGY, "plain")
-    return chosen if engine.model else "plain"
+    return chosen if engine.models.current else "plain"

@@ -41,13 +41,13 @@ def _empty(back: Backend) -> None:
             key="add_guide",
             on_click=_add_guide,
             args=[back],
-            disabled=bool(back.engine.jobs(active=True)),
+            disabled=bool(back.engine.jobs.list(active=True)),
         )
 
 
 def _add_guide(back: Backend) -> None:
     with told():
-        remember([back.engine.add_guide()])
+        remember([back.engine.documents.add_guide()])
 
 
 def _examples(back: Backend) -> None:

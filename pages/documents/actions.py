@@ -12,9 +12,9 @@ from pages.shared.jobs import remember
 from pages.shared.library import collection_words
 from pages.shared.problems import told, told_next
 from pages.shared.text import count, plain
-from rag_core.engine import DEFAULT_COLLECTION, Engine
+from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types import DeleteReceipt, DocumentInfo, DocumentStatus
+from rag_core.types import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus
 
 _RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)
 _LISTED = 10
@@ -53,7 +53,7 @@ def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterabl
         if len(chosen) == 1:
             st.download_button(
                 "Download",
-                data=lambda: engine.original(ids[0]),
+                data=lambda: engine.documents.content(ids[0]),
                 file_name=chosen[0].name,
                 mime="application/pdf",
                 icon=":material/download:",
@@ -120,7 +120,7 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
 
 def _move(engine: Engine, ids: Sequence[str]) -> None:
     with told_next():
-        engine.move(ids, st.session_state[_INTO] or "")
+        engine.collections.move_documents(ids, st.session_state[_INTO] or "")
 
 
 def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
@@ -131,16 +131,16 @@ def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
         for one in chosen:
             # Another window may have deleted it since.
             with suppress(UnknownDocument):
-                receipts += engine.delete([one.document_id])
+                receipts += engine.documents.delete([one.document_id])
         st.session_state[keys.SELECTED] = []
 
 
 def _reindex(engine: Engine, ids: Sequence[str]) -> None:
     with told():
-        remember([engine.reindex(ids)])
+        remember([engine.index.rebuild(ids)])
 
 
 def _retry(engine: Engine, ids: Sequence[str]) -> None:
     for one in ids:
         with told():
-            remember([engine.retry(one)])
+            remember([engine.documents.retry(one)])

@@ -31,7 +31,7 @@ def detail(engine: Engine, document: DocumentInfo) -> None:
         if number:
             parts.append(f"{number:,} {what}")
     st.caption(" · ".join(parts))
-    if document.pages and (title := engine.title(document.document_id)):
+    if document.pages and (title := engine.documents.title(document.document_id)):
         st.caption(f"Known by its first page as: {plain(title)}")
     if document.reason:
         st.warning(plain(document.reason), icon=":material/info:")
@@ -43,7 +43,7 @@ def detail(engine: Engine, document: DocumentInfo) -> None:
 
 
 def _pages(engine: Engine, document: DocumentInfo) -> None:
-    pages = engine.pages(document.document_id)
+    pages = engine.documents.pages(document.document_id)
     if not pages:
         st.caption("No page was read.")
         return
@@ -87,7 +87,7 @@ def _note(page: Page) -> str:
 
 
 def _chunks(engine: Engine, document: DocumentInfo) -> None:
-    chunks = engine.chunks(document.document_id)
+    chunks = engine.documents.chunks(document.document_id)
     if not chunks:
         st.caption("There are no chunks.")
         return

@@ -12,7 +12,6 @@ from pages.documents.uploads import uploads
 from pages.shared.backend import arrive, backend
 from pages.shared.clashes import clashes
 from pages.shared.jobs import job_panel
-from pages.shared.library import collections
 from pages.shared.problems import problem
 from pages.shared.unlock import refused, unlock
 from pages.shared.warmth import warmth
@@ -22,8 +21,8 @@ back = backend()
 problem()
 st.title("Documents", anchor=False)
 warmth(back.engine)
-documents = back.engine.documents()
-uploads(back.engine, documents)
+documents = back.engine.documents.list()
+uploads(back.engine)
 clashes(back.engine)
 job_panel(back.engine)
 asked = refused(back.engine, documents)
@@ -36,7 +35,7 @@ if not documents:
     )
     st.stop()
 chosen = table(documents)
-actions(back.engine, chosen, collections(documents))
+actions(back.engine, chosen, back.engine.collections.list())
 failures(documents)
 if len(chosen) == 1:
     unlock(back.engine, [one for one in chosen if one not in asked])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.jobs import submit
-from pages.shared.library import collection_words, collections
-from rag_core.engine import DEFAULT_COLLECTION, Engine
-from rag_core.types import DocumentInfo
+from pages.shared.library import collection_words
+from rag_core.engine import Engine
+from rag_core.types import DEFAULT_COLLECTION
 
 
-def uploads(engine: Engine, documents: Sequence[DocumentInfo]) -> None:
+def uploads(engine: Engine) -> None:
     """Take PDFs, into a collection where there are any; each is handed over once, and the zone is empty again."""
     # A file stays in the widget through all reruns; a new key gives a new, empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
-    made = list(collections(documents))
+    made = list(engine.collections.list())
     into = made and st.selectbox(
         "Add to",
         [DEFAULT_COLLECTION, *made],

@@ -39,9 +39,9 @@ _EXAMPLE = """\
 {"question": "Who won the cup in 1930?", "kind": "no answer"}"""
 
 
-def labelled(engine: Engine) -> tuple[str, list[Label]]:
+def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
     """Let the reader pick labelled questions; returns what they are called, and them."""
-    made = engine.labels()
+    made = engine.labels.list()
     source = st.segmented_control(
         "Labelled questions",
         [_APP, _FILE],
@@ -64,7 +64,7 @@ def labelled(engine: Engine) -> tuple[str, list[Label]]:
             )
         return "", []
     with told():
-        labels = engine.read_labels(file.name, file.getvalue())
+        labels = engine.labels.parse_file(file.name, file.getvalue())
         st.caption(_summary(labels))
         return file.name, labels
     return file.name, []
@@ -72,7 +72,7 @@ def labelled(engine: Engine) -> tuple[str, list[Label]]:
 
 def configurations(engine: Engine) -> list[Configuration | Baseline]:
     """Let the reader pick what is measured; two are compared."""
-    choices = _CHOICES | (_WITH_MODEL if engine.model else {})
+    choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
     names = st.multiselect(
         "What to measure",
         list(choices),
@@ -115,7 +115,7 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
 def _remove(engine: Engine, label_ids: Sequence[str]) -> None:
     with told():
         for label_id in label_ids:
-            engine.remove_label(label_id)
+            engine.labels.remove(label_id)
 
 
 def _answered_by(label: Label) -> str:

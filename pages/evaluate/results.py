@@ -27,9 +27,9 @@ _CHARTS = {
 
 def results(engine: Engine) -> None:
     """Let the reader pick one evaluation, or two to compare, and show them."""
-    kept = {one.evaluation_id: one for one in engine.evaluations()}
+    kept = {one.evaluation_id: one for one in engine.evaluations.list()}
     if not kept:
-        state = engine.evaluation_state()
+        state = engine.evaluations.state()
         if not (state and state.running):
             st.caption("No evaluation was run yet. Choose labelled questions above and run one.")
         return
@@ -47,7 +47,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
     left, right, rest = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
     # Two that were begun together are shown together.
-    together = engine.evaluation_state()
+    together = engine.evaluations.state()
     pair = list(together.evaluation_ids) if together else []
     # Widgets keep what was chosen; with each evaluation that is complete, new ones show it.
     turn = pair[-1] if pair else "kept"
@@ -70,7 +70,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         type="tertiary",
         key="remove_evaluation",
         help="Remove this evaluation; its labels stay.",
-        on_click=engine.remove_evaluation,
+        on_click=engine.evaluations.remove,
         args=[first],
     )
     return kept[first], kept.get(second)
@@ -100,7 +100,7 @@ def _figures(evaluation: Evaluation) -> pd.DataFrame:
 
 def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataFrame:
     sides = [{one.metric: one for one in evaluation.figures} for evaluation in (first, second)]
-    differences = {one.metric: one for one in engine.compare(first, second)}
+    differences = {one.metric: one for one in engine.evaluations.compare(first, second)}
     rows = []
     for metric in dict.fromkeys([*sides[0], *sides[1]]):
         values = [_interval(side[metric].interval) if metric in side else "–" for side in sides]
@@ -122,7 +122,7 @@ def _p_value(value: float) -> str:
 
 
 def _charts(engine: Engine, shown: Sequence[Evaluation]) -> None:
-    drawn = engine.evaluation_plots(shown)
+    drawn = engine.evaluations.plots(shown)
     columns = st.columns(2)
     for position, name in enumerate(name for name in _CHARTS if name in drawn):
         title, words = _CHARTS[name]

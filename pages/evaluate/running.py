@@ -16,7 +16,7 @@ def start(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline]
 ) -> None:
     """Offer to begin."""
-    state = engine.evaluation_state()
+    state = engine.evaluations.state()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Run",
@@ -33,13 +33,13 @@ def start(
             key="with_answers",
             help="Else only the order of the passages is judged, which takes a fraction of the time.",
         )
-    if engine.model and st.session_state["with_answers"]:
-        st.caption(f"Every question is answered by {plain(engine.model)}, also those refused later.")
+    if engine.models.current and st.session_state["with_answers"]:
+        st.caption(f"Every question is answered by {plain(engine.models.current)}, also those refused later.")
 
 
 def running(engine: Engine) -> None:
     """How far the evaluation is, with a way to stop it; how the last one ended, if not well."""
-    state = engine.evaluation_state()
+    state = engine.evaluations.state()
     if state is None:
         return
     if not state.running:
@@ -49,13 +49,13 @@ def running(engine: Engine) -> None:
 
     @st.fragment(run_every=1.0)
     def progress() -> None:
-        now = engine.evaluation_state()
+        now = engine.evaluations.state()
         if now is None or not now.running:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
             words = plain(f"Asking question {min(now.done + 1, now.total):,} of {now.total:,} of {now.name}")
             st.progress(now.done / now.total if now.total else 0.0, text=words)
-            st.button("Cancel", key="cancel_evaluation", type="tertiary", on_click=engine.cancel_evaluation)
+            st.button("Cancel", key="cancel_evaluation", type="tertiary", on_click=engine.evaluations.cancel)
 
     progress()
 
@@ -64,4 +64,4 @@ def _begin(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline]
 ) -> None:
     with told():
-        engine.start_evaluation(labels, configurations, name=name, answers=st.session_state["with_answers"])
+        engine.evaluations.start(labels, configurations, name=name, answers=st.session_state["with_answers"])

@@ -24,8 +24,8 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
         format_func=lambda share: f"{share} %",
         key="most_answered",
     )
-    advice = engine.advise_threshold(evaluation, most / 100)
-    in_use = threshold_text(engine.threshold)
+    advice = engine.evaluations.advise_threshold(evaluation, most / 100)
+    in_use = threshold_text(engine.preferences.threshold)
     if advice is None:
         st.caption(
             f"In use: {in_use}. An advice needs questions with and without an answer in the documents, and a "
@@ -34,7 +34,7 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
         return
     advised = threshold_text(advice.threshold)
     # With and without a language model other scores decide, each with a threshold of its own.
-    is_other_gate = (evaluation.generator == "extractive") == bool(engine.model)
+    is_other_gate = (evaluation.generator == "extractive") == bool(engine.models.current)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{advised}** is the lowest that keeps to this: it answers "
@@ -56,5 +56,5 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
 
 def _use(engine: Engine, value: float) -> None:
     with told():
-        engine.set_threshold(value)
+        engine.preferences.set_threshold(value)
         st.toast(f"Threshold {threshold_text(value)} is in use", icon=":material/check:")

@@ -15,7 +15,7 @@ _ANSWERED, _UNANSWERED = "The documents answer it", "They do not"
 
 def write_label(engine: Engine) -> None:
     """A form for a question with the page that answers it, or without an answer."""
-    names = list(dict.fromkeys(one.name for one in searchable(engine.documents())))
+    names = list(dict.fromkeys(one.name for one in searchable(engine.documents.list())))
     with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
         st.text_input("Question", max_chars=engine.settings.max_question_chars, key="label_question")
         st.radio("Is it answered?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
@@ -42,7 +42,7 @@ def _keep(engine: Engine) -> None:
     if answered and document:
         evidence = [Evidence(document, page=typed["page"], quote="" if typed["page"] else typed["quote"])]
     with told():
-        engine.add_label(
+        engine.labels.add(
             typed["question"],
             kind=LabelKind.ANSWERABLE if answered else LabelKind.NO_ANSWER,
             evidence=evidence,

@@ -30,7 +30,14 @@ def explained(engine: Engine, documents: Sequence[DocumentInfo], question: str, 
         )
         return None
     library = tuple((one.document_id, one.version_id, one.collection, one.embedder, one.chunks) for one in documents)
-    signature = (question, scope, library, engine.gate, engine.threshold, engine.top_k)
+    signature = (
+        question,
+        scope,
+        library,
+        engine.preferences.gate,
+        engine.preferences.threshold,
+        engine.preferences.top_k,
+    )
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None

@@ -12,7 +12,7 @@ from rag_core.types import Evidence, Explanation, Passage
 
 def labelled(engine: Engine, explanation: Explanation) -> str | None:
     """Chunk id of the best passage that begins on such a page."""
-    right = engine.labelled_pages(explanation.question)
+    right = engine.labels.pages_for(explanation.question)
     on_it = (one.chunk_id for one in explanation.passages if (one.document_id, one.page_index) in right)
     return next(on_it, None)
 
@@ -21,5 +21,5 @@ def keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> No
     """Label the question with the pages of a passage, and have it known as the right one."""
     with told():
         pages = range(passage.page_index, passage.page_index_end + 1)
-        engine.add_label(explanation.question, evidence=[Evidence(passage.document, page) for page in pages])
+        engine.labels.add(explanation.question, evidence=[Evidence(passage.document, page) for page in pages])
         st.session_state[keys.LAB_MARKED] = passage.chunk_id

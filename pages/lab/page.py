@@ -20,7 +20,7 @@ arrive("lab")
 back = backend()
 st.title("Lab", anchor=False)
 warmth(back.engine)
-documents = searchable(back.engine.documents())
+documents = searchable(back.engine.documents.list())
 question, scope = question_box(documents)
 explanation = explained(back.engine, documents, question, scope)
 if explanation is None:

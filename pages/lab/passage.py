@@ -38,7 +38,7 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         if int(passage.chunk_id) in stage.ranks
     ]
     st.caption(f"Rank in {', '.join(ranks)}")
-    known = (passage.document_id, passage.page_index) in engine.labelled_pages(explanation.question)
+    known = (passage.document_id, passage.page_index) in engine.labels.pages_for(explanation.question)
     st.button(
         "This passage is right",
         icon=":material/check:",
@@ -52,7 +52,7 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         # The whole page, for the weights on it must know the right passage; that closes the drawer too.
         st.rerun()
     with told():
-        _words(engine.token_matches(explanation.question, passage.chunk_id))
+        _words(engine.explanations.token_matches(explanation.question, passage.chunk_id))
     richtext([score_bars(passage, explanation.passages, explanation.gate)], key="lab_passage_scores", small=True)
 
 

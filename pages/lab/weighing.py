@@ -43,10 +43,10 @@ def right_passage() -> str | None:
 def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     side, main = st.columns([1, 2], gap="large")
     with side:
-        weighting = _sliders(min(SHOWN, engine.top_k))
+        weighting = _sliders(min(SHOWN, engine.preferences.top_k))
         dated = _dates(explanation)
     with main:
-        weighed = engine.weigh(dated, weighting)
+        weighed = engine.explanations.weight_passages(dated, weighting)
         if not weighed:
             st.info("No passage has a rerank score to be weighed by.", icon=":material/info:")
             return
@@ -128,7 +128,7 @@ def _evidence(engine: Engine, weighed: Sequence[Weighed], k: int, marks: Mapping
     )
     if right is None:
         return
-    found = engine.evidence_mass(weighed, k, None if right == NOT_HERE else right)
+    found = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
     rival = next((one for one in weighed if one.candidate.chunk_id == found.rival), None)
     name = marks[found.rival].letter if found.rival in marks else "another passage"
     covered, mass = st.columns(2)

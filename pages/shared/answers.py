@@ -179,11 +179,11 @@ class Answers:
 
     def _store(self, run: Run, answer: Answer | None) -> None:
         if answer is not None:
-            self._engine.append(run.conversation_id, "assistant", answer.text, answer)
+            self._engine.conversations.add_message(run.conversation_id, "assistant", answer.text, answer)
         elif run.stopping.is_set() or run.progress.text:
             text = run.progress.text.rstrip()
             partial = self._partial(run, run.found, text) if text and run.found else None
-            self._engine.append(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
+            self._engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
 
     def _partial(self, run: Run, found: SearchResult, text: str) -> Answer:
         """The text so far as an answer, with the passages it was written from."""
@@ -194,7 +194,7 @@ class Answers:
             citations=(),
             passages=found.passages,
             gate=found.gate,
-            generator=self._engine.generator_name,
+            generator=self._engine.models.generator,
             timings_ms=found.timings_ms,
             notices=(*found.notices, *((run.problem,) if run.problem else ())),
             stopped=True,
@@ -207,7 +207,7 @@ class Answers:
     def _wait_for_jobs(self, run: Run) -> bool:
         """Wait for files that came with the question; false when the reader stopped that."""
         while not run.stopping.is_set():
-            waiting = [job for job in self._engine.jobs(active=True, limit=1000) if job.job_id in run.job_ids]
+            waiting = [job for job in self._engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
             if not waiting:
                 if run.job_ids:
                     run.show(stages=_with(run.progress.stages, Stage(WAITING, "Files indexed", done=True)))

@@ -34,7 +34,7 @@ def _open() -> Backend:
     config.set_option("server.maxUploadSize", settings.max_file_mb)
     engine = Engine(settings)
     engine.warm_up()
-    engine.start_watching()
+    engine.watches.start()
     return Backend(engine, Answers(engine))
 
 

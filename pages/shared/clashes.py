@@ -9,8 +9,8 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobs import hand_over
 from pages.shared.text import plain
-from rag_core.engine import Engine, SameName
-from rag_core.types import Job
+from rag_core.engine import Engine
+from rag_core.types import Job, SameName
 
 OnAdded = Callable[[Sequence[Job]], object]
 _CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Leave it out": None}

@@ -14,7 +14,7 @@ def feedback(engine: Engine, message_id: str) -> None:
     """Thumbs and a note under an answer; what was said before is shown."""
     thumb, note = f"thumb_{message_id}", f"note_{message_id}"
     if thumb not in st.session_state:
-        before = engine.feedback_on(message_id)
+        before = engine.labels.rating(message_id)
         st.session_state[thumb] = None if before is None else _GOOD if before.good else _BAD
         st.session_state[note] = before.note if before else ""
     given = st.feedback("thumbs", key=thumb, on_change=_keep, args=[engine, message_id, thumb, note])
@@ -33,7 +33,7 @@ def feedback(engine: Engine, message_id: str) -> None:
 def passage_is_right(engine: Engine, message_id: str, rank: int) -> None:
     """Label the question with the page of a passage."""
     with told():
-        engine.confirm_passage(message_id, rank)
+        engine.labels.confirm_passage(message_id, rank)
         st.toast("Kept as a labelled question for Evaluate", icon=":material/check:")
 
 
@@ -41,6 +41,6 @@ def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:
     with told():
         given = st.session_state[thumb]
         if given is None:
-            engine.withdraw_feedback(message_id)
+            engine.labels.withdraw_rating(message_id)
         else:
-            engine.feedback(message_id, given == _GOOD, st.session_state[note].strip())
+            engine.labels.rate_answer(message_id, given == _GOOD, st.session_state[note].strip())

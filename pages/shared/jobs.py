@@ -11,9 +11,9 @@ from pages.shared import keys
 from pages.shared.jobwords import is_embedding, job_label, job_outcome, job_share
 from pages.shared.problems import told
 from pages.shared.text import plain
-from rag_core.engine import DEFAULT_COLLECTION, Engine, SameName
+from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types import Job, JobState
+from rag_core.types import DEFAULT_COLLECTION, Job, JobState, SameName
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _SHOWN = 8
@@ -29,7 +29,7 @@ def submit(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str =
     """
     jobs: list[Job] = []
     for name, data in files:
-        if engine.clashes(name, data, collection=collection):
+        if engine.documents.has_name_clash(name, data, collection=collection):
             held = st.session_state.setdefault(keys.CLASHES, {})
             # A number is not given anew, so that a second click on a button does not settle the next file.
             held[max(held, default=-1) + 1] = (name, data, collection)
@@ -43,7 +43,7 @@ def hand_over(
 ) -> list[Job]:
     """Queue one file and remember its job; a failure is told where it happens, and gives none."""
     with told():
-        job = engine.submit(name, data, collection=collection, on_same_name=on_same_name)
+        job = engine.documents.submit(name, data, collection=collection, on_same_name=on_same_name)
         remember([job])
         return [job]
     return []
@@ -57,20 +57,20 @@ def remember(jobs: Sequence[Job]) -> None:
 
 def forget_ended(engine: Engine) -> None:
     """Tell no more of jobs that have ended."""
-    active = {job.job_id for job in engine.jobs(active=True, limit=MOST)}
+    active = {job.job_id for job in engine.jobs.list(active=True, limit=MOST)}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
 def job_panel(engine: Engine) -> None:
     """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
-    before = engine.jobs(active=True, limit=MOST)
+    before = engine.jobs.list(active=True, limit=MOST)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
 
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
-        running = engine.jobs(active=True, limit=MOST)
+        running = engine.jobs.list(active=True, limit=MOST)
         # Tables, counts and pickers outside this fragment change with a job that begins or ends, and once a
         # document is found by its words. A full run would close an open dialog, so that waits until the reader
         # has closed it.
@@ -104,14 +104,14 @@ def _bar(engine: Engine, job: Job) -> None:
 def _cancel(engine: Engine, job: Job) -> None:
     # Its document may be gone by now, and the work with it.
     with told(), suppress(UnknownDocument):
-        engine.cancel(job.job_id)
+        engine.jobs.cancel(job.job_id)
 
 
 def _outcomes(engine: Engine) -> None:
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if not recent:
         return
-    ours = [job for job in reversed(engine.jobs(limit=MOST)) if job.job_id in recent]
+    ours = [job for job in reversed(engine.jobs.list(limit=MOST)) if job.job_id in recent]
     # Of a document that was tried again, only what became of it then.
     newest = {job.document_id or job.job_id: job for job in ours}
     results = [job_outcome(job) for job in newest.values() if job.state not in ACTIVE]

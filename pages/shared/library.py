@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rag_core.engine import DEFAULT_COLLECTION
-from rag_core.types import DocumentInfo, DocumentStatus, Scope
+from rag_core.types import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus, Scope
 
 SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
 

@@ -65,7 +65,7 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
     _added_note(answer, passage)
     document = None
     try:
-        document = engine.document(passage.document_id)
+        document = engine.documents.get(passage.document_id)
         _page(engine, document, answer, passage)
     except DocumentError as error:
         st.info(_GONE if document is None else plain(str(error)), icon=":material/info:")
@@ -88,7 +88,7 @@ def _added_note(answer: Answer, passage: Passage) -> None:
 def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
     """The passage, between the chunks before and after it while they are in the library."""
     try:
-        before, after = engine.neighbours(passage.chunk_id)
+        before, after = engine.documents.neighbours(passage.chunk_id)
     except RagError as error:
         before = after = None
         st.warning(plain(str(error)), icon=":material/error:")
@@ -110,7 +110,7 @@ def _page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passa
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Rendered before the controls are drawn, so that a page that cannot be shown leaves none behind.
     with st.spinner("Drawing the page"):
-        image = engine.render_page(
+        image = engine.documents.render_page(
             passage.document_id,
             page,
             version_id=passage.version_id,
@@ -118,7 +118,7 @@ def _page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passa
             scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
         )
     _controls(page, max(document.pages, page + 1), zoom)
-    _ocr_note(engine.page(document.document_id, page))
+    _ocr_note(engine.documents.page(document.document_id, page))
     pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
         st.caption("The document was replaced since; this is the page as it is now, without marks.")
@@ -164,14 +164,14 @@ def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, pa
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         openpdf(
-            lambda: engine.original(passage.document_id),
+            lambda: engine.documents.content(passage.document_id),
             page=st.session_state.get(keys.SOURCE_PAGE, passage.page_index) + 1,
             key="source_open_pdf",
         )
         st.download_button(
             "Download PDF",
             # Read only when it is clicked.
-            data=lambda: engine.original(passage.document_id),
+            data=lambda: engine.documents.content(passage.document_id),
             file_name=document.name,
             mime="application/pdf",
             icon=":material/download:",

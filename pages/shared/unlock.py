@@ -21,7 +21,7 @@ def refused(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInf
     recent = st.session_state.get(keys.RECENT_JOBS)
     if not recent:
         return []
-    jobs = engine.jobs(limit=MOST)
+    jobs = engine.jobs.list(limit=MOST)
     ids = {job.document_id for job in jobs if job.job_id in recent and job.result is DocumentStatus.REJECTED}
     return [one for one in library if one.document_id in ids]
 
@@ -39,7 +39,7 @@ def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -
     def sent() -> None:
         if password := st.session_state[key]:
             with told():
-                jobs = [engine.retry(document.document_id, password=password)]
+                jobs = [engine.documents.retry(document.document_id, password=password)]
                 remember(jobs)
                 if on_opened:
                     on_opened(jobs)

@@ -10,7 +10,7 @@ from rag_core.engine import Engine
 
 def warmth(engine: Engine) -> None:
     """Say at the foot of the sidebar what is warming up, until it is; on the page, what went wrong."""
-    state = engine.warmth()
+    state = engine.readiness()
     if state.error:
         st.error(plain(state.error), icon=":material/error:")
     with st.sidebar:
@@ -19,7 +19,7 @@ def warmth(engine: Engine) -> None:
 
 def warming(engine: Engine) -> str:
     """``Warming up: loading the embedder``; empty when everything is ready."""
-    state = engine.warmth()
+    state = engine.readiness()
     if state.ready or state.error:
         return ""
     return f"Warming up: {state.label[:1].lower()}{state.label[1:]}"

@@ -15,7 +15,7 @@ from rag_core.errors import GeneratorError
 from rag_core.gate.features import SCORE
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.reasoning import thought_taken_back
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
     REFUSAL,
     Answer,
@@ -64,7 +64,7 @@ class Answerer:
     searching : Searcher
     strategies : Strategies
     summarising : Summarizer
-    generators : Generators
+    generators : LanguageModels
         If there is a generator, it writes the answers; otherwise they are quoted.
     """
 
@@ -73,7 +73,7 @@ class Answerer:
         searching: Searcher,
         strategies: Strategies,
         summarising: Summarizer,
-        generators: Generators,
+        generators: LanguageModels,
     ) -> None:
         self._searching = searching
         self._strategies = strategies
@@ -117,7 +117,7 @@ class Answerer:
             yield build_answer(query, result, REFUSED, "extractive", trace)
             return
         yield Stage("generate", WRITING)
-        writer = self._generators.current()
+        writer = self._generators.active()
         draft = _Draft(Verified(""))
         if writer is not None:
             draft = yield from self._generate(writer, query, outcome, history, trace)

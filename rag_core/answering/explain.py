@@ -1,12 +1,14 @@
-"""One question opened up: what each stage found, and which words made a score."""
+"""How passages were found: the ranking of each stage, and the words behind a score."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
 from rag_core.retrieval.late_interaction import late_interaction, looked_for, max_sim, similarities, token_weights
+from rag_core.retrieval.passage_weights import evidence_mass, weigh
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.stores import Stores
@@ -14,12 +16,15 @@ from rag_core.text.words import STOP_WORDS
 from rag_core.types import (
     Candidate,
     Configuration,
+    EvidenceMass,
     Explanation,
     Hit,
     Scope,
     StageRanking,
     TokenMatch,
     TokenMatches,
+    Weighed,
+    Weighting,
 )
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
@@ -28,8 +33,8 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION
 WEIGHED_BY = "rerank"
 
 
-class Explaining:
-    """Shows how passages were found and scored, with the very parts that find and score them.
+class Explanations:
+    """Explains how passages are found and scored, with the parts that find and score them.
 
     Parameters
     ----------
@@ -43,9 +48,31 @@ class Explaining:
         self._generations = generations
         self._searching = searching
 
-    def explain(self, text: str, scope: Scope, configuration: Configuration = DEFAULT_CONFIGURATION) -> Explanation:
-        """See `Engine.explain`."""
-        found = self._searching.search(self._searching.query(text, scope, configuration=configuration), Timer())
+    def explain(
+        self,
+        question: str,
+        *,
+        documents: Sequence[str] | None = None,
+        collections: Sequence[str] = (),
+        configuration: Configuration | None = None,
+    ) -> Explanation:
+        """Return what each stage of a search finds for a question, with all ranks, scores and the gate's verdict.
+
+        Parameters
+        ----------
+        question : str
+        documents, collections : sequence of str, optional
+            Names or ids of documents, and names of collections, to search; everything if none is given.
+        configuration : Configuration, optional
+            How to retrieve; by default as set.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        """
+        scope = Scope(tuple(documents or ()), tuple(collections))
+        query = self._searching.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
+        found = self._searching.search(query, Timer())
         rows, scores = found.ranked.rows, found.ranked.ranking.scores
         order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
         judged = {one.chunk_id: one for one in found.result.passages}
@@ -73,34 +100,57 @@ class Explaining:
             added_at=added_at,
         )
 
-    def token_matches(self, text: str, chunk_id: str) -> TokenMatches:
-        """See `Engine.token_matches`."""
+    def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
+        """Return, for each token of a question, its weight and its best match in a chunk.
+
+        There are none if the embedder computes no token vectors, or the chunk has none yet.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        """
         generation = self._generations.active()
-        question = generation.embedder.embed_question(self._searching.checked(text))
+        embedded_question = generation.embedder.embed_question(self._searching.checked(question))
         row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
         embedded = row.embedded_text
         chunk = self._searching.load_vectors(row, generation)
-        if chunk is None or not len(chunk.scales) or not len(question.tokens):
-            return TokenMatches(question.text, embedded, (), 0.0, 0.0)
-        weights = token_weights(question, self._stores.words.idf, STOP_WORDS)
+        if chunk is None or not len(chunk.scales) or not len(embedded_question.tokens):
+            return TokenMatches(embedded_question.text, embedded, (), 0.0, 0.0)
+        weights = token_weights(embedded_question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.to_float()
         places = looked_for(weights)
-        near = similarities(question.tokens[places], vectors)
+        near = similarities(embedded_question.tokens[places], vectors)
         best = near.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
-        rows = zip(question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
+        rows = zip(embedded_question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
         return TokenMatches(
-            question=question.text,
+            question=embedded_question.text,
             text=embedded,
             matches=tuple(
                 TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
                 for own, weight, similarity, its in rows
             ),
             whole=max_sim(near, weights[places]),
-            score=float(late_interaction(question.tokens, [chunk], weights)[0]),
+            score=float(late_interaction(embedded_question.tokens, [chunk], weights)[0]),
         )
+
+    def weight_passages(self, explanation: Explanation, weighting: Weighting) -> tuple[Weighed, ...]:
+        """Return the passages of an explanation with the weights that a reader would give them, best first.
+
+        Passages without a rerank score are left out.
+
+        Raises
+        ------
+        ValueError
+            k or the temperature is out of range.
+        """
+        return weigh(candidates(explanation), weighting)
+
+    def evidence_mass(self, weighted: Sequence[Weighed], k: int, right: str | None) -> EvidenceMass:
+        """Return the share of the ``k`` best passages' weight that the right one has; ``None``: no stage found it."""
+        return evidence_mass(weighted, k, right)
 
 
 def candidates(explanation: Explanation, now: datetime | None = None) -> list[Candidate]:

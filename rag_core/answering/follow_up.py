@@ -15,7 +15,7 @@ from rag_core.followups.anaphora import find_reference, is_anchored
 from rag_core.followups.rewriting import rewrite, turns_of
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.noun_phrases import content
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
@@ -28,7 +28,7 @@ class Conversing:
 
     Parameters
     ----------
-    generators : Generators
+    generators : LanguageModels
         Where there is a generator, it does the rewriting.
     searching : Searcher
         Tries questions to go on with.
@@ -36,7 +36,7 @@ class Conversing:
         Answers what comes out.
     """
 
-    def __init__(self, generators: Generators, searching: Searcher, asking: Answerer) -> None:
+    def __init__(self, generators: LanguageModels, searching: Searcher, asking: Answerer) -> None:
         self._generators = generators
         self._searching = searching
         self._asking = asking
@@ -59,7 +59,7 @@ class Conversing:
             rewriting = Rewriting("" if wanted == question else wanted)
         elif history:
             yield Stage("rewrite", LABEL)
-            rewriting = Rewriter(self._generators.current()).rewrite(question, history)
+            rewriting = Rewriter(self._generators.active()).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)

@@ -16,7 +16,7 @@ from rag_core.llm.context_budget import fit
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.query_planning import hypothesis, missing, parts, sub_queries
 from rag_core.retrieval.fusion import fuse_rankings
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Passage, Stage, Strategy
@@ -50,10 +50,10 @@ class Strategies:
     settings : Settings
     stores : Stores
     searching : Searcher
-    generators : Generators
+    generators : LanguageModels
     """
 
-    def __init__(self, settings: Settings, stores: Stores, searching: Searcher, generators: Generators) -> None:
+    def __init__(self, settings: Settings, stores: Stores, searching: Searcher, generators: LanguageModels) -> None:
         self._settings = settings
         self._stores = stores
         self._searching = searching
@@ -215,9 +215,9 @@ class Strategies:
         return query.configuration.rrf_k or self._settings.rrf_k
 
 
-def model_for(strategy: Strategy, generators: Generators) -> OpenAIGenerator:
+def model_for(strategy: Strategy, generators: LanguageModels) -> OpenAIGenerator:
     """The language model; raises `SettingsError` where none is set."""
-    generator = generators.current()
+    generator = generators.active()
     if generator is None:
         raise SettingsError(
             f"The strategy “{strategy}” needs a language model, and none is set. Set RAG_OPENAI_MODEL, and "

@@ -20,7 +20,7 @@ from rag_core.llm.prompts import map_messages, reduce_messages
 from rag_core.llm.reasoning import thought_taken_back
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generations
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, SearchResult, Stage
@@ -56,10 +56,12 @@ class Summarizer:
     settings : Settings
     stores : Stores
     generations : Generations
-    generators : Generators
+    generators : LanguageModels
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: Generations, generators: Generators) -> None:
+    def __init__(
+        self, settings: Settings, stores: Stores, generations: Generations, generators: LanguageModels
+    ) -> None:
         self._settings = settings
         self._stores = stores
         self._generations = generations

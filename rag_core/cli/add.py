@@ -11,10 +11,10 @@ import typer
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, sources
-from rag_core.engine import DEFAULT_COLLECTION, Engine
+from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.store.file_names import clean_name
-from rag_core.types import DocumentStatus, Job
+from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job
 
 # Files handed to the engine ahead of those that have ended: enough to keep it busy.
 AHEAD = 64
@@ -68,7 +68,7 @@ def _added(
         name = clean_name(source.name)
         options = {**how, "on_same_name": "keep"} if name in names else how
         names.add(name)
-        waiting[engine.submit(name, source.data, **options).job_id] = source.shown
+        waiting[engine.documents.submit(name, source.data, **options).job_id] = source.shown
         if len(waiting) >= AHEAD:
             yield from _ended(engine, waiting, AHEAD - 1, bars)
     yield from _ended(engine, waiting, 0, bars)
@@ -77,7 +77,7 @@ def _added(
 def _ended(engine: Engine, waiting: dict[str, str], most: int, bars: console.JobBars) -> Iterator[dict[str, Any]]:
     """Rows of files that end, until at most ``most`` are waiting."""
     while len(waiting) > most:
-        for job in engine.as_ended(list(waiting), bars.show):
+        for job in engine.jobs.as_completed(list(waiting), bars.show):
             yield json_rows.added(waiting.pop(job.job_id), job, _document(engine, job))
             if len(waiting) <= most:
                 return
@@ -87,7 +87,7 @@ def _document(engine: Engine, job: Job) -> Any:
     if job.document_id is None:
         return None
     try:
-        return engine.document(job.document_id)
+        return engine.documents.get(job.document_id)
     except UnknownDocument:  # deleted since
         return None
 

@@ -18,9 +18,8 @@ from rag_core.cli.ask import ask, search
 from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.evaluate import evaluate
 from rag_core.cli.watch import watch
-from rag_core.engine import DEFAULT_COLLECTION
 from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
-from rag_core.types import JobState
+from rag_core.types import DEFAULT_COLLECTION, JobState
 
 # How Typer says that a command was interrupted from the keyboard.
 INTERRUPTED = 130
@@ -55,7 +54,7 @@ app.command()(add)
 def list_documents(as_json: Json = False) -> None:
     """List the documents."""
     with open_engine() as engine:
-        documents = engine.documents()
+        documents = engine.documents.list()
     found = [json_rows.listed(document) for document in documents]
     if as_json:
         for row in found:
@@ -77,9 +76,9 @@ def delete(
 ) -> None:
     """Remove documents from every store; count what is left of them."""
     with open_engine() as engine:
-        for document_id in engine.resolve(documents):
+        for document_id in engine.documents.find_ids(documents):
             # One by one: what is gone is told though a store fails on the way.
-            (receipt,) = engine.delete([document_id])
+            (receipt,) = engine.documents.delete([document_id])
             row = json_rows.deleted(receipt)
             if as_json:
                 console.emit(row)
@@ -96,10 +95,10 @@ def move(
 ) -> None:
     """Put documents into a collection."""
     with open_engine() as engine:
-        moved = engine.resolve(documents)
-        engine.move(moved, collection)
+        moved = engine.documents.find_ids(documents)
+        engine.collections.move_documents(moved, collection)
         for document_id in moved:
-            document = engine.document(document_id)
+            document = engine.documents.get(document_id)
             if as_json:
                 console.emit(json_rows.listed(document))
             else:
@@ -119,9 +118,9 @@ def reindex(
 ) -> None:
     """Re-index documents; the present index answers meanwhile."""
     with open_engine() as engine, console.job_bars() as bars:
-        chosen = engine.resolve(documents) if documents else None
-        job = engine.reindex(chosen, embedder=embedder, chunk_tokens=chunk_tokens)
-        ended = engine.wait([job.job_id], bars.show)[0]
+        chosen = engine.documents.find_ids(documents) if documents else None
+        job = engine.index.rebuild(chosen, embedder=embedder, chunk_tokens=chunk_tokens)
+        ended = engine.jobs.wait([job.job_id], bars.show)[0]
     done = ended.details.get("documents", [])
     summary = {
         "documents": len(done),

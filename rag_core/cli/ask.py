@@ -82,7 +82,7 @@ def _each_question(run: Any, show: Any, question: str | None, file: Path | None,
     failed = False
     with open_engine() as engine:
         if file is not None:
-            engine.warm_up_search()
+            engine.load_search()
         for one in asked:
             try:
                 row = run(engine, one["question"], one.get("scope") or given, one["id"])

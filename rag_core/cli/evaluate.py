@@ -76,7 +76,7 @@ def evaluate(
     if len(chosen) > 2:
         raise typer.BadParameter("Give --configuration at most twice: two are compared.")
     with open_engine() as engine:
-        given = engine.read_labels(labels.name, _read(labels))
+        given = engine.labels.parse_file(labels.name, _read(labels))
         if out:
             _try_out(out)
         evaluations = [_run(engine, given, one, labels.name, not no_answers) for one in chosen]
@@ -87,10 +87,10 @@ def evaluate(
             columns = ("configuration", "metric", "value", "interval", "p", "n")
             console.table([_shown(row) for row in found], columns, numeric=("value", "p", "n"))
             for one in evaluations:
-                if advice := engine.advise_threshold(one, most):
+                if advice := engine.evaluations.advise_threshold(one, most):
                     console.note(f"The advised threshold of {one.configuration}: {advice.reach}")
         # Last: the figures are told whatever becomes of the folder.
-        written = engine.write_report(evaluations, out) if out else []
+        written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
         console.line(f"{len(written)} tables and charts are in {out}.")
 
@@ -113,7 +113,7 @@ def _read(path: Path) -> bytes:
 
 def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, answers: bool) -> Evaluation:
     configuration = choice.configuration()
-    stream = engine.evaluate(labels, configuration, name=name, answers=answers)
+    stream = engine.evaluations.run(labels, configuration, name=name, answers=answers)
     try:
         with closing(stream) as events, console.counter(configuration.label) as count:
             for event in events:
@@ -130,11 +130,11 @@ def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Ite
     for one in evaluations:
         for figure in one.figures:
             yield json_rows.figure(figure, one.configuration)
-        if advice := engine.advise_threshold(one, most):
+        if advice := engine.evaluations.advise_threshold(one, most):
             yield json_rows.advice(advice, one.configuration)
     if len(evaluations) == 2:
         first, second = evaluations
-        for comparison in engine.compare(first, second):
+        for comparison in engine.evaluations.compare(first, second):
             yield json_rows.comparison(comparison, f"{second.configuration} minus {first.configuration}")
 
 

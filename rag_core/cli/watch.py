@@ -9,7 +9,8 @@ import typer
 
 from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
-from rag_core.engine import DEFAULT_COLLECTION, Engine
+from rag_core.engine import Engine
+from rag_core.types import DEFAULT_COLLECTION
 
 
 def watch(
@@ -25,7 +26,7 @@ def watch(
     """
     with open_engine() as engine:
         if folder is None:
-            found = [json_rows.watched(one) for one in engine.watches()]
+            found = [json_rows.watched(one) for one in engine.watches.list()]
             for row in found if as_json else []:
                 console.emit(row)
             if not as_json and not found:
@@ -34,12 +35,12 @@ def watch(
                 console.table(found, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
             return
         if remove:
-            known = engine.watched(folder)
+            known = engine.watches.find(folder)
             if known is None:
                 raise typer.BadParameter(f"{folder} is not watched. Name none to list those that are.")
-            engine.unwatch(known.watch_id)
+            engine.watches.remove(known.watch_id)
             return
-        one = engine.watch(folder, collection=collection)
+        one = engine.watches.add(folder, collection=collection)
         problem = _follow(engine, one.watch_id, follow, as_json)
     if problem:
         raise typer.Exit(SOME_FAILED)
@@ -48,11 +49,11 @@ def watch(
 def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
     """Look once, or again and again; returns whether the last look met a problem, or a file that was refused."""
     while True:
-        found = engine.sync_watch(watch_id)
+        found = engine.watches.sync(watch_id)
         if found is None:
             return False
-        waiting = [job.job_id for job in engine.jobs(active=True, limit=100_000)]
-        row = json_rows.synced(found, engine.wait(list(dict.fromkeys([*found.job_ids, *waiting]))))
+        waiting = [job.job_id for job in engine.jobs.list(active=True, limit=100_000)]
+        row = json_rows.synced(found, engine.jobs.wait(list(dict.fromkeys([*found.job_ids, *waiting]))))
         if as_json:
             console.emit(row)
         elif found.added or found.changed or found.removed or found.problem or not follow:

@@ -1,4 +1,4 @@
-"""From what readers say of answers to labelled questions."""
+"""Labelled questions, written by hand or made from the ratings of answers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from rag_core.errors import LabelError
+from rag_core.evaluation.label_files import parse_labels
 from rag_core.evaluation.page_finder import EvidenceFinder
 from rag_core.runtime.stores import Stores
 from rag_core.types import Answer, AnswerState, Evidence, Feedback, Label, LabelKind, PageKey
 
 
-class Labelling:
-    """Keeps feedback, and makes a label of what it says about where the answer stands.
+class Labels:
+    """The labelled questions of the application, and the ratings of answers that become labels.
 
     Parameters
     ----------
@@ -22,8 +23,26 @@ class Labelling:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
 
-    def add(self, question: str, kind: LabelKind, evidence: Sequence[Evidence], answers: Sequence[str]) -> Label:
-        """See `Engine.add_label`."""
+    def list(self) -> list[Label]:
+        """Return the labels made in the application, oldest first."""
+        return self._stores.evaluations.labels()
+
+    def add(
+        self,
+        question: str,
+        *,
+        kind: LabelKind = LabelKind.ANSWERABLE,
+        evidence: Sequence[Evidence] = (),
+        answers: Sequence[str] = (),
+    ) -> Label:
+        """Store a labelled question.
+
+        Raises
+        ------
+        LabelError
+            The question is empty, an answerable one has neither a page nor an answer, or a page is not
+            in the library.
+        """
         if not question.strip():
             raise LabelError("The label has no question. Type what is to be asked.")
         if kind is LabelKind.ANSWERABLE and not evidence and not answers:
@@ -34,8 +53,19 @@ class Labelling:
         EvidenceFinder(self._stores.library).find_all([asked])
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
-    def pages_of(self, question: str) -> set[PageKey]:
-        """See `Engine.labelled_pages`."""
+    def remove(self, label_id: str) -> None:
+        """Remove a label."""
+        self._stores.evaluations.remove_label(label_id)
+
+    def parse_file(self, name: str, data: bytes) -> Sequence[Label]:
+        """Parse labelled questions from JSON lines or CSV; raise `LabelError` with the line.
+
+        See `rag_core.evaluation.label_files.parse_labels` for the format.
+        """
+        return parse_labels(name, data)
+
+    def pages_for(self, question: str) -> set[PageKey]:
+        """Return the pages that the labels of a question name, as far as they are still in the library."""
         finder = EvidenceFinder(self._stores.library)
         asked = question.split()
         found: set[PageKey] = set()
@@ -46,24 +76,41 @@ class Labelling:
                     found.update(*finder.find_all([label]))
         return found
 
-    def feedback(self, message_id: str, given: Feedback) -> None:
-        """See `Engine.feedback`."""
+    def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
+        """Store a rating of an answer in place of an earlier one.
+
+        A good answer becomes a label: its question with the cited pages, or, if it is a refusal, a
+        question without an answer. A bad rating removes the label made from that answer.
+
+        Raises
+        ------
+        UnknownConversation, LabelError
+        """
         answer = self._answer(message_id)
-        self._stores.evaluations.give_feedback(message_id, given)
-        if not given.good:
+        self._stores.evaluations.give_feedback(message_id, Feedback(good, note))
+        if not good:
             self._stores.evaluations.remove_labels_of(message_id)
         elif answer.state is AnswerState.ABSTAINED:
             self._stores.evaluations.put_label(answer.question, LabelKind.NO_ANSWER, (), (), message_id)
         else:
             self._add_pages(message_id, answer, [Evidence(one.document, one.page_index) for one in answer.citations])
 
-    def withdraw(self, message_id: str) -> None:
-        """See `Engine.withdraw_feedback`."""
+    def rating(self, message_id: str) -> Feedback | None:
+        """Return the rating of an answer."""
+        return self._stores.evaluations.feedback(message_id)
+
+    def withdraw_rating(self, message_id: str) -> None:
+        """Remove the rating of an answer, and the label made from it."""
         self._stores.evaluations.remove_feedback(message_id)
         self._stores.evaluations.remove_labels_of(message_id)
 
     def confirm_passage(self, message_id: str, rank: int) -> None:
-        """See `Engine.confirm_passage`."""
+        """Label an answer's question with the page of one of its passages.
+
+        Raises
+        ------
+        UnknownConversation, LabelError
+        """
         answer = self._answer(message_id)
         passage = next((one for one in answer.passages if one.rank == rank), None)
         if passage is None:

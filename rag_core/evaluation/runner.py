@@ -1,27 +1,24 @@
-"""Labelled questions asked one after another, and what comes out of it."""
+"""Labelled questions asked one after another, and judged."""
 
 from __future__ import annotations
 
-import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import closing
 from dataclasses import replace
-from typing import Any
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
-from rag_core.errors import LabelError, QuestionError, RagError
+from rag_core.errors import LabelError, QuestionError
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.judging import judge
 from rag_core.evaluation.metrics import figures, precision_recall, risk_coverage_of
 from rag_core.evaluation.page_finder import EvidenceFinder
 from rag_core.evaluation.ranking_metrics import counted_spans, ranked_pages, retrieval_values
 from rag_core.gate.calibration import decide
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -33,7 +30,6 @@ from rag_core.types import (
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
-    EvaluationState,
     Label,
     PageKey,
     Scope,
@@ -41,8 +37,6 @@ from rag_core.types import (
 )
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
-
-log = logging.getLogger(__name__)
 
 # Passages a ranking is judged by: pages further down count as not found.
 DEPTH = 100
@@ -52,15 +46,18 @@ DEPTH = 100
 Ask = Callable[[str, Collection[PageKey]], tuple[list[PageKey], Answer | None]]
 
 
-class Evaluating:
-    """Asks labelled questions, here or in the background, and keeps what came out.
+class EvaluationRunner:
+    """Asks labelled questions, judges rankings and answers, and stores the evaluation.
 
     Parameters
     ----------
     settings : Settings
+    stores : Stores
+    searching : Searching
+    strategies : Strategies
+    asking : Asking
     preferences : Preferences
-    generator : callable
-        Returns who writes answers, which can be changed while the app runs.
+    models : LanguageModels
     """
 
     def __init__(
@@ -71,7 +68,7 @@ class Evaluating:
         strategies: Strategies,
         asking: Answerer,
         preferences: Preferences,
-        generator: Callable[[], str],
+        models: LanguageModels,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -79,12 +76,12 @@ class Evaluating:
         self._strategies = strategies
         self._asking = asking
         self._preferences = preferences
-        self._generator = generator
+        self._models = models
 
     def run(
         self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
     ) -> Generator[EvaluationEvent, None, None]:
-        """See `Engine.evaluate`."""
+        """Yield the progress and at the end the stored evaluation; see `Evaluations.run`."""
         if not labels:
             raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
         started = time.perf_counter()
@@ -121,7 +118,7 @@ class Evaluating:
             evaluation_id=new_id(),
             name=name,
             configuration=configuration.label,
-            generator=self._generator(),
+            generator=self._models.generator,
             threshold=threshold,
             created_at=now(),
             seconds=time.perf_counter() - started,
@@ -179,83 +176,3 @@ def _ungated(found: SearchOutcome) -> SearchOutcome:
     gate = found.result.gate
     scored = decide(found.passages, -math.inf, gate.score_name).answerable
     return replace(found, result=replace(found.result, gate=replace(gate, answerable=scored)))
-
-
-class Background:
-    """At most one evaluation at a time, in a thread that outlives the page that began it."""
-
-    def __init__(self, evaluating: Evaluating) -> None:
-        self._evaluating = evaluating
-        self._state: EvaluationState | None = None
-        self._thread: threading.Thread | None = None
-        self._stopping = threading.Event()
-        self._lock = threading.Lock()
-
-    def start(
-        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, *, answers: bool
-    ) -> EvaluationState:
-        """Begin; where an evaluation runs already, that one is left alone and its state given."""
-        with self._lock:
-            if self._state is not None and self._state.running:
-                return self._state
-            self._stopping.clear()
-            self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
-            self._thread = threading.Thread(
-                target=self._work, args=(labels, configurations, name, answers), name="evaluation", daemon=True
-            )
-            self._thread.start()
-            return self._state
-
-    def state(self) -> EvaluationState | None:
-        """How far it is; ``None`` before the first."""
-        return self._state
-
-    def cancel(self) -> None:
-        """Stop after the present question; nothing of the configuration under way is kept."""
-        self._stopping.set()
-
-    def close(self) -> None:
-        """Stop, and wait for it."""
-        self.cancel()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _work(
-        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, answers: bool
-    ) -> None:
-        try:
-            for position, configuration in enumerate(configurations):
-                if not self._one(labels, configuration, name, answers, position * len(labels)):
-                    self._change(problem="Stopped before the end.")
-                    return
-        except RagError as error:
-            self._change(problem=str(error))
-        except Exception as error:  # a thread has nobody above it to tell
-            log.exception("evaluation")
-            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
-        finally:
-            self._change(running=False)
-
-    def _one(
-        self,
-        labels: Sequence[Label],
-        configuration: Configuration | Baseline,
-        name: str,
-        answers: bool,
-        before: int,
-    ) -> bool:
-        """Run one configuration; returns whether it came to its end."""
-        with closing(self._evaluating.run(labels, configuration, name, answers=answers)) as events:
-            for event in events:
-                if isinstance(event, Evaluation):
-                    assert self._state is not None
-                    self._change(evaluation_ids=(*self._state.evaluation_ids, event.evaluation_id))
-                    return True
-                self._change(done=before + event.done)
-                if self._stopping.is_set():
-                    return False
-        return False
-
-    def _change(self, **changes: Any) -> None:
-        assert self._state is not None
-        self._state = replace(self._state, **changes)

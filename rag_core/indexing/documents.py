@@ -1,4 +1,4 @@
-"""Documents looked at: their pages as text and as pictures, their chunks, their files."""
+"""Documents: added, listed, read, shown and deleted."""
 
 from __future__ import annotations
 
@@ -6,65 +6,183 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rag_core import guide
 from rag_core.chunking.document_titles import title
 from rag_core.errors import UnknownDocument
+from rag_core.indexing.jobs import Jobs
+from rag_core.indexing.queue import Indexer
+from rag_core.indexing.removal import Removal
 from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
+from rag_core.store.file_names import clean_collection
 from rag_core.store.schema import versions
 from rag_core.store.serialization import span_from_row
-from rag_core.types import ChunkSpan, Page, PageImage
+from rag_core.types import (
+    DEFAULT_COLLECTION,
+    ChunkSpan,
+    DeleteReceipt,
+    DocumentInfo,
+    Job,
+    Page,
+    PageImage,
+    SameName,
+)
+
+# More jobs than are ever active at once.
+ALL_JOBS = 10_000
 
 
-class Viewing:
-    """Gives out what is stored of a document's active version, else of its latest.
+class Documents:
+    """The documents of the library. What is read is a document's active version, or else its latest.
 
     Parameters
     ----------
     stores : Stores
+    indexer : Indexer
+    jobs : Jobs
+    removal : Removal
     """
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, indexer: Indexer, jobs: Jobs, removal: Removal) -> None:
         self._library = stores.library
         self._files = stores.files
+        self._indexer = indexer
+        self._jobs = jobs
+        self._removal = removal
 
-    def pages(self, document_id: str) -> list[Page]:
-        """See `Engine.pages`."""
-        return self._library.pages(self._version(document_id))
+    def list(self) -> list[DocumentInfo]:
+        """Return all documents, newest first, including rejected ones and those that are being indexed."""
+        return self._library.documents()
 
-    def page(self, document_id: str, page_index: int) -> Page:
-        """See `Engine.page`."""
-        return self._page(self._version(document_id), page_index)
+    def get(self, document_id: str) -> DocumentInfo:
+        """Return one document; raise `UnknownDocument`."""
+        return self._library.document(document_id)
+
+    def find_ids(self, names: Sequence[str]) -> Sequence[str]:
+        """Return document ids for names or ids; raise `UnknownDocument`."""
+        return self._library.resolve(names)
+
+    def submit(
+        self,
+        name: str,
+        data: bytes,
+        *,
+        collection: str = DEFAULT_COLLECTION,
+        on_same_name: SameName = "replace",
+        password: str | None = None,
+    ) -> Job:
+        """Store a file, queue its indexing, and return at once.
+
+        A problem with the file is never raised: it is in the job's ``result`` and ``reason`` and in the
+        document's row. Content that is already in the library is a ``duplicate`` and not stored.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file; folders and control characters are dropped.
+        data : bytes
+        collection : str
+        on_same_name : {"replace", "keep"}
+            What happens to a document of the same name with other content: it is searched until the new
+            one is complete and then removed, or kept, and the new one gets a number.
+        password : str, optional
+            Password of an encrypted PDF; kept in memory until the file has been read, never stored.
+        """
+        return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password)
+
+    def add_guide(self) -> Job:
+        """Queue the user guide that comes with the application."""
+        return self.submit(guide.GUIDE_NAME, guide.guide_pdf())
+
+    def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
+        """Return whether the library has, or waits to index, a document of that name with other content."""
+        return self._indexer.clashes(name, data, clean_collection(collection))
+
+    def retry(self, document_id: str, *, password: str | None = None) -> Job:
+        """Index a document's file again, after any file that is already queued to replace it.
+
+        Raises
+        ------
+        UnknownDocument
+        StoreUnavailable
+            The file is missing.
+        """
+        return self._indexer.retry(document_id, password)
+
+    def delete(self, document_ids: Sequence[str]) -> Sequence[DeleteReceipt]:
+        """Remove documents from every store, and count what each store still contains of them.
+
+        If a store fails, the document is no longer listed, and its removal is continued in the
+        background or when it is deleted again.
+
+        Raises
+        ------
+        UnknownDocument
+            One of them is not in the library; those before it are removed.
+        """
+        for job in self._jobs.list(active=True, limit=ALL_JOBS):
+            if job.document_id in set(document_ids):
+                self._jobs.cancel(job.job_id)
+                self._jobs.wait([job.job_id])
+        return [self._removal.document(document_id) for document_id in document_ids]
 
     def title(self, document_id: str) -> str:
-        """See `Engine.title`."""
+        """Return the title on the first page if it adds to the file's name, else ""; raise `UnknownDocument`."""
         first = self._library.page(self._version(document_id), 0)
         return title(self._library.document(document_id).name, first)
 
-    def chunks(self, document_id: str, page_index: int | None) -> list[ChunkSpan]:
-        """See `Engine.chunks`."""
+    def pages(self, document_id: str) -> Sequence[Page]:
+        """Return a document's pages in order, without word boxes; raise `UnknownDocument`."""
+        return self._library.pages(self._version(document_id))
+
+    def page(self, document_id: str, page_index: int) -> Page:
+        """Return one page with its word boxes; raise `UnknownDocument`."""
+        return self._page(self._version(document_id), page_index)
+
+    def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
+        """Return a document's chunks in order, or those of one page; raise `UnknownDocument`."""
         return [span_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
-        """See `Engine.neighbours`."""
+        """Return the chunks before and after one; ``None`` at the document's ends, and if the chunk is gone."""
         row = self._library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             return None, None
         before, after = self._library.chunks_beside(row.version_id, row.ordinal)
         return before and span_from_row(before), after and span_from_row(after)
 
-    def original(self, document_id: str) -> bytes:
-        """See `Engine.original`."""
+    def content(self, document_id: str) -> bytes:
+        """Return the file as it was uploaded; raise `UnknownDocument`."""
         return self._files.get(self._digest(self._version(document_id)))
 
-    def picture(
+    def render_page(
         self,
         document_id: str,
         page_index: int,
-        version_id: str | None,
-        highlights: Sequence[tuple[int, int]],
-        scale: float,
+        *,
+        version_id: str | None = None,
+        highlights: Sequence[tuple[int, int]] = (),
+        scale: float = 1.5,
     ) -> PageImage:
-        """See `Engine.render_page`."""
+        """Return an image of a page with highlighted spans of its text.
+
+        Parameters
+        ----------
+        version_id : str, optional
+            The version that the spans refer to. If another has replaced it, nothing is highlighted,
+            because the marks would be wrong.
+        highlights : sequence of (start, end)
+            Character offsets in the page's text.
+        scale : float
+            Pixels per point.
+
+        Raises
+        ------
+        UnknownDocument
+            The document or the page is not in the library.
+        EncryptedPdf
+            The file needs a password, which is not stored: only its text can be shown.
+        """
         document = self._library.document(document_id)
         page = self._page(document.version_id, page_index)
         same = version_id in (None, document.version_id)
@@ -87,7 +205,7 @@ class Viewing:
 
 
 def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of a span that lie outside running headers and footers."""
+    """Return the parts of a span that lie outside running headers and footers."""
     parts, position = [], span[0]
     for start, end in sorted(skip):
         if start < span[1] and end > position:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from rag_core.errors import (
     DocumentTooLarge,
@@ -37,6 +37,7 @@ from rag_core.store.jobs import new_job
 from rag_core.store.schema import versions
 from rag_core.store.serialization import text_hash
 from rag_core.types import DocumentStatus, Job, JobState, Page
+from rag_core.types.documents import SameName
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
@@ -46,7 +47,6 @@ TIDY_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
 # Whoever waits for a job has seen by then that it ended.
 SEEN_AFTER = timedelta(days=1)
-SameName = Literal["replace", "keep"]
 
 
 class Indexer:
@@ -108,7 +108,7 @@ class Indexer:
         *,
         document_id: str | None = None,
     ) -> Job:
-        """Store a file and queue its indexing; see `Engine.submit`.
+        """Store a file and queue its indexing; see `Documents.submit`.
 
         ``document_id`` names the document whose next version this is, whatever the names.
         """
@@ -131,7 +131,7 @@ class Indexer:
         return job
 
     def retry(self, document_id: str, password: str | None) -> Job:
-        """Queue a document's file once more; see `Engine.retry`."""
+        """Queue a document's file once more; see `Documents.retry`."""
         stores = self._stores
         with self._removal.lock, stores.keeping:
             row = stores.library.version(stores.library.document(document_id).version_id)
@@ -157,7 +157,7 @@ class Indexer:
         return self._stores.jobs.get(row["id"])
 
     def clashes(self, name: str, data: bytes, collection: str) -> bool:
-        """See `Engine.clashes`."""
+        """See `Documents.has_name_clash`."""
         library = self._stores.library
         if library.find_content(sha256_of(data)):
             return False
@@ -167,7 +167,7 @@ class Indexer:
         return any(row.state == "building" or row.active_version == row.id for row in held)
 
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
-        """Queue a re-index; see `Engine.reindex`."""
+        """Queue a re-index; see `Index.rebuild`."""
         details = {
             "document_ids": list(document_ids) if document_ids is not None else None,
             "changes": changes,

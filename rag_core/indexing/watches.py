@@ -1,92 +1,102 @@
-"""Folders kept in step with the library: what is added, changed or removed there is so here."""
+"""Watched folders: the library follows the files that are added, changed and removed in them."""
 
 from __future__ import annotations
 
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, MutableSequence
 from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
+from rag_core.indexing.documents import Documents
 from rag_core.indexing.folders import Listing, browse, full_url
 from rag_core.indexing.queue import Indexer
 from rag_core.runtime.stores import Stores
-from rag_core.store.file_names import clean_name
-from rag_core.types import DeleteReceipt, DocumentStatus, Job, Sync, Watch
+from rag_core.store.file_names import clean_collection, clean_name
+from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, Sync, Watch
 
 log = logging.getLogger(__name__)
 
 
-class Watching:
-    """Compares watched folders with what was taken from them.
+class Watches:
+    """The watched folders, compared with the documents that were added from them.
 
     Parameters
     ----------
     stores : Stores
     indexer : Indexer
-    delete : callable
-        Removes documents by id.
+    documents : Documents
     interval_s : float
-        Seconds between two looks at a folder, once `start` was called.
+        Seconds between two checks of a folder, once `start` was called.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        indexer: Indexer,
-        delete: Callable[[Sequence[str]], list[DeleteReceipt]],
-        interval_s: float,
-    ) -> None:
+    def __init__(self, stores: Stores, indexer: Indexer, documents: Documents, interval_s: float) -> None:
         self._stores = stores
         self._indexer = indexer
-        self._delete = delete
+        self._documents = documents
         self._interval_s = interval_s
         self._syncing = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Look at every watched folder from time to time, in the background."""
+        """Check every watched folder at intervals, in the background."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="watching", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
+        """Stop checking, and wait for a check that is running."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
 
+    def list(self) -> list[Watch]:
+        """Return the watched folders in the order in which they were added."""
+        return self._stores.watches.listed()
+
     def find(self, url: str) -> Watch | None:
-        """The watch of a folder or fsspec URL, whether it can be reached or not; ``None`` where there is none.
+        """Return the watch of a folder or fsspec URL, reachable or not; ``None`` if there is none.
 
         Raises
         ------
         SettingsError
-            The URL's kind is not known or its driver is not installed.
+            The URL's scheme is unknown or its driver is not installed.
         """
         known = {watch.url: watch for watch in self._stores.watches.listed()}
         return known.get(url) or known.get(full_url(url))
 
-    def add(self, url: str, collection: str) -> Watch:
-        """Begin to watch a folder or fsspec URL; one that is watched already is given back.
+    def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> Watch:
+        """Watch a folder or fsspec URL, and return its watch, which may exist already.
+
+        The folder is compared with the library by `sync`, and at intervals once `start` was called.
 
         Raises
         ------
         SettingsError
             It cannot be reached.
         """
+        collection = clean_collection(collection)
         try:
             return self.find(url) or self._stores.watches.add(browse(url).url, collection)
         except (StoreUnavailable, SettingsError) as error:
             raise SettingsError(f"{url} cannot be watched: {error}") from None
 
-    def sync(self, watch: Watch) -> Sync:
-        """Bring the library in step with one folder.
+    def remove(self, watch_id: str) -> None:
+        """Stop watching a folder; its documents stay."""
+        self._stores.watches.remove(watch_id)
 
-        A folder that cannot be reached changes nothing: documents are removed only where the folder
-        answers and holds no file of theirs any more. The same goes for folders within it.
+    def sync(self, watch_id: str) -> Sync | None:
+        """Compare a watched folder with the library now; return ``None`` if it is no longer watched.
+
+        A folder that cannot be reached changes nothing: documents are removed only if the folder
+        responds and no longer contains their files. The same goes for folders within it.
         """
+        watch = next((one for one in self.list() if one.watch_id == watch_id), None)
+        return self._sync(watch) if watch else None
+
+    def _sync(self, watch: Watch) -> Sync:
         with self._syncing:
             try:
                 listing = browse(watch.url)
@@ -162,12 +172,12 @@ class Watching:
             for one in self._stores.library.documents([document_id])
         )
 
-    def _removed(self, watch: Watch, document_id: str, problems: list[str]) -> bool:
+    def _removed(self, watch: Watch, document_id: str, problems: MutableSequence[str]) -> bool:
         """Remove a document that no file of its folder is any more, or leave it to a folder that has one."""
         if self._stores.watches.pass_on(document_id, watch.watch_id):
             return True
         try:
-            self._delete([document_id])
+            self._documents.delete([document_id])
         except UnknownDocument:  # deleted by hand before
             log.debug("%s was gone already", document_id)
         except RagError as error:
@@ -185,7 +195,7 @@ class Watching:
 
     def _look_at(self, watch: Watch) -> None:
         try:
-            self.sync(watch)
+            self._sync(watch)
         except RagError as error:
             log.warning("%s: %s", watch.url, error)
             self._stores.watches.checked(watch.watch_id, str(error))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from rag_core.errors import RagError
 from rag_core.llm.gguf import problem_of
 from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -24,7 +25,7 @@ def condition(
     stores: Stores,
     generations: Generations,
     preferences: Preferences,
-    generator: Callable[[], str],
+    models: LanguageModels,
     unfinished: Callable[[], list[str]],
 ) -> Status:
     """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
@@ -98,7 +99,7 @@ def condition(
         disk_bytes=_disk(settings.data_dir),
         data_dir=str(settings.data_dir),
         threshold=asked(lambda: preferences.threshold, settings.threshold),
-        generator=asked(generator, settings.generator_name),
+        generator=asked(lambda: models.generator, settings.generator_name),
         usage=asked(stores.usage.totals, []),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )

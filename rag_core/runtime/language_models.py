@@ -1,92 +1,126 @@
-"""The language model that writes, rewrites and summarises, where one is set."""
+"""The language models of the endpoint: chosen, tested, and shared by all questions."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
 
-from rag_core.errors import StoreError
+from rag_core.errors import SettingsError, StoreError
 from rag_core.llm.generator import OpenAIGenerator
 from rag_core.llm.request import DEFAULT_BASE_URL, shown_url
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Usage
+from rag_core.types import Check, Usage, UsageTotal
 
 log = logging.getLogger(__name__)
 
 
-class Generators:
-    """Makes the generator when it is first needed; one serves all questions.
+class LanguageModels:
+    """The language models, each connected when first needed and then used for all questions.
 
-    It keeps its connection, and what it has learnt of the endpoint. What each request takes is noted,
-    whoever made it.
+    A generator keeps its connection and what it has learned about the endpoint. The usage of every
+    request is recorded.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
     """
 
     def __init__(self, settings: Settings, stores: Stores) -> None:
         self._settings = settings
         self._stores = stores
-        self._making = threading.Lock()
-        self._made: dict[str, OpenAIGenerator] = {}
+        self._connecting = threading.Lock()
+        self._generators: dict[str, OpenAIGenerator] = {}
 
     @property
-    def model(self) -> str:
-        """The model in use: what was set in Admin, else the setting; empty where there is none."""
+    def current(self) -> str:
+        """Name of the model in use: the one selected in Admin, else the setting; empty if there is none."""
         if self._settings.gguf:
             return self._settings.model
         return str(self._stores.preferences.get("model") or self._settings.model)
 
     @property
     def endpoint(self) -> str:
-        """Where models are asked: a URL without secrets, or a file; empty where neither it nor a model is set."""
+        """URL of the endpoint without secrets, or the path of a model file; empty if nothing is set."""
         settings = self._settings
         if settings.gguf:
             return str(settings.gguf)
-        if not (settings.openai_base_url or settings.openai_api_key or self.model):
+        if not (settings.openai_base_url or settings.openai_api_key or self.current):
             return ""
         return shown_url(settings.openai_base_url or DEFAULT_BASE_URL)
 
-    def set_model(self, name: str | None) -> None:
-        """Override the model of the endpoint; ``None`` goes back to the setting."""
+    @property
+    def generator(self) -> str:
+        """What writes answers: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if they are quotes."""
+        return self._with(self.current).generator_name
+
+    def list(self) -> list[str]:
+        """Return the names of the models that the endpoint lists, sorted; raise a `GeneratorError`."""
+        return self.get(self.current).models()
+
+    def select(self, name: str | None) -> None:
+        """Use another model of the endpoint; ``None`` restores the setting."""
         self._stores.preferences.set("model", name)
 
-    @property
-    def name(self) -> str:
-        """``openai:MODEL`` or ``gguf:FILE``; ``extractive`` where answers are quoted."""
-        return self._with(self.model).generator_name
+    def test(self, name: str | None = None) -> Iterator[Check]:
+        """Test a model with one small request: yield what works, and what to do about what does not.
 
-    def current(self) -> OpenAIGenerator | None:
-        """The generator; ``None`` where no model is set, and answers are quoted."""
-        model = self.model
-        return self.named(model) if model else None
+        Parameters
+        ----------
+        name : str, optional
+            One of the endpoint's models; by default the one in use.
 
-    def named(self, model: str) -> OpenAIGenerator:
-        """The generator of one of the endpoint's models; it need not be there."""
-        with self._making:
-            if model not in self._made:
+        Raises
+        ------
+        SettingsError
+            There is none.
+        """
+        model = name or self.current
+        if not model:
+            raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
+        return self.get(model).probe()
+
+    def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
+        """Return the usage of language models since a moment, or ever, by generator and currency."""
+        return self._stores.usage.totals(since)
+
+    def active(self) -> OpenAIGenerator | None:
+        """Return the generator of the model in use; ``None`` if no model is set, so that answers are quotes."""
+        model = self.current
+        return self.get(model) if model else None
+
+    def get(self, model: str) -> OpenAIGenerator:
+        """Return the generator of one of the endpoint's models, whether the endpoint has it or not."""
+        with self._connecting:
+            if model not in self._generators:
                 settings = self._with(model)
-                self._made[model] = OpenAIGenerator(settings, on_usage=partial(self._note, settings.generator_name))
-            return self._made[model]
+                record = partial(self._record_usage, settings.generator_name)
+                self._generators[model] = OpenAIGenerator(settings, on_usage=record)
+            return self._generators[model]
 
     def warm_up(self) -> None:
-        """Load a model that runs in this process, and get ready for others; raises a `GeneratorError`."""
-        generator = self.current()
+        """Load a model that runs in this process, or connect to the endpoint; raise a `GeneratorError`."""
+        generator = self.active()
         if generator is not None:
             generator.warm_up()
 
     def close(self) -> None:
-        """Give connections back."""
-        with self._making:
-            made, self._made = list(self._made.values()), {}
-        for one in made:
-            one.close()
+        """Close all connections."""
+        with self._connecting:
+            generators, self._generators = list(self._generators.values()), {}
+        for generator in generators:
+            generator.close()
 
     def _with(self, model: str) -> Settings:
         return self._settings if self._settings.gguf else self._settings.model_copy(update={"openai_model": model})
 
-    def _note(self, name: str, usage: Usage) -> None:
+    def _record_usage(self, name: str, usage: Usage) -> None:
         try:
             self._stores.usage.add(name, usage)
         except StoreError as error:
-            # The answer is there and shows its own usage; that the store fails is told by all that needs it.
+            # The answer is complete and shows its usage, so a store that fails must not take it away.
             log.warning("usage was not noted: %s", error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_core.gate.features import ON_TOPIC, SCORE
-from rag_core.runtime.language_models import Generators
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 
@@ -15,14 +15,14 @@ class Preferences:
     ----------
     settings : Settings
     stores : Stores
-    generators : Generators
+    models : LanguageModels
         Whether there is a language model decides which threshold applies.
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generators: Generators) -> None:
+    def __init__(self, settings: Settings, stores: Stores, models: LanguageModels) -> None:
         self._settings = settings
         self._stores = stores
-        self._generators = generators
+        self._models = models
 
     @property
     def threshold(self) -> float:
@@ -32,7 +32,7 @@ class Preferences:
     @property
     def gate(self) -> str:
         """The score that the gate decides by: with a language model, ``on_topic`` in place of ``answerable``."""
-        return ON_TOPIC if self._generators.model and self.quotes_gate == SCORE else self.quotes_gate
+        return ON_TOPIC if self._models.current and self.quotes_gate == SCORE else self.quotes_gate
 
     @property
     def quotes_gate(self) -> str:
@@ -65,7 +65,7 @@ class Preferences:
 
     @property
     def _threshold_name(self) -> str:
-        return "model_threshold" if self._generators.model else "threshold"
+        return "model_threshold" if self._models.current else "threshold"
 
     def _threshold(self, name: str) -> float:
         stored = self._stores.preferences.get(name)

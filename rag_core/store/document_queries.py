@@ -133,6 +133,17 @@ class Catalogue:
                 )
         return [row.id for row in rows]
 
+    def collections(self) -> dict[str, int]:
+        """Return the number of documents by collection."""
+        query = (
+            select(documents.c.collection, func.count(documents.c.id.distinct()).label("documents"))
+            .join(versions, versions.c.document_id == documents.c.id)
+            .where(~GOING)
+            .group_by(documents.c.collection)
+        )
+        with self._db.read() as connection:
+            return {row.collection: row.documents for row in connection.execute(query)}
+
     def counts(self) -> dict[str, int]:
         """Searchable documents, and the pages and chunks of their active versions."""
         active = select(

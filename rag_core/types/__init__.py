@@ -22,6 +22,7 @@ from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, 
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
 from rag_core.types.conversations import Conversation, Feedback, Message, Scope
 from rag_core.types.documents import (
+    DEFAULT_COLLECTION,
     DeleteReceipt,
     DocumentInfo,
     DocumentStatus,
@@ -30,6 +31,7 @@ from rag_core.types.documents import (
     PageKey,
     PageState,
     Place,
+    SameName,
     WordBoxes,
 )
 from rag_core.types.evaluation import (
@@ -78,6 +80,7 @@ from rag_core.types.status import Check, Status, Warmth
 from rag_core.types.usage import Usage, UsageTotal
 
 __all__ = [
+    "DEFAULT_COLLECTION",
     "PAGE_BREAK",
     "REFUSAL",
     "AllBut",
@@ -136,6 +139,7 @@ __all__ = [
     "Restart",
     "Rewritten",
     "RiskPoint",
+    "SameName",
     "Scope",
     "SearchResult",
     "Stage",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,11 @@ from rag_core.types.arrays import FloatArray, IntArray
 
 # A document's id and a page's index.
 PageKey = tuple[str, int]
+
+# What becomes of a document if a file of its name with other content is added.
+SameName = Literal["replace", "keep"]
+# The collection of documents that were put into no other.
+DEFAULT_COLLECTION = "default"
 
 
 class PageState(str, Enum):

@@ -163,7 +163,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProgress:
-    """An event of `Engine.evaluate`: so many of the questions are done."""
+    """An event of `Evaluations.run`: so many of the questions are done."""
 
     done: int
     total: int

@@ -8,6 +8,7 @@ from rag_core.engine import Engine
 from rag_core.settings import Settings
 from tests.app.conftest import OpenPage, settle, texts
 from tests.app.test_chat import BRIDGE, LENGTH, add, ask
+from tests.unit.engines import add_document
 
 
 def test_health_counts_and_fingerprint(open_page: OpenPage, engine: Engine) -> None:
@@ -28,9 +29,12 @@ def test_threshold_and_number_of_passages_are_stored_and_can_be_reset(open_page:
     app.slider[0].set_value(0.25)
     app.number_input[0].set_value(3)
     next(one for one in app.button if one.label == "Save").click().run()
-    assert (engine.threshold, engine.top_k) == (0.25, 3)
+    assert (engine.preferences.threshold, engine.preferences.top_k) == (0.25, 3)
     next(one for one in app.button if one.label == "Back to the settings").click().run()
-    assert (engine.threshold, engine.top_k) == (engine.settings.threshold, engine.settings.top_k)
+    assert (engine.preferences.threshold, engine.preferences.top_k) == (
+        engine.settings.threshold,
+        engine.settings.top_k,
+    )
     assert app.slider[0].value == engine.settings.threshold
 
 
@@ -39,19 +43,22 @@ def test_recent_scores_stand_beside_the_threshold(open_page: OpenPage, engine: E
     assert "newest" not in texts(open_page("admin"))
     for question in (LENGTH, "Who won the cup in Brazil?"):
         ask(open_page(), question)
-    answered, refused = sorted(engine.gate_scores(), reverse=True)
-    assert answered >= engine.threshold > refused
-    assert engine.gate_scores(1) == [refused]
+    answered, refused = sorted(engine.evaluations.recent_gate_scores(), reverse=True)
+    assert answered >= engine.preferences.threshold > refused
+    assert engine.evaluations.recent_gate_scores(1) == [refused]
     app = open_page("admin")
     assert "newest 2 questions in conversations: 1 reached the threshold" in texts(app)
-    assert [one["score"] for one in engine.gate_scores_plot([0.2, 0.9])["layer"][0]["data"]["values"]] == [0.2, 0.9]
+    assert [one["score"] for one in engine.evaluations.gate_scores_plot([0.2, 0.9])["layer"][0]["data"]["values"]] == [
+        0.2,
+        0.9,
+    ]
 
 
 def test_settings_that_differ_from_the_index_are_told_and_mended(
     open_page: OpenPage, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Engine(settings) as before:
-        before.add("bridge.pdf", BRIDGE)
+        add_document(before, "bridge.pdf", BRIDGE)
     monkeypatch.setenv("RAG_CHUNK_TOKENS", "100")
     app = open_page("admin")
     assert "built with other settings" in app.error[0].value

@@ -11,6 +11,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.types import REFUSAL, AnswerState, Scope
 from tests.app.conftest import OpenPage, answered, conversation_of, plain_text, settle, shown, texts
 from tests.conftest import make_pdf
+from tests.unit.engines import add_document
 
 BRIDGE = make_pdf(
     "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell.",
@@ -27,8 +28,8 @@ LENGTH = "How long is the Harrow Bridge?"
 def add(engine: Engine, **files: bytes) -> dict[str, str]:
     """Index files; returns their ids by name."""
     for name, data in files.items():
-        engine.add(f"{name}.pdf", data)
-    return {one.name.removesuffix(".pdf"): one.document_id for one in engine.documents()}
+        add_document(engine, f"{name}.pdf", data)
+    return {one.name.removesuffix(".pdf"): one.document_id for one in engine.documents.list()}
 
 
 def ask(app: AppTest, question: str) -> AppTest:
@@ -75,7 +76,7 @@ def test_an_answer_that_comes_while_the_page_is_drawn_is_shown(
 
 
 def test_document_names_are_chosen_from_as_they_are_written(open_page: OpenPage, engine: Engine) -> None:
-    engine.add("_a_ *b* [c].pdf", BRIDGE)
+    add_document(engine, "_a_ *b* [c].pdf", BRIDGE)
     assert open_page().multiselect[0].options == ["_a_ *b* [c].pdf"]
 
 
@@ -107,7 +108,7 @@ def test_what_is_copied_says_what_is_shown_and_exported(open_page: OpenPage, eng
     assert (short, sentence) == ("1931", "The Harrow Bridge was opened in 1931. [1]")
     assert sources.startswith("[1] bridge.pdf, page 1")
     assert plain_text(answer["blocks"]) == f"{short} [1]{sentence}"
-    exported = engine.export_markdown(conversation_of(app)).replace("\\", "")
+    exported = engine.conversations.export_markdown(conversation_of(app)).replace("\\", "")
     assert f"**{short}**\n\n{sentence}\n" in exported
 
 
@@ -140,7 +141,7 @@ def test_what_is_not_in_the_documents_is_refused_with_the_closest_passages(open_
 
 def test_a_refusal_of_passages_that_pass_does_not_say_that_they_fail(open_page: OpenPage, engine: Engine) -> None:
     add(engine, pier=make_pdf("The Harrow Pier was designed by engineers of the county. Its lamps are lit at dusk."))
-    engine.set_threshold(0.0)
+    engine.preferences.set_threshold(0.0)
     app = ask(open_page(), "How many engineers designed the Harrow Pier?")
     assert answer_texts(app)[0] == REFUSAL
     assert "tell none" in app.warning[0].value
@@ -183,7 +184,7 @@ def test_a_source_is_closed_by_leaving_its_conversation(open_page: OpenPage, eng
 def test_a_source_that_was_deleted_shows_the_stored_text(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE)
     identity = conversation_of(ask(open_page(), LENGTH))
-    engine.delete([ids["bridge"]])
+    engine.documents.delete([ids["bridge"]])
     app = open_page(c=identity)
     next(one for one in app.button if one.label == "Open source").click().run()
     assert "no longer in the library" in texts(app)
@@ -197,7 +198,8 @@ def test_scope_is_stored_and_holds(open_page: OpenPage, engine: Engine) -> None:
     app.multiselect[0].select(ids["canal"]).run()
     ask(app, LENGTH)
     identity = conversation_of(app)
-    conversation, messages = engine.conversation(identity)
+    conversation = engine.conversations.get(identity)
+    messages = engine.conversations.messages(identity)
     assert conversation.scope.documents == (ids["canal"],)
     answer = messages[-1].answer
     assert answer is not None
@@ -206,22 +208,22 @@ def test_scope_is_stored_and_holds(open_page: OpenPage, engine: Engine) -> None:
 
 
 def test_a_conversation_over_a_collection_asks_what_it_holds_by_then(open_page: OpenPage, engine: Engine) -> None:
-    engine.add("canal.pdf", CANAL, collection="Works")
+    add_document(engine, "canal.pdf", CANAL, collection="Works")
     bridge = add(engine, bridge=BRIDGE)["bridge"]
     app = open_page()
     assert app.multiselect[0].options[0] == "Collection Works (1)"
     app.multiselect[0].select("collection:Works").run()
     ask(app, LENGTH)
     identity = conversation_of(app)
-    assert engine.conversation(identity)[0].scope == Scope(collections=("Works",))
+    assert engine.conversations.get(identity).scope == Scope(collections=("Works",))
     assert "412 metres" not in "\n".join(answer_texts(app))
-    engine.move([bridge], "Works")
+    engine.collections.move_documents([bridge], "Works")
     assert "412 metres" in "\n".join(answer_texts(ask(open_page(c=identity), LENGTH)))
 
 
 def test_a_collection_that_is_gone_is_told(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
-    identity = engine.new_conversation(Scope(collections=("Works",))).conversation_id
+    identity = engine.conversations.create(Scope(collections=("Works",))).conversation_id
     app = open_page(c=identity)
     assert "1 collection this conversation was limited to holds no document. It now asks all" in texts(app)
     assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
@@ -229,8 +231,8 @@ def test_a_collection_that_is_gone_is_told(open_page: OpenPage, engine: Engine) 
 
 def test_a_scope_whose_documents_are_gone_says_so(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE, canal=CANAL)
-    identity = engine.new_conversation(Scope((ids["canal"],))).conversation_id
-    engine.delete([ids["canal"]])
+    identity = engine.conversations.create(Scope((ids["canal"],))).conversation_id
+    engine.documents.delete([ids["canal"]])
     app = open_page(c=identity)
     assert "It now asks all documents." in texts(app)
     assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
@@ -250,10 +252,10 @@ def test_a_file_dropped_on_chosen_documents_is_one_of_them(open_page: OpenPage, 
     app.multiselect[0].select(ids["canal"]).run()
     app.chat_input[0].set_value(question).upload("bridge.pdf", BRIDGE, "application/pdf").run()
     assert "deleted" not in texts(app)
-    settle(app, lambda app: not engine.jobs(active=True))
-    ids = {one.name: one.document_id for one in engine.documents()}
+    settle(app, lambda app: not engine.jobs.list(active=True))
+    ids = {one.name: one.document_id for one in engine.documents.list()}
     assert answered(app).multiselect[0].value == [ids["canal.pdf"], ids["bridge.pdf"]]
-    assert "412 metres" in answer_texts(ask(app, LENGTH))[-len(engine.documents()) - 1]
+    assert "412 metres" in answer_texts(ask(app, LENGTH))[-len(engine.documents.list()) - 1]
 
 
 def test_a_question_waits_for_a_file_whose_name_is_taken(open_page: OpenPage, engine: Engine) -> None:
@@ -291,9 +293,9 @@ def test_the_last_answer_can_be_replaced(open_page: OpenPage, engine: Engine) ->
     add(engine, bridge=BRIDGE)
     app = ask(open_page(), "What are the maintenance costs?")
     identity = conversation_of(app)
-    engine.set_threshold(1.0)
+    engine.preferences.set_threshold(1.0)
     answered(next(one for one in app.button if one.label == "Ask again").click().run())
-    _, messages = engine.conversation(identity)
+    messages = engine.conversations.messages(identity)
     assert [one.role for one in messages] == ["user", "assistant"]
     answer = messages[-1].answer
     assert answer is not None
@@ -315,7 +317,7 @@ def test_a_follow_up_tells_what_was_searched_for_and_can_be_corrected(open_page:
     field(app, "search_").set_value("When was the Lindow Canal dug?")
     answered(next(one for one in app.button if str(one.key).startswith("search_") and one.label == "Ask").click().run())
     assert not app.exception
-    _, messages = engine.conversation(conversation_of(app))
+    messages = engine.conversations.messages(conversation_of(app))
     assert [one.text for one in messages if one.role == "user"] == [LENGTH, "When was it opened?"]
     answer = messages[-1].answer
     assert answer is not None
@@ -328,7 +330,7 @@ def test_the_last_question_can_be_edited_and_asked_again(open_page: OpenPage, en
     app = ask(ask(open_page(), "Who pays for the Harrow Bridge?"), LENGTH)
     field(app, "edit_").set_value("When was the Lindow Canal dug?")
     answered(next(one for one in app.button if str(one.key).startswith("edit_") and one.label == "Ask").click().run())
-    _, messages = engine.conversation(conversation_of(app))
+    messages = engine.conversations.messages(conversation_of(app))
     asked = [one.text for one in messages if one.role == "user"]
     assert asked == ["Who pays for the Harrow Bridge?", "When was the Lindow Canal dug?"]
     assert "1803" in messages[-1].text
@@ -339,7 +341,7 @@ def test_questions_to_go_on_with_are_answered_by_the_documents(open_page: OpenPa
     add(engine, tower=make_pdf(tower))
     app = ask(open_page(), "How tall is the Vardo tower?")
     answered(button(app, "follow_up_").click().run())
-    _, messages = engine.conversation(conversation_of(app))
+    messages = engine.conversations.messages(conversation_of(app))
     assert messages[-2].text == "Who or what is Lena Holm?"
     assert messages[-1].answer is not None
     assert messages[-1].answer.state is AnswerState.ANSWERED
@@ -347,8 +349,8 @@ def test_questions_to_go_on_with_are_answered_by_the_documents(open_page: OpenPa
 
 def test_a_question_without_an_answer_can_be_tried_again(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
-    identity = engine.new_conversation().conversation_id
-    engine.append(identity, "user", LENGTH)
+    identity = engine.conversations.create().conversation_id
+    engine.conversations.add_message(identity, "user", LENGTH)
     app = open_page(c=identity)
     assert "no answer yet" in texts(app)
     answered(app.button(key="try_again").click().run())
@@ -365,17 +367,17 @@ def test_conversations_are_listed_opened_renamed_pinned_and_deleted(open_page: O
     app.button(key=f"open_{first}").click().run()
     assert conversation_of(app) == first
     app.get("menu_button")[-1].set_value("Pin").run()
-    assert any(one.pinned for one in engine.conversations())
+    assert any(one.pinned for one in engine.conversations.list())
     menu = next(one for one in app.get("menu_button") if one.key == f"menu_{first}")
     menu.set_value("Delete").run()
     app.button(key="confirm_delete_conversation").click().run()
-    assert [one.conversation_id for one in engine.conversations()] != [first]
-    assert len(engine.conversations()) == 1
+    assert [one.conversation_id for one in engine.conversations.list()] != [first]
+    assert len(engine.conversations.list()) == 1
     menu = app.get("menu_button")[0]
     menu.set_value("Rename").run()
     app.text_input(key="new_title").set_value("Who pays")
     app.button(key="confirm_rename").click().run()
-    assert engine.conversations()[0].title == "Who pays"
+    assert engine.conversations.list()[0].title == "Who pays"
 
 
 def test_a_conversation_that_cannot_be_pinned_says_why(

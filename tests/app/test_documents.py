@@ -15,7 +15,7 @@ from rag_core.types import DeleteReceipt, DocumentStatus, Job, Page, PageState
 from tests.app.conftest import OpenPage, settle, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, add
 from tests.conftest import make_pdf
-from tests.unit.engines import Hold
+from tests.unit.engines import Hold, add_document
 
 
 def rows(app: AppTest) -> dict[str, str]:
@@ -35,7 +35,7 @@ def test_an_upload_is_indexed_once_and_the_drop_zone_emptied(open_page: OpenPage
     app.file_uploader[0].upload("bridge.pdf", BRIDGE, "application/pdf").run()
     settle(app, lambda app: bool(app.dataframe) and rows(app) == {"bridge.pdf": "Ready"})
     app.run()
-    assert len(engine.jobs()) == 1
+    assert len(engine.jobs.list()) == 1
     assert app.file_uploader[0].value == []
     assert "is ready" in texts(app)
 
@@ -54,7 +54,7 @@ def held(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> tuple[Hold, Job]:
     """A job that waits with its text stored and its vectors to be made."""
     hold = Hold(monkeypatch)
     hold.on()
-    job = engine.submit("bridge.pdf", BRIDGE)
+    job = engine.documents.submit("bridge.pdf", BRIDGE)
     hold.until_reached()
     return hold, job
 
@@ -67,11 +67,11 @@ def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
     (row,) = app.dataframe[0].value.to_dict("records")
     assert (row["Status"], row["Pages"], row["Chunks"]) == ("Found by words", 2, 2)
     assert engine.search("bridge").passages
-    (embedding,) = engine.jobs(active=True)
+    (embedding,) = engine.jobs.list(active=True)
     # The page is drawn again when a job comes to that stage, not only when it ends.
     assert _states([embedding]) != _states([replace(embedding, stage="reading")])
     hold.release()
-    engine.wait([job.job_id])
+    engine.jobs.wait([job.job_id])
     settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready"})
 
 
@@ -81,7 +81,7 @@ def test_work_that_is_gone_can_be_cancelled(
     hold, job = held(engine, monkeypatch)
     app = open_page("documents")
     hold.release()
-    engine.wait([job.job_id])
+    engine.jobs.wait([job.job_id])
     engine._stores.jobs.forget_ended(0)
     app.button(key=f"cancel_{job.job_id}").click().run()
     assert not app.exception
@@ -120,7 +120,7 @@ def test_documents_are_chosen_by_status(open_page: OpenPage, engine: Engine) -> 
     assert "No document of the chosen status has these words" in texts(app)
     app.text_input(key="document_search").set_value("").run()
     # With the last document of a status goes the choice of it.
-    engine.delete([ids["notes"], ids["empty"]])
+    engine.documents.delete([ids["notes"], ids["empty"]])
     app.run()
     assert list(rows(app)) == ["bridge.pdf"]
 
@@ -138,9 +138,9 @@ def test_delete_asks_first_and_then_gives_a_receipt(open_page: OpenPage, engine:
     app = open_page("documents", d=ids["bridge"])
     app.button(key="delete_selected").click().run()
     assert "bridge.pdf" in texts(app)
-    assert len(engine.documents()) == 2
+    assert len(engine.documents.list()) == 2
     app.button(key="confirm_delete").click().run()
-    assert [one.name for one in engine.documents()] == ["canal.pdf"]
+    assert [one.name for one in engine.documents.list()] == ["canal.pdf"]
     assert "0 remaining" in texts(app)
     assert list(rows(app)) == ["canal.pdf"]
 
@@ -149,9 +149,9 @@ def test_what_another_window_deleted_keeps_nothing_else_from_being_deleted(open_
     ids = add(engine, bridge=BRIDGE, canal=CANAL)
     app = open_page("documents", d=list(ids.values()))
     app.button(key="delete_selected").click().run()
-    engine.delete([engine.documents()[0].document_id])
+    engine.documents.delete([engine.documents.list()[0].document_id])
     app.button(key="confirm_delete").click().run()
-    assert engine.documents() == []
+    assert engine.documents.list() == []
     assert "Deleted 1 document: " in texts(app)
 
 
@@ -161,7 +161,7 @@ def test_documents_deleted_before_a_store_failed_are_told_with_the_failure(
     ids = add(engine, bridge=BRIDGE, canal=CANAL)
     app = open_page("documents", d=list(ids.values()))
     app.button(key="delete_selected").click().run()
-    second = engine.documents()[1].document_id
+    second = engine.documents.list()[1].document_id
     remove = engine._removal.document
 
     def failing(document_id: str) -> DeleteReceipt:
@@ -171,7 +171,7 @@ def test_documents_deleted_before_a_store_failed_are_told_with_the_failure(
 
     monkeypatch.setattr(engine._removal, "document", failing)
     app.button(key="confirm_delete").click().run()
-    assert [one.document_id for one in engine.documents()] == [second]
+    assert [one.document_id for one in engine.documents.list()] == [second]
     assert "Deleted 1 document: " in texts(app)
     assert "The vectors do not answer" in app.error[0].value
 
@@ -201,7 +201,7 @@ def test_how_a_page_was_read_is_told_in_words() -> None:
 
 def test_a_size_is_told_in_one_unit_and_never_as_nothing(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
-    engine.add("notes.pdf", b"These are only notes.")
+    add_document(engine, "notes.pdf", b"These are only notes.")
     sizes = open_page("documents").dataframe[0].value.set_index("Name")["Size, kB"]
     assert sizes["notes.pdf"] == 1
     assert 1000 * (sizes["bridge.pdf"] - 1) < len(BRIDGE) <= 1000 * sizes["bridge.pdf"]
@@ -211,19 +211,19 @@ def test_selected_documents_are_indexed_anew(open_page: OpenPage, engine: Engine
     ids = add(engine, bridge=BRIDGE)
     app = open_page("documents", d=ids["bridge"])
     app.button(key="reindex_selected").click().run()
-    job = engine.jobs()[0]
+    job = engine.jobs.list()[0]
     assert job.kind == "reindex"
-    assert engine.wait([job.job_id])[0].reason == ""
-    assert engine.document(ids["bridge"]).status is DocumentStatus.INDEXED
+    assert engine.jobs.wait([job.job_id])[0].reason == ""
+    assert engine.documents.get(ids["bridge"]).status is DocumentStatus.INDEXED
 
 
 def test_a_refused_file_can_be_tried_again(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, notes=b"These are only notes.")
     app = open_page("documents", d=ids["notes"])
-    before = len(engine.jobs())
+    before = len(engine.jobs.list())
     app.button(key="retry_selected").click().run()
     assert not app.exception
-    assert len(engine.jobs()) == before + 1
+    assert len(engine.jobs.list()) == before + 1
 
 
 def collect(app: AppTest, into: str) -> None:
@@ -240,7 +240,7 @@ def test_selected_documents_are_put_into_a_collection(open_page: OpenPage, engin
     app.button(key="collect_selected").click().run().button(key="collect").click().run()
     assert "needs a name" in app.error[0].value
     # A new name has to be typed in a browser: this double of the field takes those listed alone.
-    engine.move([ids["canal"]], "Works")
+    engine.collections.move_documents([ids["canal"]], "Works")
     app = open_page("documents", d=ids["bridge"])
     assert dict(app.dataframe[0].value[["Name", "Collection"]].itertuples(index=False)) == {
         "bridge.pdf": "No collection",
@@ -250,29 +250,32 @@ def test_selected_documents_are_put_into_a_collection(open_page: OpenPage, engin
     within.set_value(["No collection"]).run()
     assert list(rows(app)) == ["bridge.pdf"]
     collect(app, "Works")
-    assert {one.collection for one in engine.documents()} == {"Works"}
+    assert {one.collection for one in engine.documents.list()} == {"Works"}
     assert sorted(rows(app)) == ["bridge.pdf", "canal.pdf"]
 
 
 def test_a_name_that_a_collection_holds_already_is_told(open_page: OpenPage, engine: Engine) -> None:
-    engine.add("bridge.pdf", CANAL, collection="Works")
-    job = engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", CANAL, collection="Works")
+    job = add_document(engine, "bridge.pdf", BRIDGE)
     app = open_page("documents", d=job.document_id)
     collect(app, "Works")
     assert "twice" in app.error[0].value
-    assert engine.document(str(job.document_id)).collection != "Works"
+    assert engine.documents.get(str(job.document_id)).collection != "Works"
 
 
 def test_uploads_go_into_the_collection_chosen(open_page: OpenPage, engine: Engine) -> None:
-    engine.add("bridge.pdf", BRIDGE, collection="Works")
+    add_document(engine, "bridge.pdf", BRIDGE, collection="Works")
     app = open_page("documents")
     app.selectbox(key="upload_collection").set_value("Works").run()
     app.file_uploader[0].upload("canal.pdf", CANAL, "application/pdf").run()
     settle(app, lambda app: rows(app).get("canal.pdf") == "Ready")
-    assert {one.name: one.collection for one in engine.documents()} == {"bridge.pdf": "Works", "canal.pdf": "Works"}
+    assert {one.name: one.collection for one in engine.documents.list()} == {
+        "bridge.pdf": "Works",
+        "canal.pdf": "Works",
+    }
     # A name is taken within its collection: what is kept beside it stays there as well.
     other = make_pdf("The Tell bridge was never built.")
     app.file_uploader[0].upload("bridge.pdf", other, "application/pdf").run()
     app.button(key="clash_keep_0").click().run()
     settle(app, lambda app: rows(app).get("bridge (2).pdf") == "Ready")
-    assert {one.collection for one in engine.documents()} == {"Works"}
+    assert {one.collection for one in engine.documents.list()} == {"Works"}

@@ -38,8 +38,8 @@ def column(app: AppTest, name: str) -> dict[str, str]:
 
 
 def kept(engine: Engine, configuration: Configuration) -> Evaluation:
-    labels = engine.read_labels(FILE[0], FILE[1])
-    *_, last = engine.evaluate(labels, configuration, name="earlier")
+    labels = engine.labels.parse_file(FILE[0], FILE[1])
+    *_, last = engine.evaluations.run(labels, configuration, name="earlier")
     assert isinstance(last, Evaluation)
     return last
 
@@ -78,34 +78,34 @@ def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, l
     app.selectbox(key="compared_with_kept").set_value(dense.evaluation_id).run()
     assert column(app, "Second minus first")["map"].startswith("+0.000")
     app.button(key="remove_evaluation").click().run()
-    assert [one.evaluation_id for one in library.evaluations()] == [dense.evaluation_id]
+    assert [one.evaluation_id for one in library.evaluations.list()] == [dense.evaluation_id]
     assert not app.exception
 
 
 def test_the_advised_threshold_is_used_with_a_click(open_page: OpenPage, library: Engine) -> None:
     evaluation = kept(library, Configuration())
-    advice = library.advise_threshold(evaluation)
+    advice = library.evaluations.advise_threshold(evaluation)
     assert advice is not None
     app = open_page("evaluate")
     assert app.button(key="use_threshold").label == f"Use {advice.threshold:.2f}"
     assert advice.reach in texts(app)
     app.button(key="use_threshold").click().run()
-    assert library.threshold == advice.threshold
+    assert library.preferences.threshold == advice.threshold
     assert app.button(key="use_threshold").disabled
 
 
 def test_an_evaluation_goes_on_while_another_page_is_open_and_can_be_stopped(
     open_page: OpenPage, library: Engine
 ) -> None:
-    labels = library.read_labels(FILE[0], FILE[1])
-    library.start_evaluation(labels * 400, [Configuration()], name="many")
+    labels = library.labels.parse_file(FILE[0], FILE[1])
+    library.evaluations.start([*labels] * 400, [Configuration()], name="many")
     open_page("documents")
     app = open_page("evaluate")
     assert app.button(key="run_evaluation").disabled
     assert "No evaluation was run yet" not in texts(app)
     app.button(key="cancel_evaluation").click().run()
     settle(app, lambda app: "Stopped before the end" in texts(app))
-    assert library.evaluations() == []
+    assert library.evaluations.list() == []
 
 
 def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library: Engine) -> None:
@@ -140,7 +140,7 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
     app.text_input(key="label_question").set_value(CHESS)
     app.radio(key="label_kind").set_value("They do not")
     app.button(key=keep).click().run()
-    kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels()]
+    kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels.list()]
     assert kept == [
         (LENGTH, LabelKind.ANSWERABLE, (Evidence("bridge.pdf", page="1"),), ("412 metres",)),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
@@ -150,17 +150,17 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
 
 def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:
     app = ask(open_page(), LENGTH)
-    _, messages = library.conversation(conversation_of(app))
+    messages = library.conversations.messages(conversation_of(app))
     answer_id = messages[-1].message_id
     app.feedback(key=f"thumb_{answer_id}").set_value(1).run()
-    assert [one.evidence for one in library.labels()] == [(Evidence("bridge.pdf", 0),)]
+    assert [one.evidence for one in library.labels.list()] == [(Evidence("bridge.pdf", 0),)]
     app.text_area(key=f"note_{answer_id}").set_value("just so").run()
-    assert library.feedback_on(answer_id) == Feedback(True, "just so")
+    assert library.labels.rating(answer_id) == Feedback(True, "just so")
     again = open_page(c=conversation_of(app))
     assert again.feedback(key=f"thumb_{answer_id}").value == 1
     again.feedback(key=f"thumb_{answer_id}").set_value(0).run()
-    assert library.labels() == []
+    assert library.labels.list() == []
     again.button(key=f"passage_{answer_id}_1_right").click().run()
-    assert [one.kind for one in library.labels()] == [LabelKind.ANSWERABLE]
+    assert [one.kind for one in library.labels.list()] == [LabelKind.ANSWERABLE]
     page = run(open_page("evaluate"))
     assert column(page, "named")["recall@5"].startswith("1.000")

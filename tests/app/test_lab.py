@@ -97,8 +97,8 @@ def test_only_the_documents_of_the_address_are_asked(open_page: OpenPage, librar
 
 
 def test_only_the_collections_of_the_address_are_asked(open_page: OpenPage, library: Engine) -> None:
-    (canal,) = library.resolve(["canal.pdf"])
-    library.move([canal], "Works")
+    (canal,) = library.documents.find_ids(["canal.pdf"])
+    library.collections.move_documents([canal], "Works")
     app = open_page("lab", question=LENGTH, collection="Works")
     assert {row["document"] for stage in stages(app) for row in stage["rows"]} == {"canal.pdf"}
     app.multiselect(key=keys.LAB_COLLECTIONS).set_value([]).run()
@@ -126,7 +126,7 @@ def test_an_opened_passage_shows_which_words_met(open_page: OpenPage, library: E
 def test_a_passage_that_is_right_becomes_a_label_and_is_known_again(open_page: OpenPage, library: Engine) -> None:
     app = opened(open_page("lab", question=LENGTH), "A")
     app.button(key="lab_right_passage").click().run()
-    (label,) = library.labels()
+    (label,) = library.labels.list()
     assert (label.question, [(one.document, one.page_index) for one in label.evidence]) == (LENGTH, [("bridge.pdf", 0)])
     for page in (app, open_page("lab", question=LENGTH)):
         assert not page.exception
@@ -140,9 +140,9 @@ def test_a_label_by_printed_page_or_quote_marks_the_right_passage(
     open_page: OpenPage, library: Engine, evidence: Evidence
 ) -> None:
     gone = add(library, gone=make_pdf("Something else."))["gone"]
-    library.add_label(LENGTH, evidence=[Evidence("gone.pdf", 0)])
-    library.delete([gone])
-    library.add_label(f" {LENGTH}", evidence=[evidence])
+    library.labels.add(LENGTH, evidence=[Evidence("gone.pdf", 0)])
+    library.documents.delete([gone])
+    library.labels.add(f" {LENGTH}", evidence=[evidence])
     app = open_page("lab", question=LENGTH)
     assert {one.label: one.value for one in app.metric}["Coverage"] == "read, rank 1"
     assert opened(app, "A").button(key="lab_right_passage").disabled
@@ -178,8 +178,10 @@ def test_a_rival_that_is_given_an_older_date_is_stale_until_freshness_counts(eng
     assert dated(explanation, {}) == explanation
 
     def case(day: date, decay: float = 0.0) -> EvidenceCase:
-        weighed = engine.weigh(dated(explanation, {first.document_id: day}), Weighting(decay=decay))
-        return engine.evidence_mass(weighed, 5, right.chunk_id).case
+        weighed = engine.explanations.weight_passages(
+            dated(explanation, {first.document_id: day}), Weighting(decay=decay)
+        )
+        return engine.explanations.evidence_mass(weighed, 5, right.chunk_id).case
 
     assert case(explanation.added_at[first.document_id].date()) is EvidenceCase.IGNORED
     assert case(date(2001, 1, 1)) is EvidenceCase.STALE

@@ -12,6 +12,7 @@ from rag_core.engine import Engine
 from tests.app.conftest import OpenPage, answered, conversation_of, plain_text, shown, texts
 from tests.conftest import make_pdf
 from tests.contract.servers import Exchange, ScriptedEndpoint, complete
+from tests.unit.engines import add_document
 
 BRIDGE = make_pdf("The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway.")
 CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres.")
@@ -36,8 +37,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
 @pytest.fixture
 def library(endpoint: ScriptedEndpoint, engine: Engine) -> Engine:
     """Two documents, with a model connected."""
-    engine.add("bridge.pdf", BRIDGE)
-    engine.add("canal.pdf", CANAL)
+    add_document(engine, "bridge.pdf", BRIDGE)
+    add_document(engine, "canal.pdf", CANAL)
     return engine
 
 
@@ -76,7 +77,7 @@ def test_value_that_differs_is_marked_and_names_its_passage(
     assert "512 metres" in plain_text(answer["blocks"])
     assert answer["sources"]["1"] == "bridge.pdf, page 1"
     assert "512 metres long and carries the railway (differs from the source: 412 metres) [1]." in answer["copy"]
-    exported = library.export_markdown(conversation_of(app)).replace("\\", "")
+    exported = library.conversations.export_markdown(conversation_of(app)).replace("\\", "")
     assert "(differs from the source: 412 metres)" in exported
 
 

@@ -17,6 +17,7 @@ from rag_core.types import DocumentStatus
 from tests.app.conftest import OpenPage, settle, texts
 from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, answer_texts, ask
 from tests.app.test_documents import rows
+from tests.unit.engines import add_document
 
 
 def locked(pdf: bytes, password: str) -> bytes:
@@ -32,7 +33,7 @@ def test_a_name_that_is_taken_by_other_content_is_asked_about(open_page: OpenPag
     app = open_page("documents")
     app.file_uploader[0].upload("bridge.pdf", CANAL, "application/pdf").run()
     assert "with other content" in texts(app)
-    assert len(engine.jobs()) == 1
+    assert len(engine.jobs.list()) == 1
     app.button(key="clash_keep_0").click().run()
     settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready", "bridge (2).pdf": "Ready"})
     assert "with other content" not in texts(app)
@@ -43,9 +44,9 @@ def test_a_document_can_be_replaced_by_another_of_its_name(open_page: OpenPage, 
     app = open_page("documents")
     app.file_uploader[0].upload("bridge.pdf", CANAL, "application/pdf").run()
     app.button(key="clash_replace_0").click().run()
-    engine.wait([job.job_id for job in engine.jobs(active=True)])
-    assert [one.document_id for one in engine.documents()] == [ids["bridge"]]
-    assert engine.original(ids["bridge"]) == CANAL
+    engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True)])
+    assert [one.document_id for one in engine.documents.list()] == [ids["bridge"]]
+    assert engine.documents.content(ids["bridge"]) == CANAL
 
 
 def test_a_second_click_does_not_replace_the_next_document(open_page: OpenPage, engine: Engine) -> None:
@@ -57,8 +58,8 @@ def test_a_second_click_does_not_replace_the_next_document(open_page: OpenPage, 
     left = [one.key for one in app.button if str(one.key).startswith("clash_")]
     assert "clash_replace_0" not in left
     assert len(left) == 3
-    engine.wait([job.job_id for job in engine.jobs(active=True)])
-    assert engine.original(ids["canal"]) == CANAL
+    engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True)])
+    assert engine.documents.content(ids["canal"]) == CANAL
 
 
 def test_a_file_held_back_can_be_left_out(open_page: OpenPage, engine: Engine) -> None:
@@ -67,7 +68,7 @@ def test_a_file_held_back_can_be_left_out(open_page: OpenPage, engine: Engine) -
     app.file_uploader[0].upload("bridge.pdf", CANAL, "application/pdf").run()
     app.button(key="clash_drop_0").click().run()
     assert "with other content" not in texts(app)
-    assert engine.original(ids["bridge"]) == BRIDGE
+    assert engine.documents.content(ids["bridge"]) == BRIDGE
 
 
 def try_password(app: AppTest, name: str, password: str) -> None:
@@ -89,7 +90,7 @@ def is_nowhere(engine: Engine, password: str) -> bool:
 
 
 def test_a_locked_document_opens_with_its_password(open_page: OpenPage, engine: Engine) -> None:
-    job = engine.add("secret_2.pdf", locked(BRIDGE, "open sesame"))
+    job = add_document(engine, "secret_2.pdf", locked(BRIDGE, "open sesame"))
     assert job.result is DocumentStatus.REJECTED
     assert passwords_asked(open_page("documents")) == 0
     app = open_page("documents", d=job.document_id)
@@ -110,7 +111,7 @@ def test_a_locked_upload_opens_beside_the_words_that_refuse_it(open_page: OpenPa
 def test_a_chosen_document_is_asked_for_its_password_once_after_a_wrong_one(
     open_page: OpenPage, engine: Engine
 ) -> None:
-    job = engine.add("secret.pdf", locked(BRIDGE, "open sesame"))
+    job = add_document(engine, "secret.pdf", locked(BRIDGE, "open sesame"))
     app = open_page("documents", d=job.document_id)
     try_password(app, r"secret\.pdf", "open barley")
     # A run of the page in which the job ends may tell so below a list that was drawn before.
@@ -133,7 +134,7 @@ def test_a_locked_file_dropped_into_the_chat_opens_there(open_page: OpenPage, en
     try_password(app, r"secret\.pdf", "open barley")
     settle(app, lambda app: "the password given does not open it" in texts(app))
     try_password(app, r"secret\.pdf", "")
-    assert len(engine.jobs()) == 2
+    assert len(engine.jobs.list()) == 2
     try_password(app, r"secret\.pdf", "open sesame")
     settle(app, lambda app: "is ready" in texts(app))
     assert "encrypted" not in texts(app)
@@ -170,7 +171,7 @@ def test_a_password_for_a_document_deleted_meanwhile_is_told(open_page: OpenPage
     app = open_page()
     app.chat_input[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
     settle(app, lambda app: passwords_asked(app) == 1)
-    engine.delete([str(engine.jobs()[0].document_id)])
+    engine.documents.delete([str(engine.jobs.list()[0].document_id)])
     try_password(app, r"secret\.pdf", "open sesame")
     assert "no longer in the library" in app.error[0].value
     assert passwords_asked(app) == 0
@@ -180,7 +181,7 @@ def test_a_problem_is_told_no_more_once_trying_again_has_mended_it(open_page: Op
     app = open_page("documents")
     app.file_uploader[0].upload("secret.pdf", locked(BRIDGE, "open sesame"), "application/pdf").run()
     settle(app, lambda app: "is encrypted" in texts(app))
-    again = engine.retry(str(engine.jobs()[0].document_id), password="open sesame")
+    again = engine.documents.retry(str(engine.jobs.list()[0].document_id), password="open sesame")
     app.session_state["recent_jobs"] = [*app.session_state["recent_jobs"], again.job_id]
     settle(app, lambda app: "is ready" in texts(app))
     assert "is encrypted" not in texts(app)
@@ -188,10 +189,10 @@ def test_a_problem_is_told_no_more_once_trying_again_has_mended_it(open_page: Op
 
 def test_problems_can_be_taken_away_as_csv(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=BRIDGE)
-    engine.add("=SUM(A1).pdf", b"no pdf at all")
+    add_document(engine, "=SUM(A1).pdf", b"no pdf at all")
     app = open_page("documents")
     assert [one.label for one in app.get("download_button")] == ["Problems as CSV (1)"]
-    problems = [one for one in engine.documents() if one.status is DocumentStatus.REJECTED]
+    problems = [one for one in engine.documents.list() if one.status is DocumentStatus.REJECTED]
     heading, row = csv.reader(io.StringIO(as_csv(problems)))
     assert dict(zip(heading, row, strict=True))["name"] == "'=SUM(A1).pdf"
     assert "is not a PDF" in dict(zip(heading, row, strict=True))["reason"]
@@ -202,8 +203,8 @@ def test_when_a_folder_was_looked_at_is_told_by_the_reader_s_clock(
 ) -> None:
     monkeypatch.setattr("pages.shared.text.reader_zone", lambda: timezone(timedelta(hours=13)))
     (tmp_path / "inbox").mkdir()
-    engine.sync_watch(engine.watch(str(tmp_path / "inbox")).watch_id)
-    (looked,) = (one.checked_at for one in engine.watches())
+    engine.watches.sync(engine.watches.add(str(tmp_path / "inbox")).watch_id)
+    (looked,) = (one.checked_at for one in engine.watches.list())
     assert looked is not None
     told = (looked + timedelta(hours=13)).strftime("%d %b %Y, %H:%M")
     assert f"0 files · last look: {told}" in texts(open_page("admin"))
@@ -216,14 +217,14 @@ def test_without_a_watched_folder_it_is_told_how_to_begin(open_page: OpenPage, e
 def test_watched_folders_are_listed_looked_at_and_let_go(open_page: OpenPage, engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
-    watch = engine.watch(str(folder))
+    watch = engine.watches.add(str(folder))
     app = open_page("admin")
     assert "inbox" in texts(app)
     (folder / "bridge.pdf").write_bytes(BRIDGE)
     app.button(key=f"sync_{watch.watch_id}").click().run()
     assert [one.value for one in app.toast] == ["Looked at the folder: 1 added, 0 changed, 0 removed"]
     settle(app, lambda app: "bridge.pdf is ready." in texts(app).replace("\\", ""))
-    assert [one.name for one in engine.documents()] == ["bridge.pdf"]
+    assert [one.name for one in engine.documents.list()] == ["bridge.pdf"]
     app.button(key=f"unwatch_{watch.watch_id}").click().run()
-    assert engine.watches() == []
-    assert len(engine.documents()) == 1
+    assert engine.watches.list() == []
+    assert len(engine.documents.list()) == 1

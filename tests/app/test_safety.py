@@ -17,7 +17,7 @@ from rag_core.types import Answer, AnswerState, Gate, Statement
 from tests.app.conftest import OpenPage, plain_text, settle, texts
 from tests.app.test_text import ALLOWED, kinds
 from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
-from tests.unit.engines import ASK_BUDGET, BUDGET
+from tests.unit.engines import ASK_BUDGET, BUDGET, add_document
 from tests.unit.parsing.pdfs import make
 
 ATTACKS = RENDERED | INSTRUCTIONS
@@ -103,7 +103,7 @@ def test_what_a_page_hides_is_told_with_its_passages(open_page: OpenPage, engine
         canvas.drawString(72, 700, BUDGET)
         HIDDEN["white"](canvas)
 
-    engine.add("bridge.pdf", make(tmp_path / "bridge.pdf", draw).read_bytes())
+    add_document(engine, "bridge.pdf", make(tmp_path / "bridge.pdf", draw).read_bytes())
     app = open_page()
     app.chat_input[0].set_value(ASK_BUDGET).run()
     settle(app, lambda page: "a reader cannot see" in texts(page))

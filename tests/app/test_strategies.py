@@ -11,6 +11,7 @@ from rag_core.engine import Engine
 from tests.app.conftest import OpenPage, conversation_of, plain_text, settle, shown, texts
 from tests.conftest import make_pdf
 from tests.contract.servers import ScriptedEndpoint, complete
+from tests.unit.engines import add_document
 
 BRIDGE = make_pdf("The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway.")
 LENGTH = "How long is the Harrow Bridge?"
@@ -39,7 +40,7 @@ def ask(app: AppTest, question: str = LENGTH) -> AppTest:
 
 
 def test_without_a_model_there_is_nothing_to_choose_and_admin_says_why(open_page: OpenPage, engine: Engine) -> None:
-    engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", BRIDGE)
     app = open_page()
     assert not app.selectbox
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
@@ -51,18 +52,18 @@ def test_without_a_model_there_is_nothing_to_choose_and_admin_says_why(open_page
 def test_a_choice_made_with_a_model_does_not_outlive_it(
     served: ScriptedEndpoint, open_page: OpenPage, engine: Engine
 ) -> None:
-    engine.add("bridge.pdf", BRIDGE)
-    engine.set_model("scripted")
+    add_document(engine, "bridge.pdf", BRIDGE)
+    engine.models.select("scripted")
     app = open_page()
     app.selectbox(key="strategy").select("compare").run()
-    engine.set_model(None)
+    engine.models.select(None)
     ask(app)
     assert not app.selectbox
     assert served.requests == []
 
 
 def test_a_question_is_searched_for_as_chosen(endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine) -> None:
-    engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", BRIDGE)
     app = open_page()
     assert app.selectbox(key="strategy").options[:2] == ["Search: Plain", "Search: Several queries"]
     assert "One search for the question" in texts(app)
@@ -77,7 +78,7 @@ def test_a_question_is_searched_for_as_chosen(endpoint: ScriptedEndpoint, open_p
     again = open_page(c=conversation_of(app))
     assert "Searched for “Harrow railway crossing”" in texts(again)
     assert again.selectbox(key="strategy").value == "plain"
-    _, messages = engine.conversation(conversation_of(app))
+    messages = engine.conversations.messages(conversation_of(app))
     assert messages[-1].answer is not None
     assert messages[-1].answer.strategy == "queries"
 
@@ -85,7 +86,7 @@ def test_a_question_is_searched_for_as_chosen(endpoint: ScriptedEndpoint, open_p
 def test_an_answer_is_asked_for_again_in_another_way(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine
 ) -> None:
-    engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", BRIDGE)
     app = ask(open_page())
     endpoint.script = [*([QUERIES] * 2), complete("It is 412 metres long [1].")]
     app.selectbox(key="strategy").select("queries").run()
@@ -106,7 +107,7 @@ def test_the_choice_stays_while_other_pages_are_looked_at(
 def test_a_summary_lists_what_it_cites_without_scores(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine
 ) -> None:
-    engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", BRIDGE)
     app = open_page()
     app.selectbox(key="strategy").select("summary").run()
     endpoint.script = [complete("The Harrow Bridge was opened in 1931 [1].")]
@@ -119,7 +120,7 @@ def test_a_summary_lists_what_it_cites_without_scores(
 def test_a_model_that_fails_leaves_the_plain_search_and_a_notice(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine
 ) -> None:
-    engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", BRIDGE)
     app = open_page()
     app.selectbox(key="strategy").select("hyde").run()
     endpoint.script = [lambda exchange: exchange.error(500)]

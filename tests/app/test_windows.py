@@ -12,6 +12,7 @@ from rag_core.engine import Engine
 from tests.app.conftest import OpenPage, answered, conversation_of, texts
 from tests.conftest import make_pdf
 from tests.contract.servers import Exchange, ScriptedEndpoint
+from tests.unit.engines import add_document
 
 BRIDGE = make_pdf(
     "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell.",
@@ -23,7 +24,7 @@ LENGTH, OPENED, COSTS = "How long is the Harrow Bridge?", "When was it opened?",
 @pytest.fixture
 def window(open_page: OpenPage, engine: Engine) -> AppTest:
     """A window in which one question has been answered."""
-    engine.add("bridge.pdf", BRIDGE)
+    add_document(engine, "bridge.pdf", BRIDGE)
     return ask(open_page(), LENGTH)
 
 
@@ -33,7 +34,7 @@ def ask(app: AppTest, question: str) -> AppTest:
 
 def said(engine: Engine, app: AppTest) -> list[str]:
     """The questions of a conversation, and "answer" for each answer."""
-    _, messages = engine.conversation(conversation_of(app))
+    messages = engine.conversations.messages(conversation_of(app))
     return [one.text if one.role == "user" else "answer" for one in messages]
 
 
@@ -73,8 +74,8 @@ def test_a_question_to_a_deleted_conversation_is_kept_for_a_new_one(
 ) -> None:
     other = open_page(c=conversation_of(window))
     third = open_page(c=conversation_of(window))
-    engine.delete_conversation(conversation_of(window))
-    document = engine.documents()[0].document_id
+    engine.conversations.delete(conversation_of(window))
+    document = engine.documents.list()[0].document_id
     window.chat_input[0].set_value(OPENED).run()
     for app in (window, click(other, "Ask again"), third.multiselect[0].select(document).run()):
         assert not app.exception
@@ -108,8 +109,8 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 def test_a_second_question_waits_for_the_answer_to_the_first(
     go_on: threading.Event, open_page: OpenPage, engine: Engine
 ) -> None:
-    engine.add("bridge.pdf", BRIDGE)
-    identity = engine.new_conversation().conversation_id
+    add_document(engine, "bridge.pdf", BRIDGE)
+    identity = engine.conversations.create().conversation_id
     window, other = open_page(c=identity), open_page(c=identity)
     window.chat_input[0].set_value(LENGTH).run()
     other.chat_input[0].set_value(OPENED).run()

@@ -68,9 +68,9 @@ def address(tmp_path_factory: pytest.TempPathFactory, conversations: dict[str, s
     folder: Path = tmp_path_factory.mktemp("app") / "data"
     with Engine(Settings(data_dir=folder, _env_file=None)) as engine:
         for generator in ("openai:hostile", "extractive"):
-            one = engine.new_conversation().conversation_id
-            engine.append(one, "user", f"{QUESTION} {EVERYTHING}")
-            engine.append(one, "assistant", "", stored_answer(generator))
+            one = engine.conversations.create().conversation_id
+            engine.conversations.add_message(one, "user", f"{QUESTION} {EVERYTHING}")
+            engine.conversations.add_message(one, "assistant", "", stored_answer(generator))
             conversations[generator] = one
     with (
         ScriptedEndpoint(stream_split) as endpoint,

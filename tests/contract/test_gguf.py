@@ -87,7 +87,11 @@ def test_it_answers_in_the_engine_and_its_key_is_nowhere(
         answer = engine.answer(ASK_BUDGET)
         name = f"gguf:{MODEL_FILE.stem}"
         status = engine.status()
-        assert (status.generator, engine.model, engine.models()) == (name, MODEL_FILE.stem, [MODEL_FILE.stem])
+        assert (status.generator, engine.models.current, engine.models.list()) == (
+            name,
+            MODEL_FILE.stem,
+            [MODEL_FILE.stem],
+        )
         assert [(one.generator, one.usage.calls, one.usage.estimated) for one in status.usage] == [(name, 1, False)]
         assert answer.usage == status.usage[0].usage
     assert "the-key-of-this-process" not in caplog.text + repr(answer) + repr(status)

@@ -9,7 +9,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Stage, Strategy
 from tests.contract.servers import model_server
-from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
+from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened, page_text
 
 STRATEGIES: tuple[Strategy, ...] = ("plain", "queries", "hyde", "iterative", "compare", "summary")
 OFF_TOPIC = "Who won the chess tournament in Reykjavik?"
@@ -38,7 +38,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def assert_honest(engine: Engine, answer: Answer) -> None:
     """Every quote stands on its page, and every marker on a quote."""
     for citation in answer.citations:
-        page = engine.page_text(citation.document_id, citation.page_index)
+        page = page_text(engine, citation.document_id, citation.page_index)
         assert page[citation.start : citation.end] == citation.quote
         assert f"[{citation.marker}]" in answer.text
     assert (answer.state is AnswerState.ANSWERED) == bool(answer.citations)

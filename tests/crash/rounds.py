@@ -45,7 +45,7 @@ def content(name: str, version: int, pages: int) -> bytes:
 def _delete(name: str) -> Callable[[Engine], None]:
     def run(engine: Engine) -> None:
         try:
-            engine.delete(engine.resolve([name]))
+            engine.documents.delete(engine.documents.find_ids([name]))
         except UnknownDocument:  # the killed process got that far
             return
 
@@ -54,19 +54,19 @@ def _delete(name: str) -> Callable[[Engine], None]:
 
 def _add(name: str, version: int, pages: int, *, wait: bool) -> Callable[[Engine], None]:
     def run(engine: Engine) -> None:
-        job = engine.submit(name, content(name, version, pages))
+        job = engine.documents.submit(name, content(name, version, pages))
         if wait:
-            engine.wait([job.job_id])
+            engine.jobs.wait([job.job_id])
 
     return run
 
 
 def _reindex(engine: Engine) -> None:
-    engine.wait([engine.reindex(chunk_tokens=64).job_id])
+    engine.jobs.wait([engine.index.rebuild(chunk_tokens=64).job_id])
 
 
 def _settle(engine: Engine) -> None:
-    engine.wait([job.job_id for job in engine.jobs(active=True, limit=1000)])
+    engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True, limit=1000)])
 
 
 STEPS: tuple[Callable[[Engine], None], ...] = (
@@ -106,18 +106,19 @@ def stored(engine: Engine) -> dict[str, Any]:
     nearest = engine.search("doors of the observatory of a.pdf 2", top_k=1).passages
     return {
         "documents": sorted(
-            (document.name, document.status.value, document.pages, document.chunks) for document in engine.documents()
+            (document.name, document.status.value, document.pages, document.chunks)
+            for document in engine.documents.list()
         ),
         "texts": sorted(
             (document.name, span.page_index, span.text)
-            for document in engine.documents()
-            for span in engine.chunks(document.document_id)
+            for document in engine.documents.list()
+            for span in engine.documents.chunks(document.document_id)
         ),
         "generations": len(generations),
         "chunks": len(chunk_ids),
         "words": sorted(stores.words.held()) == sorted(chunk_ids),
         "vectors": sorted(stores.dense(generations[0]).held()) == sorted(chunk_ids),
-        "linked": all(stores.vectors.all_linked(document.version_id) for document in engine.documents()),
+        "linked": all(stores.vectors.all_linked(document.version_id) for document in engine.documents.list()),
         "embeddings": stores.vectors.count(),
         "files": len(stores.files.digests()),
         "versions": len(stores.library.versions_where()),

@@ -16,7 +16,7 @@ from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
-from tests.unit.engines import assert_in_agreement, emptied, opened
+from tests.unit.engines import add_document, assert_in_agreement, emptied, opened
 
 WORDS = ["zarquon", "blimfark", "quxolite", "vornadine"]
 NAMES = st.sampled_from(["a.pdf", "b.pdf", "c.pdf"])
@@ -37,7 +37,7 @@ class Library(RuleBasedStateMachine):
 
     @rule(name=NAMES, content=CONTENTS)
     def add(self, name: str, content: int) -> None:
-        job = type(self).engine.add(name, PDFS[content])
+        job = add_document(type(self).engine, name, PDFS[content])
         if WORDS[content] in self.held.values():
             assert job.result is DocumentStatus.DUPLICATE
         else:
@@ -48,23 +48,23 @@ class Library(RuleBasedStateMachine):
     def replace_in_quick_succession(self, name: str, contents: list[int]) -> None:
         engine = type(self).engine
         fresh = [content for content in contents if WORDS[content] not in self.held.values()]
-        engine.wait([engine.submit(name, PDFS[content]).job_id for content in fresh])
+        engine.jobs.wait([engine.documents.submit(name, PDFS[content]).job_id for content in fresh])
         if fresh:
             self.held[name] = WORDS[fresh[-1]]
 
     @rule(name=NAMES)
     def try_to_replace_by_what_is_no_document(self, name: str) -> None:
         engine = type(self).engine
-        job = engine.add(name, b"no pdf")
+        job = add_document(engine, name, b"no pdf")
         assert job.result is DocumentStatus.REJECTED
         if name not in self.held:
-            engine.delete([str(job.document_id)])
+            engine.documents.delete([str(job.document_id)])
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
         engine = type(self).engine
         if name in self.held:
-            (receipt,) = engine.delete(engine.resolve([name]))
+            (receipt,) = engine.documents.delete(engine.documents.find_ids([name]))
             assert (receipt.chunks_removed, receipt.chunks_remaining) == (1, 0)
             del self.held[name]
 
@@ -72,18 +72,18 @@ class Library(RuleBasedStateMachine):
     def reindex_one(self, name: str) -> None:
         engine = type(self).engine
         if name in self.held:
-            job = engine.wait([engine.reindex(engine.resolve([name])).job_id])[0]
+            job = engine.jobs.wait([engine.index.rebuild(engine.documents.find_ids([name])).job_id])[0]
             assert job.state is JobState.DONE
             assert job.details["embeddings_computed"] == 0
 
     @rule(chunk_tokens=st.sampled_from([None, 200, 64]))
     def reindex_all(self, chunk_tokens: int | None) -> None:
         engine = type(self).engine
-        job = engine.wait([engine.reindex(chunk_tokens=chunk_tokens).job_id])[0]
+        job = engine.jobs.wait([engine.index.rebuild(chunk_tokens=chunk_tokens).job_id])[0]
         assert job.state is JobState.DONE
         assert job.details["embeddings_computed"] == 0
         if chunk_tokens == 64:
-            engine.wait([engine.reindex().job_id])
+            engine.jobs.wait([engine.index.rebuild().job_id])
 
     @rule()
     def close_and_open(self) -> None:
@@ -95,7 +95,7 @@ class Library(RuleBasedStateMachine):
         if not hasattr(self, "held"):
             return
         engine = type(self).engine
-        listed = {document.name: document.status for document in engine.documents()}
+        listed = {document.name: document.status for document in engine.documents.list()}
         assert listed == dict.fromkeys(self.held, DocumentStatus.INDEXED)
         for word in WORDS:
             passages = engine.search(f"What does the {word} ledger list?", top_k=50).passages

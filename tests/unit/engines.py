@@ -33,9 +33,19 @@ def opened(folder: Path, **values: Any) -> Engine:
     return Engine(settings_in(folder, **values))
 
 
+def add_document(engine: Engine, name: str, data: bytes, **options: Any) -> Job:
+    """Submit a file, and wait until it is indexed or refused."""
+    return engine.jobs.wait([engine.documents.submit(name, data, **options).job_id])[0]
+
+
+def page_text(engine: Engine, document_id: str, page_index: int) -> str:
+    """Return the text of a page."""
+    return engine.documents.page(document_id, page_index).text
+
+
 def indexed(engine: Engine, name: str, *pages: str | Sequence[str], **options: Any) -> str:
     """Add a document that must become searchable; returns its id."""
-    job = engine.add(name, make_pdf(*pages), **options)
+    job = add_document(engine, name, make_pdf(*pages), **options)
     assert job.result is DocumentStatus.INDEXED, job
     assert job.document_id is not None
     return job.document_id
@@ -49,9 +59,9 @@ def names_found(engine: Engine, question: str, **options: Any) -> list[str]:
     return list(dict.fromkeys(good))
 
 
-def idle(engine: Engine) -> list[Job]:
+def idle(engine: Engine) -> Sequence[Job]:
     """Wait until nothing is queued or running; returns what ended."""
-    return engine.wait([job.job_id for job in engine.jobs(active=True, limit=1000)])
+    return engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True, limit=1000)])
 
 
 def assert_in_agreement(engine: Engine) -> None:
@@ -59,22 +69,22 @@ def assert_in_agreement(engine: Engine) -> None:
     idle(engine)
     status = engine.status()
     assert list(status.problems) == [], dict(status.stores)
-    chunks = sum(document.chunks for document in engine.documents())
+    chunks = sum(document.chunks for document in engine.documents.list())
     stores = dict(status.stores)
     assert (stores["database"], stores["words"], stores["vectors"]) == (chunks, chunks, chunks)
     assert stores["token vectors"] <= chunks
-    assert stores["files"] <= len(engine.documents())
-    assert status.counts["documents"] == len(engine.documents())
+    assert stores["files"] <= len(engine.documents.list())
+    assert status.counts["documents"] == len(engine.documents.list())
 
 
 def emptied(engine: Engine) -> None:
     """Take everything out again that a test has put in."""
     idle(engine)
-    engine.delete([document.document_id for document in engine.documents()])
-    for conversation in engine.conversations():
-        engine.delete_conversation(conversation.conversation_id)
-    engine.set_threshold(None)
-    engine.set_top_k(None)
+    engine.documents.delete([document.document_id for document in engine.documents.list()])
+    for conversation in engine.conversations.list():
+        engine.conversations.delete(conversation.conversation_id)
+    engine.preferences.set_threshold(None)
+    engine.preferences.set_top_k(None)
 
 
 class Hold:

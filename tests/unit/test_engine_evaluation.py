@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture
 def labels(library: Engine) -> list[Label]:
-    return library.read_labels("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode())
+    return [*library.labels.parse_file("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode())]
 
 
 @contextmanager
@@ -63,8 +63,8 @@ def measuring(folder: Path, endpoint: ScriptedEndpoint) -> Iterator[Engine]:
         yield made
 
 
-def run(engine: Engine, labels: list[Label], *args: Configuration | Baseline, **options: object) -> Evaluation:
-    *_, last = engine.evaluate(labels, *args, **options)  # type: ignore[arg-type]
+def run(engine: Engine, labels: Sequence[Label], *args: Configuration | Baseline, **options: object) -> Evaluation:
+    *_, last = engine.evaluations.run(labels, *args, **options)  # type: ignore[arg-type]
     assert isinstance(last, Evaluation)
     return last
 
@@ -76,11 +76,11 @@ def value(evaluation: Evaluation, metric: str) -> float:
 
 
 def test_an_evaluation_gives_figures_curves_and_an_outcome_a_question(library: Engine, labels: list[Label]) -> None:
-    events = list(library.evaluate(labels, name="four"))
+    events = list(library.evaluations.run(labels, name="four"))
     assert [event.done for event in events if isinstance(event, EvaluationProgress)] == [0, 1, 2, 3, 4]
     found = events[-1]
     assert isinstance(found, Evaluation)
-    assert (found.name, found.configuration, found.threshold) == ("four", "named", library.threshold)
+    assert (found.name, found.configuration, found.threshold) == ("four", "named", library.preferences.threshold)
     assert {one.metric: one.n for one in found.figures if one.metric in ("map", "token_f1", "refused", "auroc")} == {
         "map": 3,
         "token_f1": 2,
@@ -96,8 +96,8 @@ def test_an_evaluation_gives_figures_curves_and_an_outcome_a_question(library: E
     assert found.outcomes[0].evidence == ("bridge.pdf, page 2",)
     assert found.risk_coverage[-1].coverage == 1
     assert found.risk_coverage[-1].risk == pytest.approx(1 / 4)
-    assert library.evaluation(found.evaluation_id) == found
-    assert library.evaluations()[0] == found
+    assert library.evaluations.get(found.evaluation_id) == found
+    assert library.evaluations.list()[0] == found
 
 
 def test_the_threshold_decides_what_is_answered_and_any_other_can_be_judged(
@@ -111,8 +111,8 @@ def test_the_threshold_decides_what_is_answered_and_any_other_can_be_judged(
     assert value(always, "refused") == 0
     assert always.outcomes[3].problem == "Answered, though the documents do not say."
     assert never.risk_coverage == always.risk_coverage
-    advice = library.advise_threshold(never)
-    assert advice == library.advise_threshold(always)
+    advice = library.evaluations.advise_threshold(never)
+    assert advice == library.evaluations.advise_threshold(always)
     assert advice is not None
     assert (advice.unanswerable_answered, advice.answerable_answered) == (0, 1)
     advised = run(library, labels, Configuration(threshold=advice.threshold))
@@ -126,19 +126,19 @@ def test_configurations_and_baselines_are_compared_on_the_same_questions(library
     assert (first.risk_coverage, first.configuration) == ((), "tf-idf baseline")
     assert value(first, "mrr@10") == value(run(library, labels, Baseline("bm25")), "mrr@10") == 1
     second = run(library, labels[:2], Configuration("dense"))
-    compared = {one.metric: one for one in library.compare(first, second)}
+    compared = {one.metric: one for one in library.evaluations.compare(first, second)}
     assert (compared["map"].n, compared["map"].difference.value, compared["map"].p_value) == (2, 0, 1)
     assert "answered" not in compared
 
 
 def test_other_questions_of_the_same_ids_are_not_compared(library: Engine) -> None:
     files = [
-        library.read_labels("l.jsonl", json.dumps({"id": 1, "question": question, "kind": "no answer"}).encode())
+        library.labels.parse_file("l.jsonl", json.dumps({"id": 1, "question": question, "kind": "no answer"}).encode())
         for question in (CHESS, ASK_BUDGET)
     ]
     first, other = (run(library, labels) for labels in files)
-    assert library.compare(first, other) == ()
-    assert [one.n for one in library.compare(first, first)] == [1, 1]
+    assert library.evaluations.compare(first, other) == ()
+    assert [one.n for one in library.evaluations.compare(first, first)] == [1, 1]
 
 
 def test_rankings_alone_can_be_judged(library: Engine, labels: list[Label]) -> None:
@@ -174,9 +174,9 @@ def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -
         {"question": "c", "document": "bridge.pdf", "page": "iv"},
         {"question": "d", "document": "bridge.pdf", "quote": "words that stand nowhere"},
     ]
-    labels = library.read_labels("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
+    labels = library.labels.parse_file("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
     with pytest.raises(LabelError) as told:
-        list(library.evaluate(labels))
+        list(library.evaluations.run(labels))
     for says in (
         "l.jsonl, line 1: gone.pdf is not in the library",
         "l.jsonl, line 2: bridge.pdf has no page with page_index 2",
@@ -185,37 +185,37 @@ def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -
     ):
         assert says in str(told.value)
     with pytest.raises(LabelError, match="2 more labels do not fit"):
-        list(library.evaluate([*labels, *labels[1:]]))
+        list(library.evaluations.run([*labels, *labels[1:]]))
     with pytest.raises(LabelError, match="no labelled questions"):
-        list(library.evaluate([]))
+        list(library.evaluations.run([]))
 
 
 def test_a_question_that_cannot_be_asked_is_told_before_any_is(library: Engine) -> None:
     rows = [{"question": words, "kind": "no answer"} for words in (CHESS, "x " * 5000)]
-    endless = library.read_labels("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
+    endless = library.labels.parse_file("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
     for configuration in (Configuration(), Baseline("bm25")):
         with pytest.raises(LabelError, match=r"l\.jsonl, line 2: The question has 9999 characters"):
-            next(library.evaluate(endless, configuration))
+            next(library.evaluations.run(endless, configuration))
 
 
 def test_an_evaluation_that_is_left_keeps_nothing(library: Engine, labels: list[Label]) -> None:
-    before = library.evaluations()
-    with closing(library.evaluate(labels)) as events:  # type: ignore[type-var]
+    before = library.evaluations.list()
+    with closing(library.evaluations.run(labels)) as events:  # type: ignore[type-var]
         next(events)
         next(events)
-    assert library.evaluations() == before
+    assert library.evaluations.list() == before
 
 
 def test_an_evaluation_can_be_removed(library: Engine, labels: list[Label]) -> None:
     found = run(library, labels[3:])
-    library.remove_evaluation(found.evaluation_id)
+    library.evaluations.remove(found.evaluation_id)
     with pytest.raises(UnknownEvaluation):
-        library.evaluation(found.evaluation_id)
+        library.evaluations.get(found.evaluation_id)
 
 
 def ended(engine: Engine) -> None:
     deadline = time.monotonic() + 60
-    while (state := engine.evaluation_state()) is None or state.running:
+    while (state := engine.evaluations.state()) is None or state.running:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -223,43 +223,43 @@ def ended(engine: Engine) -> None:
 def test_the_background_runs_one_evaluation_at_a_time_and_tells_how_it_ended(
     library: Engine, labels: list[Label]
 ) -> None:
-    begun = library.start_evaluation(labels, [Configuration(), Configuration("bm25")], name="both")
+    begun = library.evaluations.start(labels, [Configuration(), Configuration("bm25")], name="both")
     assert (begun.total, begun.running) == (8, True)
-    assert library.start_evaluation(labels[:1], [Configuration()], name="other").name == "both"
+    assert library.evaluations.start(labels[:1], [Configuration()], name="other").name == "both"
     ended(library)
-    state = library.evaluation_state()
+    state = library.evaluations.state()
     assert state is not None
     assert (state.done, state.problem) == (8, "")
-    both = [library.evaluation(one).configuration for one in state.evaluation_ids]
+    both = [library.evaluations.get(one).configuration for one in state.evaluation_ids]
     assert both == ["named", "bm25"]
-    library.start_evaluation([], [Configuration()])
+    library.evaluations.start([], [Configuration()])
     ended(library)
-    assert "no labelled questions" in library.evaluation_state().problem  # type: ignore[union-attr]
-    before = len(library.evaluations())
-    library.start_evaluation(labels * 200, [Configuration()])
-    library.cancel_evaluation()
+    assert "no labelled questions" in library.evaluations.state().problem  # type: ignore[union-attr]
+    before = len(library.evaluations.list())
+    library.evaluations.start(labels * 200, [Configuration()])
+    library.evaluations.cancel()
     ended(library)
-    state = library.evaluation_state()
+    state = library.evaluations.state()
     assert state is not None
     assert (state.problem, state.evaluation_ids) == ("Stopped before the end.", ())
-    assert len(library.evaluations()) == before
+    assert len(library.evaluations.list()) == before
 
 
 def test_closing_the_engine_ends_the_background(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         many = [Label(str(number), ASK_BUDGET, LabelKind.NO_ANSWER) for number in range(2000)]
-        engine.start_evaluation(many, [Configuration()])
-    state = engine.evaluation_state()
+        engine.evaluations.start(many, [Configuration()])
+    state = engine.evaluations.state()
     assert state is not None
     assert not state.running
     with opened(tmp_path / "data") as engine:
-        assert engine.evaluations() == []
+        assert engine.evaluations.list() == []
 
 
 def test_a_report_holds_tables_and_charts(library: Engine, labels: list[Label], tmp_path: Path) -> None:
     both = [run(library, labels, Configuration("dense")), run(library, labels)]
-    written = library.write_report(both, tmp_path / "out" / "deep")
+    written = library.evaluations.write_report(both, tmp_path / "out" / "deep")
     names = {one.name for one in written}
     assert names == {
         *("figures.csv", "questions.csv", "precision-recall.csv", "risk-coverage.csv", "comparison.csv"),
@@ -269,36 +269,36 @@ def test_a_report_holds_tables_and_charts(library: Engine, labels: list[Label], 
     for one in written:
         text = one.read_text("utf-8")
         assert text.startswith("<svg") if one.suffix == ".svg" else text.count("\n") > 3
-    assert library.evaluation_plots(both).keys() == {"figures", "precision-recall", "risk-coverage", "scores"}
+    assert library.evaluations.plots(both).keys() == {"figures", "precision-recall", "risk-coverage", "scores"}
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SettingsError, match="file cannot be written"):
-        library.write_report(both, tmp_path / "file")
+        library.evaluations.write_report(both, tmp_path / "file")
 
 
 def test_charts_keep_two_runs_of_one_configuration_apart(library: Engine, labels: list[Label]) -> None:
     both = [run(library, labels), run(library, labels)]
-    for name, spec in library.evaluation_plots(both).items():
+    for name, spec in library.evaluations.plots(both).items():
         if name != "scores":
             assert {row["configuration"] for row in spec["data"]["values"]} == {"named (first)", "named (second)"}
-    alone = library.evaluation_plots(both[:1])["figures"]
+    alone = library.evaluations.plots(both[:1])["figures"]
     assert {row["configuration"] for row in alone["data"]["values"]} == {"named"}
 
 
 def test_tables_keep_two_runs_of_one_configuration_apart(library: Engine, labels: list[Label], tmp_path: Path) -> None:
-    library.write_report([run(library, labels), run(library, labels)], tmp_path)
+    library.evaluations.write_report([run(library, labels), run(library, labels)], tmp_path)
     rows = (tmp_path / "questions.csv").read_text("utf-8").split("\n")
     assert {row.partition(",")[0] for row in rows[1:] if row} == {"named (first)", "named (second)"}
 
 
 def test_labels_are_kept_and_removed(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
-    kept = engine.add_label(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)], answers=["42 million euros"])
-    refused = engine.add_label(CHESS, kind=LabelKind.NO_ANSWER)
-    assert engine.labels() == [kept, refused]
-    assert value(run(engine, engine.labels()), "contains_answer") == 1
-    for label in engine.labels():
-        engine.remove_label(label.label_id)
-    assert engine.labels() == []
+    kept = engine.labels.add(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)], answers=["42 million euros"])
+    refused = engine.labels.add(CHESS, kind=LabelKind.NO_ANSWER)
+    assert engine.labels.list() == [kept, refused]
+    assert value(run(engine, engine.labels.list()), "contains_answer") == 1
+    for label in engine.labels.list():
+        engine.labels.remove(label.label_id)
+    assert engine.labels.list() == []
 
 
 def test_a_label_that_cannot_be_used_is_refused(engine: Engine) -> None:
@@ -311,62 +311,64 @@ def test_a_label_that_cannot_be_used_is_refused(engine: Engine) -> None:
         (ASK_BUDGET, [Evidence("gone.pdf", 0)], [], "gone.pdf is not in the library"),
     ):
         with pytest.raises(LabelError, match=told):
-            engine.add_label(question, evidence=evidence, answers=answers)
-    assert engine.labels() == []
+            engine.labels.add(question, evidence=evidence, answers=answers)
+    assert engine.labels.list() == []
 
 
 def answered(engine: Engine, question: str) -> tuple[str, str]:
     """A conversation with a question and its answer: the ids of conversation and message."""
-    conversation_id = engine.new_conversation().conversation_id
-    engine.append(conversation_id, "user", question)
+    conversation_id = engine.conversations.create().conversation_id
+    engine.conversations.add_message(conversation_id, "user", question)
     answer = engine.answer(question)
-    return conversation_id, engine.append(conversation_id, "assistant", answer.text, answer).message_id
+    return conversation_id, engine.conversations.add_message(
+        conversation_id, "assistant", answer.text, answer
+    ).message_id
 
 
 def test_a_good_answer_becomes_a_label_and_a_bad_one_takes_it_back(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", OTHER, BUDGET)
     _, message_id = answered(engine, ASK_BUDGET)
-    engine.feedback(message_id, True)
-    (label,) = engine.labels()
+    engine.labels.rate_answer(message_id, True)
+    (label,) = engine.labels.list()
     assert (label.question, label.kind, label.evidence) == (
         ASK_BUDGET,
         LabelKind.ANSWERABLE,
         (Evidence("bridge.pdf", 1),),
     )
-    engine.feedback(message_id, False, "wrong year")
-    assert engine.labels() == []
-    assert engine.feedback_on(message_id) == Feedback(False, "wrong year")
+    engine.labels.rate_answer(message_id, False, "wrong year")
+    assert engine.labels.list() == []
+    assert engine.labels.rating(message_id) == Feedback(False, "wrong year")
     _, refusal = answered(engine, CHESS)
-    engine.feedback(refusal, True)
-    assert [one.kind for one in engine.labels()] == [LabelKind.NO_ANSWER]
-    engine.withdraw_feedback(refusal)
-    assert (engine.labels(), engine.feedback_on(refusal)) == ([], None)
+    engine.labels.rate_answer(refusal, True)
+    assert [one.kind for one in engine.labels.list()] == [LabelKind.NO_ANSWER]
+    engine.labels.withdraw_rating(refusal)
+    assert (engine.labels.list(), engine.labels.rating(refusal)) == ([], None)
 
 
 def test_a_right_passage_adds_its_page_to_the_label(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", OTHER, BUDGET)
     _, message_id = answered(engine, ASK_BUDGET)
-    engine.confirm_passage(message_id, 2)
-    engine.confirm_passage(message_id, 1)
-    engine.feedback(message_id, True)
-    (label,) = engine.labels()
+    engine.labels.confirm_passage(message_id, 2)
+    engine.labels.confirm_passage(message_id, 1)
+    engine.labels.rate_answer(message_id, True)
+    (label,) = engine.labels.list()
     assert label.evidence == (Evidence("bridge.pdf", 0), Evidence("bridge.pdf", 1))
     with pytest.raises(LabelError, match="no passage 9"):
-        engine.confirm_passage(message_id, 9)
-    engine.remove_label(label.label_id)
+        engine.labels.confirm_passage(message_id, 9)
+    engine.labels.remove(label.label_id)
 
 
 def test_feedback_goes_with_its_conversation(engine: Engine) -> None:
     conversation_id, message_id = answered(engine, CHESS)
-    engine.feedback(message_id, False)
-    engine.delete_conversation(conversation_id)
-    assert engine.feedback_on(message_id) is None
+    engine.labels.rate_answer(message_id, False)
+    engine.conversations.delete(conversation_id)
+    assert engine.labels.rating(message_id) is None
     with pytest.raises(UnknownConversation):
-        engine.feedback(message_id, True)
-    other = engine.new_conversation().conversation_id
-    question = engine.append(other, "user", CHESS)
+        engine.labels.rate_answer(message_id, True)
+    other = engine.conversations.create().conversation_id
+    question = engine.conversations.add_message(other, "user", CHESS)
     with pytest.raises(LabelError, match="Only an answer"):
-        engine.feedback(question.message_id, True)
+        engine.labels.rate_answer(question.message_id, True)
 
 
 def test_a_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: list[Label]) -> None:
@@ -396,7 +398,7 @@ def test_no_quotes_are_measured_in_the_place_of_the_models_answers(tmp_path: Pat
     with ScriptedEndpoint(*script) as endpoint, measuring(tmp_path, endpoint) as engine:
         with pytest.raises(GeneratorUnavailable, match="HTTP 500"):
             run(engine, labels)
-        assert engine.evaluations() == []
+        assert engine.evaluations.list() == []
         assert "recall@1" in {one.metric for one in run(engine, labels, answers=False).figures}
 
 

@@ -38,9 +38,9 @@ def test_top_k_holds_different_evidence_and_tells_where_else_it_stands(library: 
 
 def test_the_places_are_kept_with_the_answer(library: Engine) -> None:
     answer = library.answer(ASK_BUDGET)
-    conversation = library.new_conversation()
-    library.append(conversation.conversation_id, "assistant", answer.text, answer)
-    (message,) = library.conversation(conversation.conversation_id)[1]
+    conversation = library.conversations.create()
+    library.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
+    (message,) = library.conversations.messages(conversation.conversation_id)
     assert isinstance(message.answer, Answer)
     assert message.answer.passages == answer.passages
     assert any(passage.duplicates for passage in message.answer.passages)
@@ -49,7 +49,7 @@ def test_the_places_are_kept_with_the_answer(library: Engine) -> None:
 @pytest.mark.parametrize("name", ["bridge.pdf", "copy.pdf"])
 def test_a_label_on_either_copy_counts_as_found_and_cited(library: Engine, name: str) -> None:
     label = Label("one", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence(name, quote="42 million euros"),))
-    *_, found = library.evaluate([label])
+    *_, found = library.evaluations.run([label])
     assert isinstance(found, Evaluation)
     values = {one.metric: one.interval.value for one in found.figures}
     assert (values["recall@1"], values["cited_page"]) == (1.0, 1.0)

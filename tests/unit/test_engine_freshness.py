@@ -21,7 +21,7 @@ DRAFT = BUDGET.replace("42 million", "39 million")
 def aged(engine: Engine, name: str, days: float) -> None:
     """Have a document count as added so many days ago."""
     when = datetime.now(UTC) - timedelta(days=days)
-    (document_id,) = engine.resolve([name])
+    (document_id,) = engine.documents.find_ids([name])
     with engine._stores.database.begin() as connection:
         connection.execute(update(documents).where(documents.c.id == document_id).values(added_at=when))
         connection.execute(update(versions).where(versions.c.document_id == document_id).values(added_at=when))

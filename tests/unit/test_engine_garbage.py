@@ -31,6 +31,6 @@ def test_a_closed_engine_keeps_no_model(tmp_path: Path, monkeypatch: pytest.Monk
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         assert engine.search(ASK_BUDGET).gate.answerable
-        model = weakref.ref(engine._models.embedder(BUNDLED_EMBEDDER))
+        model = weakref.ref(engine._local_models.embedder(BUNDLED_EMBEDDER))
         assert model() is not None
     assert model() is None

@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.engine import Engine
 from tests.attacks import HIDDEN, HIDDEN_ORDER
 from tests.contract.servers import ScriptedEndpoint, complete
-from tests.unit.engines import ASK_BUDGET, BUDGET, opened
+from tests.unit.engines import ASK_BUDGET, BUDGET, add_document, opened, page_text
 from tests.unit.parsing.pdfs import make
 
 
@@ -23,7 +23,7 @@ def add_bridge(engine: Engine, folder: Path) -> str:
         canvas.drawString(72, 700, BUDGET)
         HIDDEN["white"](canvas)
 
-    job = engine.add("bridge.pdf", make(folder / "bridge.pdf", draw).read_bytes())
+    job = add_document(engine, "bridge.pdf", make(folder / "bridge.pdf", draw).read_bytes())
     assert job.document_id is not None
     return job.document_id
 
@@ -38,23 +38,23 @@ def test_it_is_kept_from_search_and_model_and_is_told(tmp_path: Path, again: boo
     ):
         document_id = add_bridge(engine, tmp_path)
         if again:
-            engine.wait([engine.reindex(chunk_tokens=100).job_id])
+            engine.jobs.wait([engine.index.rebuild(chunk_tokens=100).job_id])
         answer = engine.answer(ASK_BUDGET)
         assert (answer.passages[0].hidden, answer.passages[0].instructions) == (HIDDEN_ORDER, True)
         assert "999" not in answer.passages[0].text
         assert "999" not in str(endpoint.requests[-1]["messages"])
-        assert "999" not in engine.page_text(document_id, 0)
-        assert engine.pages(document_id)[0].hidden == HIDDEN_ORDER
+        assert "999" not in page_text(engine, document_id, 0)
+        assert engine.documents.pages(document_id)[0].hidden == HIDDEN_ORDER
 
 
 def test_it_goes_with_its_document_and_stays_in_the_answer_that_told_it(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document_id = add_bridge(engine, tmp_path)
         answer = engine.answer(ASK_BUDGET)
-        conversation = engine.new_conversation().conversation_id
-        engine.append(conversation, "assistant", answer.text, answer)
-        engine.delete([document_id])
-        kept = engine.conversation(conversation)[1][0].answer
+        conversation = engine.conversations.create().conversation_id
+        engine.conversations.add_message(conversation, "assistant", answer.text, answer)
+        engine.documents.delete([document_id])
+        kept = engine.conversations.messages(conversation)[0].answer
         assert kept is not None
         assert kept.passages[0].hidden == HIDDEN_ORDER
     with closing(sqlite3.connect(tmp_path / "data" / "footnote.sqlite")) as database:

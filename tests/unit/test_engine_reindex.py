@@ -32,6 +32,7 @@ from tests.unit.engines import (
     COPPER,
     PENGUINS,
     Hold,
+    add_document,
     assert_in_agreement,
     before,
     copied,
@@ -49,20 +50,22 @@ LONG = " ".join(
 
 
 def reindexed(engine: Engine, *args: Any, **options: Any) -> Job:
-    job = engine.reindex(*args, **options)
-    return engine.wait([job.job_id])[0]
+    job = engine.index.rebuild(*args, **options)
+    return engine.jobs.wait([job.job_id])[0]
 
 
 def test_unchanged_settings_keep_everything(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    before_it = [document.version_id for document in engine.documents()]
+    before_it = [document.version_id for document in engine.documents.list()]
     job = reindexed(engine)
     assert job.state is JobState.DONE
     assert job.details["embeddings_computed"] == 0
-    assert job.details["embeddings_reused"] == job.details["chunks"] == sum(one.chunks for one in engine.documents())
+    assert (
+        job.details["embeddings_reused"] == job.details["chunks"] == sum(one.chunks for one in engine.documents.list())
+    )
     assert {row["document"] for row in job.details["documents"]} == {"a.pdf", "b.pdf"}
-    assert [document.version_id for document in engine.documents()] == before_it
+    assert [document.version_id for document in engine.documents.list()] == before_it
     assert_in_agreement(engine)
 
 
@@ -70,7 +73,7 @@ def test_what_a_store_has_lost_is_made_again(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", PENGUINS)
     stores = engine._stores
-    lost = stores.library.chunk_ids([engine.document(document_id).version_id])
+    lost = stores.library.chunk_ids([engine.documents.get(document_id).version_id])
     stores.words.delete(lost)
     assert not engine.status().healthy
     job = reindexed(engine)
@@ -81,13 +84,13 @@ def test_what_a_store_has_lost_is_made_again(engine: Engine) -> None:
 
 def test_one_document_is_read_again_and_its_vectors_reused(engine: Engine) -> None:
     first, second = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)
-    versions = {one: engine.document(one).version_id for one in (first, second)}
+    versions = {one: engine.documents.get(one).version_id for one in (first, second)}
     job = reindexed(engine, [first])
     assert job.state is JobState.DONE
     assert [row["document"] for row in job.details["documents"]] == ["a.pdf"]
     assert (job.details["embeddings_computed"], job.details["embeddings_reused"]) == (0, 1)
-    assert engine.document(first).version_id != versions[first]
-    assert engine.document(second).version_id == versions[second]
+    assert engine.documents.get(first).version_id != versions[first]
+    assert engine.documents.get(second).version_id == versions[second]
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
 
@@ -96,21 +99,25 @@ def test_other_chunks_are_built_beside_the_old_ones_and_swapped(engine_of_its_ow
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    conversation = engine.new_conversation()
+    conversation = engine.conversations.create()
     answer = engine.answer(ASK_BUDGET)
-    engine.append(conversation.conversation_id, "assistant", answer.text, answer)
-    old = {chunk.tokens for document in engine.documents() for chunk in engine.chunks(document.document_id)}
+    engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
+    old = {
+        chunk.tokens for document in engine.documents.list() for chunk in engine.documents.chunks(document.document_id)
+    }
     hold.on()
-    job = engine.reindex(chunk_tokens=40)
+    job = engine.index.rebuild(chunk_tokens=40)
     hold.until_reached()
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     passages = engine.search("Which clause binds the tenant?", top_k=100).passages
     assert len(passages) == len({passage.chunk_id for passage in passages})
-    assert {document.status for document in engine.documents()} == {DocumentStatus.INDEXED}
+    assert {document.status for document in engine.documents.list()} == {DocumentStatus.INDEXED}
     hold.release()
-    ended = engine.wait([job.job_id])[0]
+    ended = engine.jobs.wait([job.job_id])[0]
     assert ended.state is JobState.DONE
-    new = {chunk.tokens for document in engine.documents() for chunk in engine.chunks(document.document_id)}
+    new = {
+        chunk.tokens for document in engine.documents.list() for chunk in engine.documents.chunks(document.document_id)
+    }
     assert max(new) <= 40 + 42 < max(old)
     assert ended.details["embeddings_reused"] == 2  # the short pages are the same text in both
     assert ended.details["embeddings_computed"] == ended.details["chunks"] - 2
@@ -119,8 +126,8 @@ def test_other_chunks_are_built_beside_the_old_ones_and_swapped(engine_of_its_ow
     status = engine.status()
     assert status.built_with is not None
     assert status.built_with.chunk_tokens == 40
-    assert engine.mismatch() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
-    assert engine.conversation(conversation.conversation_id)[1][0].answer == answer
+    assert engine.index.differences() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
+    assert engine.conversations.messages(conversation.conversation_id)[0].answer == answer
     assert engine._stores.library.generations("retired") == []
 
 
@@ -168,23 +175,23 @@ def test_a_question_is_asked_again_where_its_index_was_emptied_meanwhile(
 
     monkeypatch.setattr(DenseIndex, "drop", held)
     hold.on()
-    job = engine.reindex(chunk_tokens=40)
+    job = engine.index.rebuild(chunk_tokens=40)
     hold.until_reached()
     with before(DenseIndex, "retrieve", swap):
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     go.set()
-    assert engine.wait([job.job_id])[0].state is JobState.DONE
+    assert engine.jobs.wait([job.job_id])[0].state is JobState.DONE
 
 
 def test_a_file_that_arrives_during_a_rebuild_is_in_both_indexes(engine_of_its_own: Engine, hold: Hold) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
     hold.on()
-    job = engine.reindex(chunk_tokens=40)
+    job = engine.index.rebuild(chunk_tokens=40)
     hold.until_reached()
-    added = engine.submit("c.pdf", make_pdf(COPPER))
+    added = engine.documents.submit("c.pdf", make_pdf(COPPER))
     hold.release()
-    engine.wait([job.job_id, added.job_id])
+    engine.jobs.wait([job.job_id, added.job_id])
     idle(engine)
     assert names_found(engine, ASK_COPPER) == ["c.pdf"]
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
@@ -196,14 +203,14 @@ def test_a_document_deleted_during_a_rebuild_stays_deleted(engine_of_its_own: En
     gone = indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
     hold.on()
-    job = engine.reindex(chunk_tokens=40)
+    job = engine.index.rebuild(chunk_tokens=40)
     hold.until_reached()
-    (receipt,) = engine.delete([gone])
+    (receipt,) = engine.documents.delete([gone])
     assert receipt.chunks_remaining == 0
     hold.release()
-    ended = engine.wait([job.job_id])[0]
+    ended = engine.jobs.wait([job.job_id])[0]
     assert ended.state is JobState.DONE, ended.reason
-    assert [document.name for document in engine.documents()] == ["b.pdf"]
+    assert [document.name for document in engine.documents.list()] == ["b.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
     assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
     assert_stores_agree(engine)
@@ -213,11 +220,11 @@ def test_a_document_replaced_during_a_rebuild_is_the_new_one_after_it(engine_of_
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
     hold.on()
-    job = engine.reindex(chunk_tokens=40)
+    job = engine.index.rebuild(chunk_tokens=40)
     hold.until_reached()
-    added = engine.submit("a.pdf", make_pdf(PENGUINS))
+    added = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.release()
-    engine.wait([job.job_id, added.job_id])
+    engine.jobs.wait([job.job_id, added.job_id])
     idle(engine)
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
@@ -230,23 +237,23 @@ def test_a_document_replaced_before_its_rebuilt_version_is_complete_is_not_lost(
     added: list[Job] = []
 
     def replace() -> None:
-        added.append(engine.submit("a.pdf", make_pdf(PENGUINS)))
+        added.append(engine.documents.submit("a.pdf", make_pdf(PENGUINS)))
 
     # Taken up by the rebuild itself, and published after the version that it replaces in the new generation.
     with before(Indexer, "embed", replace):
-        job = engine.reindex(chunk_tokens=40)
-        engine.wait([job.job_id])
-    engine.wait([added[0].job_id])
+        job = engine.index.rebuild(chunk_tokens=40)
+        engine.jobs.wait([job.job_id])
+    engine.jobs.wait([added[0].job_id])
     idle(engine)
-    assert [one.name for one in engine.documents()] == ["a.pdf"]
+    assert [one.name for one in engine.documents.list()] == ["a.pdf"]
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
     assert_stores_agree(engine)
 
 
 READ_AGAIN: dict[str, Callable[[Engine, str], Job]] = {
-    "re-indexed": lambda engine, document_id: engine.reindex([document_id]),
-    "tried again": lambda engine, document_id: engine.retry(document_id),
+    "re-indexed": lambda engine, document_id: engine.index.rebuild([document_id]),
+    "tried again": lambda engine, document_id: engine.documents.retry(document_id),
 }
 
 
@@ -256,14 +263,14 @@ def test_a_document_that_is_read_again_while_it_is_replaced_is_the_new_one(
 ) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     hold.on()
-    replacing = engine.submit("a.pdf", make_pdf(PENGUINS))
+    replacing = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.until_reached()
     again = read_again(engine, document_id)
-    while engine.jobs()[0].state is JobState.QUEUED:
+    while engine.jobs.list()[0].state is JobState.QUEUED:
         time.sleep(0.01)
     hold.release()
-    assert engine.wait([replacing.job_id, again.job_id])[0].result is DocumentStatus.INDEXED
-    assert engine.original(document_id) == make_pdf(PENGUINS)
+    assert engine.jobs.wait([replacing.job_id, again.job_id])[0].result is DocumentStatus.INDEXED
+    assert engine.documents.content(document_id) == make_pdf(PENGUINS)
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
     assert_in_agreement(engine)
@@ -274,15 +281,15 @@ def test_a_document_that_is_read_again_stays_where_its_replacement_comes_to_noth
     engine: Engine, hold: Hold, read_again: Callable[[Engine, str], Job]
 ) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    before_it = engine.document(document_id).version_id
+    before_it = engine.documents.get(document_id).version_id
     hold.on()
-    replacing = engine.submit("a.pdf", make_pdf(PENGUINS))
+    replacing = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.until_reached()
     again = read_again(engine, document_id)
-    engine.cancel(replacing.job_id)
+    engine.jobs.cancel(replacing.job_id)
     hold.release()
-    assert engine.wait([replacing.job_id, again.job_id])[1].state is JobState.DONE
-    assert engine.document(document_id).version_id != before_it
+    assert engine.jobs.wait([replacing.job_id, again.job_id])[1].state is JobState.DONE
+    assert engine.documents.get(document_id).version_id != before_it
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
 
@@ -290,11 +297,11 @@ def test_a_document_that_is_read_again_stays_where_its_replacement_comes_to_noth
 def test_a_document_put_back_while_its_old_content_is_read_again_is_the_old_one(engine: Engine, hold: Hold) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     hold.on()
-    jobs = [engine.submit("a.pdf", make_pdf(PENGUINS)), engine.retry(document_id)]
+    jobs = [engine.documents.submit("a.pdf", make_pdf(PENGUINS)), engine.documents.retry(document_id)]
     # Not one with what is read again, which the file above is going to replace.
-    jobs.append(engine.submit("a.pdf", make_pdf(BUDGET)))
+    jobs.append(engine.documents.submit("a.pdf", make_pdf(BUDGET)))
     hold.release()
-    assert engine.wait([job.job_id for job in jobs])[2].result is DocumentStatus.INDEXED
+    assert engine.jobs.wait([job.job_id for job in jobs])[2].result is DocumentStatus.INDEXED
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert names_found(engine, ASK_PENGUINS) == []
     assert_in_agreement(engine)
@@ -303,16 +310,16 @@ def test_a_document_put_back_while_its_old_content_is_read_again_is_the_old_one(
 def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engine, hold: Hold) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
-    before_it = engine.documents()
+    before_it = engine.documents.list()
     hold.on()
-    job = engine.reindex(chunk_tokens=40)
+    job = engine.index.rebuild(chunk_tokens=40)
     hold.until_reached()
-    engine.cancel(job.job_id)
+    engine.jobs.cancel(job.job_id)
     hold.release()
-    assert engine.wait([job.job_id])[0].state is JobState.CANCELLED
-    assert engine.documents() == before_it
+    assert engine.jobs.wait([job.job_id])[0].state is JobState.CANCELLED
+    assert engine.documents.list() == before_it
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert engine.mismatch() == {}
+    assert engine.index.differences() == {}
     assert engine._stores.library.generations("building") == []
     assert_in_agreement(engine)
 
@@ -320,10 +327,10 @@ def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engin
 def test_a_rebuild_that_is_cancelled_after_the_swap_is_done(engine_of_its_own: Engine) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
-    with before(Removal, "generation", lambda: engine.cancel(engine.jobs(active=True)[0].job_id)):
+    with before(Removal, "generation", lambda: engine.jobs.cancel(engine.jobs.list(active=True)[0].job_id)):
         job = reindexed(engine, chunk_tokens=40)
     assert (job.state, job.reason) == (JobState.DONE, "")
-    assert engine.mismatch() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
+    assert engine.index.differences() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
     assert_stores_agree(engine)
 
 
@@ -331,7 +338,7 @@ def test_a_cancelled_re_index_says_how_many_documents_were_read_again(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = [indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)]
-    before_it = [engine.document(one).version_id for one in chosen]
+    before_it = [engine.documents.get(one).version_id for one in chosen]
     drain = Indexer.drain
 
     def cancel_once_one_is_done(indexer: Indexer, work: Work) -> None:
@@ -346,7 +353,10 @@ def test_a_cancelled_re_index_says_how_many_documents_were_read_again(
     assert job.state is JobState.CANCELLED
     assert "1 of 2 documents" in job.reason
     assert [row["document"] for row in job.details["documents"]] == ["a.pdf"]
-    assert [engine.document(one).version_id != was for one, was in zip(chosen, before_it, strict=True)] == [True, False]
+    assert [engine.documents.get(one).version_id != was for one, was in zip(chosen, before_it, strict=True)] == [
+        True,
+        False,
+    ]
     with monkeypatch.context() as patch:
         patch.setattr(Indexer, "embed", cancel_once_one_is_done)
         last = reindexed(engine, chosen[1:])
@@ -396,7 +406,7 @@ def test_chunks_that_the_embedder_cannot_read_are_refused_by_the_setting(engine:
     assert job.state is JobState.FAILED
     assert "RAG_CHUNK_TOKENS" in job.reason
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert engine.mismatch() == {}
+    assert engine.index.differences() == {}
 
 
 def test_an_embedder_that_is_not_here_is_refused_by_its_name(engine: Engine) -> None:
@@ -440,8 +450,8 @@ def test_a_document_that_fails_in_a_rebuild_stays_listed_with_its_reason(
     assert "1 of 2" in job.reason
     assert "does not want to" in job.reason
     assert names_found(engine, ASK_PENGUINS) == ["good.pdf"]
-    assert engine.document(bad).status is DocumentStatus.FAILED
-    again = engine.wait([engine.retry(bad).job_id])[0]
+    assert engine.documents.get(bad).status is DocumentStatus.FAILED
+    again = engine.jobs.wait([engine.documents.retry(bad).job_id])[0]
     assert again.result is DocumentStatus.INDEXED
     assert names_found(engine, ASK_BUDGET) == ["bad.pdf"]
     assert_stores_agree(engine)
@@ -452,33 +462,35 @@ def test_what_came_to_nothing_stays_listed_through_a_rebuild(
 ) -> None:
     engine = engine_of_its_own
     indexed(engine, "good.pdf", PENGUINS)
-    engine.add("broken.pdf", b"%PDF-1.4 garbage")
-    locked = str(engine.add("locked.pdf", encrypted("secret", BUDGET)).document_id)
+    add_document(engine, "broken.pdf", b"%PDF-1.4 garbage")
+    locked = str(add_document(engine, "locked.pdf", encrypted("secret", BUDGET)).document_id)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WordIndex, "add", broken(StoreUnavailable("The disk is on fire.")))
-        engine.add("failed.pdf", make_pdf(COPPER))
+        add_document(engine, "failed.pdf", make_pdf(COPPER))
     hold.on()
-    job = engine.submit("cancelled.pdf", make_pdf(LONG))
+    job = engine.documents.submit("cancelled.pdf", make_pdf(LONG))
     hold.until_reached()
-    engine.cancel(job.job_id)
+    engine.jobs.cancel(job.job_id)
     hold.release()
     idle(engine)
-    listed = {one.name: (one.document_id, one.status, one.reason, one.needs_password) for one in engine.documents()}
+    listed = {
+        one.name: (one.document_id, one.status, one.reason, one.needs_password) for one in engine.documents.list()
+    }
     with before(DenseIndex, "drop", copied(tmp_path / "data", tmp_path / "copy")):
         assert reindexed(engine, chunk_tokens=40).state is JobState.DONE
     with opened(tmp_path / "copy") as after:
         idle(after)
         for one in (engine, after):
             assert listed == {
-                row.name: (row.document_id, row.status, row.reason, row.needs_password) for row in one.documents()
+                row.name: (row.document_id, row.status, row.reason, row.needs_password) for row in one.documents.list()
             }
-            assert one.original(locked) == engine.original(locked)
-            ended = one.wait([one.retry(locked, password="secret").job_id])[0]
+            assert one.documents.content(locked) == engine.documents.content(locked)
+            ended = one.jobs.wait([one.documents.retry(locked, password="secret").job_id])[0]
             assert ended.result is DocumentStatus.INDEXED
             assert names_found(one, ASK_BUDGET) == ["locked.pdf"]
             for name in ("failed.pdf", "cancelled.pdf"):
-                assert one.wait([one.retry(listed[name][0]).job_id])[0].result is DocumentStatus.INDEXED
-            assert one.delete([listed["broken.pdf"][0]])[0].chunks_remaining == 0
+                assert one.jobs.wait([one.documents.retry(listed[name][0]).job_id])[0].result is DocumentStatus.INDEXED
+            assert one.documents.delete([listed["broken.pdf"][0]])[0].chunks_remaining == 0
             assert_stores_agree(one)
 
 
@@ -489,15 +501,15 @@ def test_a_file_that_a_store_kept_from_ending_outlives_a_rebuild(
     indexed(engine, "a.pdf", BUDGET)
     fail, publish = broken(StoreUnavailable("The disk is on fire.")), Library.publish
     hold.on()
-    added = engine.submit("a.pdf", make_pdf(PENGUINS))
+    added = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.until_reached()
     with monkeypatch.context() as patch:
         patch.setattr(Library, "publish", lambda *of, active, **how: (fail if active else publish)(*of, active=active))
         patch.setattr(Library, "end_version", fail)
         with before(Library, "swap_generation", patch.undo):
-            job = engine.reindex(chunk_tokens=40)
+            job = engine.index.rebuild(chunk_tokens=40)
             hold.release()
-            ended = engine.wait([job.job_id, added.job_id])
+            ended = engine.jobs.wait([job.job_id, added.job_id])
     assert (ended[0].state, ended[1].result) == (JobState.DONE, DocumentStatus.INDEXED)
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
@@ -512,12 +524,12 @@ def test_a_rebuild_goes_on_at_the_next_start(tmp_path: Path, hold: Hold) -> None
     indexed(first, "a.pdf", BUDGET, LONG)
     indexed(first, "b.pdf", PENGUINS)
     hold.on()
-    job = first.reindex(chunk_tokens=40)
+    job = first.index.rebuild(chunk_tokens=40)
     hold.until_reached()
     threading.Timer(0.05, hold.release).start()
     first.close()
     with opened(tmp_path / "data") as second:
-        assert second.wait([job.job_id])[0].state is JobState.DONE
+        assert second.jobs.wait([job.job_id])[0].state is JobState.DONE
         status = second.status()
         assert status.built_with is not None
         assert status.built_with.chunk_tokens == 40
@@ -534,12 +546,12 @@ def test_a_document_being_read_again_at_the_end_is_read_again_at_the_next_start(
     document_id = indexed(first, "a.pdf", BUDGET, PENGUINS)
     with monkeypatch.context() as patch:
         reading = HoldReading(patch)
-        job = first.reindex([document_id])
+        job = first.index.rebuild([document_id])
         reading.until_reached()
         threading.Timer(0.05, reading.release).start()
         first.close()
     with opened(tmp_path / "data") as second:
-        ended = second.wait([job.job_id])[0]
+        ended = second.jobs.wait([job.job_id])[0]
         assert (ended.state, ended.reason) == (JobState.DONE, "")
         assert names_found(second, ASK_BUDGET) == ["a.pdf"]
         assert_in_agreement(second)
@@ -595,7 +607,7 @@ def test_an_index_of_other_weights_is_refused_until_it_is_built_again(
     status = engine.status()
     assert not status.healthy
     assert any(said in problem for problem in status.problems)
-    assert set(engine.mismatch()) == {part}
+    assert set(engine.index.differences()) == {part}
     assert reindexed(engine).state is JobState.DONE
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
@@ -621,11 +633,11 @@ def assert_stores_agree(engine: Engine) -> None:
     idle(engine)
     status = engine.status()
     assert not [problem for problem in status.problems if "other settings" not in problem]
-    chunks = sum(document.chunks for document in engine.documents())
+    chunks = sum(document.chunks for document in engine.documents.list())
     stores = dict(status.stores)
     assert (stores["database"], stores["words"], stores["vectors"]) == (chunks, chunks, chunks)
     assert stores["token vectors"] <= chunks
-    assert stores["files"] <= len(engine.documents())
+    assert stores["files"] <= len(engine.documents.list())
 
 
 @pytest.fixture

@@ -64,10 +64,10 @@ def test_its_stage_is_told(library: Engine) -> None:
 
 
 def test_an_evaluation_as_set_names_what_it_ordered_by(library: Engine) -> None:
-    label = library.add_label(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)])
+    label = library.labels.add(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)])
     names = []
     for configuration in (None, Configuration("rerank")):
-        *_, last = library.evaluate([label], configuration, answers=False)
+        *_, last = library.evaluations.run([label], configuration, answers=False)
         assert isinstance(last, Evaluation)
         names.append(last.configuration)
     assert names == ["cross_encoder", "rerank"]
@@ -77,9 +77,9 @@ def test_it_is_warmed_up_with_the_embedder(tmp_path: Path) -> None:
     with opened(tmp_path / "data", reranker="/no/such/model") as engine:
         engine.warm_up()
         deadline = time.monotonic() + 60
-        while not engine.warmth().error and time.monotonic() < deadline:
+        while not engine.readiness().error and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert "RAG_RERANKER" in engine.warmth().error
+        assert "RAG_RERANKER" in engine.readiness().error
 
 
 @pytest.mark.parametrize("name", ["/no/such/model", "nobody/no-such-model"])

@@ -20,7 +20,16 @@ from rag_core.errors import (
 )
 from rag_core.types import DocumentStatus, JobState, Scope
 from tests.conftest import make_pdf
-from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, assert_in_agreement, indexed, names_found, opened
+from tests.unit.engines import (
+    ASK_BUDGET,
+    BUDGET,
+    PENGUINS,
+    add_document,
+    assert_in_agreement,
+    indexed,
+    names_found,
+    opened,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,7 +93,7 @@ def test_a_part_of_the_folder_that_cannot_be_opened_is_told_and_the_lock_given_b
             opened(data)
     blocker.unlink() if name == "files" else blocker.rmdir()
     with opened(data) as engine:
-        assert engine.documents() == []
+        assert engine.documents.list() == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +115,7 @@ def test_database_and_files_can_lie_elsewhere(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
     with opened(tmp_path / "data", database_url=url, files_url=f"file://{tmp_path / 'kept'}") as engine:
         document_id = indexed(engine, "a.pdf", BUDGET)
-        assert engine.original(document_id) == make_pdf(BUDGET)
+        assert engine.documents.content(document_id) == make_pdf(BUDGET)
         assert_in_agreement(engine)
     assert (tmp_path / "elsewhere.sqlite").exists()
     assert any((tmp_path / "kept").rglob("*"))
@@ -116,15 +125,15 @@ def test_an_embedder_that_is_not_here_is_told_and_the_rest_works(tmp_path: Path)
     with opened(tmp_path / "data", embedder="nobody/no-model") as engine:
         with pytest.raises(EmbedderMissing, match="nobody/no-model"):
             engine.search("anything")
-        job = engine.add("a.pdf", make_pdf(BUDGET))
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
         assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
         assert "nobody/no-model" in job.reason
         status = engine.status()
         assert any("nobody/no-model" in problem for problem in status.problems)
         engine.warm_up()
-        engine._warming.join()  # type: ignore[union-attr]
-        assert "nobody/no-model" in engine.warmth().error
-        assert len(engine.documents()) == 1
+        engine._warm_up.join()
+        assert "nobody/no-model" in engine.readiness().error
+        assert len(engine.documents.list()) == 1
 
 
 def test_chunks_too_long_for_the_embedder_are_refused_by_the_setting(tmp_path: Path) -> None:
@@ -138,56 +147,56 @@ def test_chunks_too_long_for_the_embedder_are_refused_by_the_setting(tmp_path: P
 def test_models_warm_up_in_the_background(engine: Engine) -> None:
     engine.warm_up()
     engine.warm_up()
-    engine._warming.join()  # type: ignore[union-attr]
-    assert engine.warmth().ready
-    assert engine.warmth().error == ""
+    engine._warm_up.join()
+    assert engine.readiness().ready
+    assert engine.readiness().error == ""
 
 
 def test_models_warm_up_however_short_questions_must_be(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with opened(tmp_path / "data", max_question_chars=1) as engine:
         engine.warm_up()
-        engine._warming.join()  # type: ignore[union-attr]
-        assert engine.warmth().ready
+        engine._warm_up.join()
+        assert engine.readiness().ready
         assert not [record for record in caplog.records if "warm-up" in record.message]
 
 
 def test_models_warm_up_before_many_questions(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
-        assert not engine.warmth().ready
-        engine.warm_up_search()
-        assert engine.warmth().ready
+        assert not engine.readiness().ready
+        engine.load_search()
+        assert engine.readiness().ready
     with opened(tmp_path / "other", embedder="nobody/no-model") as engine:
-        engine.warm_up_search()
-        assert "nobody/no-model" in engine.warmth().error
+        engine.load_search()
+        assert "nobody/no-model" in engine.readiness().error
         with pytest.raises(EmbedderMissing, match="nobody/no-model"):
             engine.search("anything")
 
 
 def test_overrides_outlive_a_restart(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
-        engine.set_threshold(0.0)
-        engine.set_top_k(3)
+        engine.preferences.set_threshold(0.0)
+        engine.preferences.set_top_k(3)
     with opened(tmp_path / "data", threshold=0.9, top_k=9) as engine:
-        assert (engine.threshold, engine.top_k) == (0.0, 3)
+        assert (engine.preferences.threshold, engine.preferences.top_k) == (0.0, 3)
         assert engine.status().threshold == 0.0
-        engine.set_threshold(None)
-        engine.set_top_k(None)
-        assert (engine.threshold, engine.top_k) == (0.9, 9)
+        engine.preferences.set_threshold(None)
+        engine.preferences.set_top_k(None)
+        assert (engine.preferences.threshold, engine.preferences.top_k) == (0.9, 9)
 
 
 def test_settings_that_differ_from_the_index_are_told_and_the_index_answers(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        assert engine.mismatch() == {}
+        assert engine.index.differences() == {}
     with opened(tmp_path / "data", chunk_tokens=64, chunk_overlap=0.1) as engine:
-        assert engine.mismatch() == {"chunk_tokens": (200, 64), "chunk_overlap": (0.18, 0.1)}
+        assert engine.index.differences() == {"chunk_tokens": (200, 64), "chunk_overlap": (0.18, 0.1)}
         status = engine.status()
         assert not status.healthy
         assert any("chunk_tokens" in problem for problem in status.problems)
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         indexed(engine, "b.pdf", PENGUINS)
-        assert engine.wait([engine.reindex().job_id])[0].state is JobState.DONE
-        assert engine.mismatch() == {}
+        assert engine.jobs.wait([engine.index.rebuild().job_id])[0].state is JobState.DONE
+        assert engine.index.differences() == {}
         assert_in_agreement(engine)
 
 
@@ -202,7 +211,7 @@ def test_status_of_an_empty_engine_is_healthy(tmp_path: Path) -> None:
 
 def test_status_counts_and_weighs_what_there_is(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, PENGUINS)
-    engine.add("b.pdf", b"no pdf")
+    add_document(engine, "b.pdf", b"no pdf")
     status = engine.status()
     assert (status.counts["documents"], status.counts["searchable"]) == (2, 1)
     assert (status.counts["pages"], status.counts["chunks"]) == (2, 2)
@@ -238,7 +247,7 @@ def test_many_threads_may_ask_while_documents_come_and_go(engine: Engine) -> Non
     for thread in threads:
         thread.start()
     for number in range(3):
-        engine.delete([indexed(engine, "b.pdf", f"{PENGUINS} {number}")])
+        engine.documents.delete([indexed(engine, "b.pdf", f"{PENGUINS} {number}")])
     for thread in threads:
         thread.join()
     assert wrong == []
@@ -249,12 +258,13 @@ def test_many_threads_may_ask_while_documents_come_and_go(engine: Engine) -> Non
 
 
 def test_the_first_question_is_the_title(engine: Engine) -> None:
-    one = engine.new_conversation().conversation_id
-    assert engine.conversation(one)[0].title == "New chat"
-    engine.append(one, "assistant", "Hello.")
-    engine.append(one, "user", "  What is the\nbudget?  ")
-    engine.append(one, "user", "And the next?")
-    conversation, messages = engine.conversation(one)
+    one = engine.conversations.create().conversation_id
+    assert engine.conversations.get(one).title == "New chat"
+    engine.conversations.add_message(one, "assistant", "Hello.")
+    engine.conversations.add_message(one, "user", "  What is the\nbudget?  ")
+    engine.conversations.add_message(one, "user", "And the next?")
+    conversation = engine.conversations.get(one)
+    messages = engine.conversations.messages(one)
     assert conversation.title == "What is the budget?"
     assert [(message.role, message.text) for message in messages] == [
         ("assistant", "Hello."),
@@ -268,10 +278,11 @@ def test_an_answer_comes_back_as_it_was_given_after_a_restart(tmp_path: Path) ->
     with opened(tmp_path / "data") as engine:
         document_id = indexed(engine, "a.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
-        one = engine.new_conversation(Scope((document_id,))).conversation_id
-        engine.append(one, "assistant", answer.text, answer)
+        one = engine.conversations.create(Scope((document_id,))).conversation_id
+        engine.conversations.add_message(one, "assistant", answer.text, answer)
     with opened(tmp_path / "data") as engine:
-        conversation, (message,) = engine.conversation(one)
+        conversation = engine.conversations.get(one)
+        (message,) = engine.conversations.messages(one)
         assert message.answer == answer
         assert conversation.scope.documents == (document_id,)
 
@@ -281,9 +292,9 @@ def three(engine: Engine) -> list[str]:
     texts = ["Growth of 50% in Q3", "A snake_case name", "Über die \\Pfade"]
     made = []
     for text in texts:
-        made.append(engine.new_conversation().conversation_id)
-        engine.append(made[-1], "user", text)
-        engine.append(made[-1], "assistant", f"You asked: {text}. It's 'quoted'.")
+        made.append(engine.conversations.create().conversation_id)
+        engine.conversations.add_message(made[-1], "user", text)
+        engine.conversations.add_message(made[-1], "assistant", f"You asked: {text}. It's 'quoted'.")
     return made
 
 
@@ -309,58 +320,58 @@ def three(engine: Engine) -> list[str]:
 def test_conversations_are_searched_for_what_was_typed(
     engine: Engine, three: list[str], query: str, found: list[int]
 ) -> None:
-    assert [one.conversation_id for one in engine.conversations(query)] == [three[number] for number in found]
+    assert [one.conversation_id for one in engine.conversations.list(query)] == [three[number] for number in found]
 
 
 def test_the_pinned_come_first_then_the_latest(engine: Engine, three: list[str]) -> None:
-    engine.pin(three[0], True)
-    assert [one.conversation_id for one in engine.conversations()] == [three[0], three[2], three[1]]
-    engine.append(three[1], "user", "more")
-    assert [one.conversation_id for one in engine.conversations()] == [three[0], three[1], three[2]]
-    engine.pin(three[0], False)
-    assert [one.conversation_id for one in engine.conversations()] == [three[1], three[2], three[0]]
+    engine.conversations.set_pinned(three[0], True)
+    assert [one.conversation_id for one in engine.conversations.list()] == [three[0], three[2], three[1]]
+    engine.conversations.add_message(three[1], "user", "more")
+    assert [one.conversation_id for one in engine.conversations.list()] == [three[0], three[1], three[2]]
+    engine.conversations.set_pinned(three[0], False)
+    assert [one.conversation_id for one in engine.conversations.list()] == [three[1], three[2], three[0]]
 
 
 def test_a_conversation_can_be_renamed_but_not_to_nothing(engine: Engine, three: list[str]) -> None:
-    engine.rename(three[0], "  Another\n title ")
-    assert engine.conversation(three[0])[0].title == "Another title"
-    engine.rename(three[0], " \n")
-    assert engine.conversation(three[0])[0].title == "Another title"
-    engine.append(three[0], "user", "a question")
-    assert engine.conversation(three[0])[0].title == "Another title"
+    engine.conversations.rename(three[0], "  Another\n title ")
+    assert engine.conversations.get(three[0]).title == "Another title"
+    engine.conversations.rename(three[0], " \n")
+    assert engine.conversations.get(three[0]).title == "Another title"
+    engine.conversations.add_message(three[0], "user", "a question")
+    assert engine.conversations.get(three[0]).title == "Another title"
 
 
 def test_a_conversation_can_be_deleted_with_its_messages(engine: Engine, three: list[str]) -> None:
-    engine.delete_conversation(three[0])
+    engine.conversations.delete(three[0])
     with pytest.raises(UnknownConversation):
-        engine.conversation(three[0])
-    assert engine.conversations("growth") == []
-    assert len(engine.conversations()) == 2
-    engine.delete_conversation(three[0])
+        engine.conversations.get(three[0])
+    assert engine.conversations.list("growth") == []
+    assert len(engine.conversations.list()) == 2
+    engine.conversations.delete(three[0])
 
 
 def test_turns_can_be_taken_out(engine: Engine, three: list[str]) -> None:
-    _, messages = engine.conversation(three[0])
-    engine.remove_messages([messages[1].message_id])
-    assert [message.role for message in engine.conversation(three[0])[1]] == ["user"]
-    engine.remove_messages([])
-    assert len(engine.conversation(three[1])[1]) == 2
+    messages = engine.conversations.messages(three[0])
+    engine.conversations.remove_messages([messages[1].message_id])
+    assert [message.role for message in engine.conversations.messages(three[0])] == ["user"]
+    engine.conversations.remove_messages([])
+    assert len(engine.conversations.messages(three[1])) == 2
 
 
 def test_a_scope_is_kept_and_taken_back(engine: Engine, three: list[str]) -> None:
-    engine.set_scope(three[0], Scope(("d1", "d2")))
-    assert engine.conversation(three[0])[0].scope.documents == ("d1", "d2")
-    engine.set_scope(three[0], Scope())
-    assert engine.conversation(three[0])[0].scope.documents == ()
+    engine.conversations.set_scope(three[0], Scope(("d1", "d2")))
+    assert engine.conversations.get(three[0]).scope.documents == ("d1", "d2")
+    engine.conversations.set_scope(three[0], Scope())
+    assert engine.conversations.get(three[0]).scope.documents == ()
 
 
 def test_a_conversation_that_is_not_stored_is_an_error_of_its_own(engine: Engine) -> None:
     for call in (
-        lambda: engine.conversation("nothing"),
-        lambda: engine.append("nothing", "user", "text"),
-        lambda: engine.rename("nothing", "title"),
-        lambda: engine.pin("nothing", True),
-        lambda: engine.set_scope("nothing", Scope()),
+        lambda: engine.conversations.get("nothing"),
+        lambda: engine.conversations.add_message("nothing", "user", "text"),
+        lambda: engine.conversations.rename("nothing", "title"),
+        lambda: engine.conversations.set_pinned("nothing", True),
+        lambda: engine.conversations.set_scope("nothing", Scope()),
     ):
         with pytest.raises(UnknownConversation):
             call()

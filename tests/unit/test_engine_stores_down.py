@@ -36,6 +36,7 @@ from tests.unit.engines import (
     COPPER,
     PENGUINS,
     Hold,
+    add_document,
     assert_in_agreement,
     before,
     copied,
@@ -85,7 +86,7 @@ def test_a_database_that_another_process_locks_is_read_and_told_and_work_goes_on
         indexed(engine, "a.pdf", BUDGET)
         with locked(tmp_path / "data" / "footnote.sqlite"):
             with pytest.raises(StoreUnavailable, match=r"locked by another process. Close the other program"):
-                engine.add("b.pdf", make_pdf(PENGUINS))
+                add_document(engine, "b.pdf", make_pdf(PENGUINS))
             assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
             assert engine.status().healthy
         indexed(engine, "b.pdf", PENGUINS)
@@ -93,26 +94,29 @@ def test_a_database_that_another_process_locks_is_read_and_told_and_work_goes_on
     with locked(tmp_path / "data" / "footnote.sqlite"), pytest.raises(StoreUnavailable, match="locked"):
         opened(tmp_path / "data")
     with opened(tmp_path / "data") as engine:
-        assert len(engine.documents()) == 2
+        assert len(engine.documents.list()) == 2
 
 
 @pytest.mark.usefixtures("impatient")
 def test_work_that_meets_a_lock_half_way_ends_or_goes_on_afterwards(tmp_path: Path, hold: Hold) -> None:
     with opened(tmp_path / "data") as engine:
         hold.on()
-        jobs = [engine.submit(f"{number}.pdf", make_pdf(text)).job_id for number, text in enumerate((BUDGET, COPPER))]
+        jobs = [
+            engine.documents.submit(f"{number}.pdf", make_pdf(text)).job_id
+            for number, text in enumerate((BUDGET, COPPER))
+        ]
         hold.until_reached()
         with locked(tmp_path / "data" / "footnote.sqlite"):
             hold.release()
             threading.Event().wait(1.5)
-        ended = engine.wait(jobs)
+        ended = engine.jobs.wait(jobs)
         assert {job.result for job in ended} <= {DocumentStatus.INDEXED, DocumentStatus.FAILED}
         assert all("locked" in job.reason for job in ended if job.result is DocumentStatus.FAILED)
-        for document in engine.documents():
+        for document in engine.documents.list():
             if document.status is DocumentStatus.FAILED:
-                engine.wait([engine.retry(document.document_id).job_id])
+                engine.jobs.wait([engine.documents.retry(document.document_id).job_id])
         assert names_found(engine, ASK_BUDGET) == ["0.pdf"]
-        assert len(engine.documents()) == 2
+        assert len(engine.documents.list()) == 2
         assert_in_agreement(engine)
 
 
@@ -145,8 +149,8 @@ def test_a_full_disk_refuses_a_file_and_loses_nothing(tmp_path: Path) -> None:
         part.parent.mkdir(exist_ok=True)
         part.symlink_to("/dev/full")  # whatever is written there meets a full disk
         with pytest.raises(DataFolderUnwritable, match=os.strerror(errno.ENOSPC)):
-            engine.add("b.pdf", make_pdf(PENGUINS))
-        assert len(engine.documents()) == 1
+            add_document(engine, "b.pdf", make_pdf(PENGUINS))
+        assert len(engine.documents.list()) == 1
         indexed(engine, "b.pdf", PENGUINS)
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         assert_in_agreement(engine)
@@ -170,18 +174,18 @@ def test_a_full_database_fails_in_words_and_goes_on_when_there_is_space(tmp_path
 
         def submit_all() -> None:
             for number, text in enumerate(texts):
-                jobs.append(engine.submit(f"{number}.pdf", make_pdf(text)).job_id)
+                jobs.append(engine.documents.submit(f"{number}.pdf", make_pdf(text)).job_id)
 
         with pytest.raises(DataFolderUnwritable, match=r"full.*RAG_DATA_DIR"):
             submit_all()
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         pages.append(1_000_000_000)
-        engine.wait(jobs)
-        for document in engine.documents():
+        engine.jobs.wait(jobs)
+        for document in engine.documents.list():
             if document.status is DocumentStatus.FAILED:
-                engine.wait([engine.retry(document.document_id).job_id])
+                engine.jobs.wait([engine.documents.retry(document.document_id).job_id])
         indexed(engine, "late.pdf", COPPER)
-        assert all(document.status is DocumentStatus.INDEXED for document in engine.documents())
+        assert all(document.status is DocumentStatus.INDEXED for document in engine.documents.list())
 
 
 def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be_tried_again(tmp_path: Path) -> None:
@@ -198,15 +202,17 @@ def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be
                 raise sqlite3.OperationalError("database or disk is full")
 
         event.listen(pool, "before_cursor_execute", full)
-        job = engine.add("a.pdf", make_pdf(BUDGET))
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
         event.remove(pool, "before_cursor_execute", full)
         assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
         assert job.reason.startswith("Given up after 3 tries. The disk that holds")
         assert "free some space" in job.reason
         assert len(tries) == queue.MOST_TRIES
-        (document,) = engine.documents()
+        (document,) = engine.documents.list()
         assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
-        assert engine.wait([engine.retry(document.document_id).job_id])[0].result is DocumentStatus.INDEXED
+        assert (
+            engine.jobs.wait([engine.documents.retry(document.document_id).job_id])[0].result is DocumentStatus.INDEXED
+        )
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         assert_in_agreement(engine)
 
@@ -221,9 +227,9 @@ def test_a_file_that_a_full_database_refuses_half_way_can_be_added_again(engine:
 
     event.listen(pool, "before_cursor_execute", full)
     with pytest.raises(DataFolderUnwritable, match="full"):
-        engine.submit("a.pdf", make_pdf(BUDGET), password="told once")
+        engine.documents.submit("a.pdf", make_pdf(BUDGET), password="told once")
     event.remove(pool, "before_cursor_execute", full)
-    assert engine.documents() == []
+    assert engine.documents.list() == []
     assert engine._indexer._passwords == {}
     indexed(engine, "a.pdf", BUDGET)
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
@@ -294,7 +300,7 @@ def closed_port() -> int:
 def test_a_chroma_that_cannot_be_reached_is_told_by_its_setting(tmp_path: Path) -> None:
     port = closed_port()
     with opened(tmp_path / "data", chroma_host="127.0.0.1", chroma_port=port) as engine:
-        job = engine.add("a.pdf", make_pdf(BUDGET))
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
         assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
         assert "CHROMA_HOST" in job.reason
         assert str(port) in job.reason
@@ -306,9 +312,9 @@ def test_a_chroma_that_cannot_be_reached_is_told_by_its_setting(tmp_path: Path) 
         with pytest.raises(StoreUnavailable, match="CHROMA_HOST"):
             engine.search(ASK_BUDGET)
         document_id = str(job.document_id)
-        assert engine.original(document_id) == make_pdf(BUDGET)
+        assert engine.documents.content(document_id) == make_pdf(BUDGET)
     with opened(tmp_path / "data") as engine:
-        assert engine.wait([engine.retry(document_id).job_id])[0].result is DocumentStatus.INDEXED
+        assert engine.jobs.wait([engine.documents.retry(document_id).job_id])[0].result is DocumentStatus.INDEXED
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         assert_in_agreement(engine)
 
@@ -321,7 +327,7 @@ def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_righ
         indexed(engine, "a.pdf", BUDGET)
         gone = indexed(engine, "gone.pdf", COPPER)
         hold.on()
-        engine.submit("b.pdf", make_pdf(PENGUINS))
+        engine.documents.submit("b.pdf", make_pdf(PENGUINS))
         hold.until_reached()
         engine._stores.library.hide(gone)  # where a delete was cut off
         copied(tmp_path / "data", crashed)()
@@ -330,11 +336,11 @@ def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_righ
         job = next(job for job in idle(engine) if job.name == "b.pdf")
         assert job.result is DocumentStatus.FAILED
         assert "CHROMA_HOST" in job.reason
-        assert {one.name for one in engine.documents()} == {"a.pdf", "b.pdf"}
+        assert {one.name for one in engine.documents.list()} == {"a.pdf", "b.pdf"}
         assert any("CHROMA_HOST" in problem for problem in engine.status().problems)
     with opened(crashed) as engine:
-        failed = next(one.document_id for one in engine.documents() if one.name == "b.pdf")
-        assert engine.wait([engine.retry(failed).job_id])[0].result is DocumentStatus.INDEXED
+        failed = next(one.document_id for one in engine.documents.list() if one.name == "b.pdf")
+        assert engine.jobs.wait([engine.documents.retry(failed).job_id])[0].result is DocumentStatus.INDEXED
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         assert names_found(engine, ASK_COPPER) == []
         assert_in_agreement(engine)
@@ -353,11 +359,11 @@ def test_files_that_are_gone_are_told_and_stored_when_they_are_added_again(tmp_p
         assert problem.startswith("The files of 2 documents are missing.")
         assert "RAG_FILES_URL" in problem
         with pytest.raises(StoreUnavailable, match="Upload the document again"):
-            engine.original(document_id)
-        job = engine.add("a.pdf", make_pdf(BUDGET))
+            engine.documents.content(document_id)
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
         assert (job.result, job.document_id) == (DocumentStatus.DUPLICATE, document_id)
         assert job.reason.startswith("Its file was missing and is stored again: ")
-        assert engine.original(document_id) == make_pdf(BUDGET)
+        assert engine.documents.content(document_id) == make_pdf(BUDGET)
         (problem,) = engine.status().problems
         assert problem.startswith("The file of 1 document is missing.")
     with opened(tmp_path / "data", files_url=str(tmp_path / "elsewhere")) as engine:
@@ -381,17 +387,17 @@ def test_a_deletion_that_a_store_cuts_off_is_told_and_can_be_repeated(
             patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
             for _ in range(2):
                 with pytest.raises(StoreUnavailable, match="on fire"):
-                    engine.delete([gone])
+                    engine.documents.delete([gone])
         assert names_found(engine, ASK_COPPER) == []
-        assert [one.name for one in engine.documents()] == ["a.pdf"]
+        assert [one.name for one in engine.documents.list()] == ["a.pdf"]
         (problem,) = engine.status().problems
         assert "gone.pdf" in problem
-        assert engine.resolve(["gone.pdf"]) == [gone]
-        (receipt,) = engine.delete([gone])
+        assert engine.documents.find_ids(["gone.pdf"]) == [gone]
+        (receipt,) = engine.documents.delete([gone])
         assert (receipt.document, receipt.chunks_remaining) == ("gone.pdf", 0)
         assert not any(receipt.remaining.values())
         with pytest.raises(UnknownDocument):
-            engine.delete([gone])
+            engine.documents.delete([gone])
         assert engine.status().stores["files"] == 1
         assert_in_agreement(engine)
 
@@ -405,7 +411,7 @@ def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
         with pytest.raises(StoreUnavailable, match="on fire"):
-            engine.delete([gone])
+            engine.documents.delete([gone])
     while engine.status().problems:
         time.sleep(0.01)
     assert not any(engine.status().stores.values())
@@ -422,24 +428,24 @@ def test_a_document_whose_deletion_a_store_cuts_off_during_a_rebuild_stays_delet
         indexed(engine, "a.pdf", BUDGET)
         gone = indexed(engine, "gone.pdf", COPPER)
         hold.on()
-        late = engine.submit("late.pdf", make_pdf(PENGUINS))
+        late = engine.documents.submit("late.pdf", make_pdf(PENGUINS))
         hold.until_reached()
-        rebuild = engine.reindex(chunk_tokens=40)
+        rebuild = engine.index.rebuild(chunk_tokens=40)
         library = engine._stores.library
         while sum(row.document_id == gone for row in library.versions_where()) < 2:
             time.sleep(0.01)
         with monkeypatch.context() as patch:
             patch.setattr(DenseIndex, "delete", broken(StoreUnavailable("The disk is on fire.")))
             with pytest.raises(StoreUnavailable, match="on fire"):
-                engine.delete([gone])
+                engine.documents.delete([gone])
         if cancelled:
-            engine.cancel(rebuild.job_id)
+            engine.jobs.cancel(rebuild.job_id)
         hold.release()
-        engine.wait([late.job_id, rebuild.job_id])
+        engine.jobs.wait([late.job_id, rebuild.job_id])
         while library.removing():
             time.sleep(0.01)
         assert names_found(engine, ASK_COPPER) == []
-        assert {one.name for one in engine.documents()} == {"a.pdf", "late.pdf"}
+        assert {one.name for one in engine.documents.list()} == {"a.pdf", "late.pdf"}
         assert names_found(engine, ASK_PENGUINS) == ["late.pdf"]
         assert engine.status().stores["files"] == 2
 
@@ -466,7 +472,7 @@ def test_a_deletion_under_way_is_no_problem(engine: Engine) -> None:
     gone = indexed(engine, "gone.pdf", COPPER)
     seen: list[Status] = []
     with before(Library, "clear_version", lambda: seen.append(engine.status())):
-        engine.delete([gone])
+        engine.documents.delete([gone])
     assert list(seen[0].problems) == []
 
 
@@ -477,12 +483,12 @@ def test_ended_work_is_forgotten_beyond_the_latest(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(recovery, "KEPT_JOBS", 3)
     with opened(tmp_path / "data") as engine:
         for number in range(6):
-            engine.add(f"{number}.pdf", b"no pdf")
-        latest = [job.job_id for job in engine.jobs()][:3]
-        assert len(engine.jobs()) == 6
+            add_document(engine, f"{number}.pdf", b"no pdf")
+        latest = [job.job_id for job in engine.jobs.list()][:3]
+        assert len(engine.jobs.list()) == 6
     with opened(tmp_path / "data") as engine:
-        assert [job.job_id for job in engine.jobs()] == latest
-        assert len(engine.documents()) == 6
+        assert [job.job_id for job in engine.jobs.list()] == latest
+        assert len(engine.documents.list()) == 6
 
 
 def test_a_generation_that_is_gone_is_not_brought_back_by_looking(engine: Engine) -> None:
@@ -491,15 +497,15 @@ def test_a_generation_that_is_gone_is_not_brought_back_by_looking(engine: Engine
     engine._stores.dense(7777).delete([1])
     engine._stores.drop_dense(7777)
     assert {one.name for one in engine._stores._chroma.list_collections()} == {"chunks-1"}
-    assert engine.delete([document_id])[0].chunks_remaining == 0
+    assert engine.documents.delete([document_id])[0].chunks_remaining == 0
 
 
 def test_documents_that_came_to_nothing_are_read_again_when_they_are_chosen(engine: Engine) -> None:
     good = indexed(engine, "a.pdf", BUDGET)
-    bad = str(engine.add("b.pdf", b"%PDF-1.7 broken").document_id)
-    job = engine.wait([engine.reindex([good, bad]).job_id])[0]
+    bad = str(add_document(engine, "b.pdf", b"%PDF-1.7 broken").document_id)
+    job = engine.jobs.wait([engine.index.rebuild([good, bad]).job_id])[0]
     rows = {row["document_id"]: row["status"] for row in job.details["documents"]}
     assert rows == {good: "indexed", bad: "rejected"}
     assert "b.pdf" in job.reason
-    assert engine.document(bad).status is DocumentStatus.REJECTED
+    assert engine.documents.get(bad).status is DocumentStatus.REJECTED
     assert_in_agreement(engine)

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from rag_core.engine import LONGEST_LOOK_AWAY_S, Engine
+from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import VectorStore
 from rag_core.index.words import WordIndex
+from rag_core.indexing.jobs import LONGEST_PAUSE_S
 from rag_core.parsing import Extractor
 from rag_core.store.documents import Library
 from rag_core.store.files import FileStore
@@ -34,6 +35,7 @@ from tests.unit.engines import (
     COPPER,
     PENGUINS,
     Hold,
+    add_document,
     assert_in_agreement,
     before,
     copied,
@@ -45,13 +47,13 @@ from tests.unit.engines import (
 
 
 def test_a_queued_job_can_be_cancelled(engine: Engine, hold_reading: HoldReading) -> None:
-    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold_reading.until_reached()
-    second = engine.submit("b.pdf", make_pdf(PENGUINS))
-    assert {job.state for job in engine.jobs(active=True)} == {JobState.RUNNING, JobState.QUEUED}
-    engine.cancel(second.job_id)
+    second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
+    assert {job.state for job in engine.jobs.list(active=True)} == {JobState.RUNNING, JobState.QUEUED}
+    engine.jobs.cancel(second.job_id)
     hold_reading.release()
-    ended = engine.wait([first.job_id, second.job_id])
+    ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert ended[1].state is JobState.CANCELLED
     assert names_found(engine, ASK_PENGUINS) == []
@@ -87,17 +89,17 @@ def test_a_document_is_indexed_though_its_token_vectors_cannot_be_read_ahead(
 
 
 def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, hold_reading: HoldReading) -> None:
-    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold_reading.until_reached()
-    second = engine.submit("b.pdf", make_pdf(PENGUINS))
+    second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Library, "end_version", broken(StoreUnavailable("The disk is on fire.")))
         with pytest.raises(StoreUnavailable, match="on fire"):
-            engine.cancel(second.job_id)
+            engine.jobs.cancel(second.job_id)
     hold_reading.release()
-    ended = engine.wait([first.job_id, second.job_id])
+    ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
-    assert engine.delete([str(second.document_id)])[0].chunks_remaining == 0
+    assert engine.documents.delete([str(second.document_id)])[0].chunks_remaining == 0
     assert_in_agreement(engine)
 
 
@@ -116,36 +118,36 @@ def test_a_file_that_is_too_large_is_refused_though_a_store_fails_once(tmp_path:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Library, name, fails_once)
             with suppress(StoreUnavailable):
-                engine.add("big.pdf", too_large)
-            again = engine.add("big.pdf", too_large)
+                add_document(engine, "big.pdf", too_large)
+            again = add_document(engine, "big.pdf", too_large)
         assert failed
         assert again.result in (DocumentStatus.REJECTED, DocumentStatus.DUPLICATE)
         idle(engine)
-        (document,) = engine.documents()
+        (document,) = engine.documents.list()
         assert document.status is DocumentStatus.REJECTED
         assert "RAG_MAX_FILE_MB" in document.reason
-        assert engine.delete([document.document_id])[0].chunks_remaining == 0
+        assert engine.documents.delete([document.document_id])[0].chunks_remaining == 0
 
 
 def test_a_job_can_be_cancelled_while_its_file_is_read(engine: Engine, hold_reading: HoldReading) -> None:
-    job = engine.submit("a.pdf", make_pdf(BUDGET))
+    job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold_reading.until_reached()
-    engine.cancel(job.job_id)
+    engine.jobs.cancel(job.job_id)
     hold_reading.release()
-    assert engine.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
+    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
     assert names_found(engine, ASK_BUDGET) == []
-    assert engine.documents()[0].status is DocumentStatus.CANCELLED
+    assert engine.documents.list()[0].status is DocumentStatus.CANCELLED
     assert_in_agreement(engine)
 
 
 def test_a_job_can_be_cancelled_while_its_vectors_are_made(engine: Engine, hold: Hold) -> None:
     hold.on()
-    job = engine.submit("a.pdf", make_pdf(BUDGET))
+    job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold.until_reached()
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    engine.cancel(job.job_id)
+    engine.jobs.cancel(job.job_id)
     hold.release()
-    assert engine.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
+    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
     assert names_found(engine, ASK_BUDGET) == []
     assert_in_agreement(engine)
     assert indexed(engine, "a.pdf", BUDGET) == job.document_id
@@ -163,19 +165,19 @@ def test_a_job_can_be_cancelled_while_another_is_published(
         add(self, *args)
 
     hold.on()
-    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold.until_reached()
-    second = engine.submit("b.pdf", make_pdf(PENGUINS))
-    while engine.jobs(active=True)[0].stage != "embedding":
+    second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
+    while engine.jobs.list(active=True)[0].stage != "embedding":
         time.sleep(0.01)
     monkeypatch.setattr(DenseIndex, "add", held)
     hold.release()
     assert reached.wait(60)
     while engine._stores.vectors.count() < 2:
         time.sleep(0.01)
-    engine.cancel(second.job_id)
+    engine.jobs.cancel(second.job_id)
     go.set()
-    ended = engine.wait([first.job_id, second.job_id])
+    ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert names_found(engine, ASK_PENGUINS) == []
     assert_in_agreement(engine)
@@ -198,83 +200,83 @@ def test_a_look_at_the_jobs_that_takes_long_is_not_waited_for_ten_times(
     monkeypatch.setattr(JobStore, "states", slow)
     monkeypatch.setattr(time, "sleep", noted)
     hold.on()
-    assert engine.add("a.pdf", make_pdf(PENGUINS)).result is DocumentStatus.INDEXED
+    assert add_document(engine, "a.pdf", make_pdf(PENGUINS)).result is DocumentStatus.INDEXED
     assert slept
-    assert max(slept) <= LONGEST_LOOK_AWAY_S
+    assert max(slept) <= LONGEST_PAUSE_S
 
 
 def test_a_duplicate_of_what_is_not_in_yet_is_told_as_such(engine: Engine, hold: Hold) -> None:
     hold.on()
-    first = engine.submit("a.pdf", make_pdf(BUDGET))
+    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold.until_reached()
-    again = engine.submit("b.pdf", make_pdf(BUDGET))
+    again = engine.documents.submit("b.pdf", make_pdf(BUDGET))
     assert again.result is DocumentStatus.DUPLICATE
     assert "being indexed as a.pdf. If that comes to nothing, add this file again" in again.reason
-    assert "it is being indexed already" in engine.submit("a.pdf", make_pdf(BUDGET)).reason
-    engine.cancel(first.job_id)
+    assert "it is being indexed already" in engine.documents.submit("a.pdf", make_pdf(BUDGET)).reason
+    engine.jobs.cancel(first.job_id)
     hold.release()
-    engine.wait([first.job_id])
+    engine.jobs.wait([first.job_id])
     assert indexed(engine, "b.pdf", BUDGET) != first.document_id
-    assert "in the library as b.pdf" in engine.submit("c.pdf", make_pdf(BUDGET)).reason
+    assert "in the library as b.pdf" in engine.documents.submit("c.pdf", make_pdf(BUDGET)).reason
     assert_in_agreement(engine)
 
 
 def test_cancelling_a_replacement_leaves_what_was_there(engine: Engine, hold: Hold) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     hold.on()
-    job = engine.submit("a.pdf", make_pdf(PENGUINS))
+    job = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.until_reached()
-    engine.cancel(job.job_id)
+    engine.jobs.cancel(job.job_id)
     hold.release()
-    engine.wait([job.job_id])
+    engine.jobs.wait([job.job_id])
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert names_found(engine, ASK_PENGUINS) == []
-    assert engine.document(document_id).status is DocumentStatus.INDEXED
+    assert engine.documents.get(document_id).status is DocumentStatus.INDEXED
     assert_in_agreement(engine)
 
 
 def test_cancelling_what_has_ended_changes_nothing(engine: Engine) -> None:
-    job = engine.add("a.pdf", make_pdf(BUDGET))
-    engine.cancel(job.job_id)
-    assert engine.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+    job = add_document(engine, "a.pdf", make_pdf(BUDGET))
+    engine.jobs.cancel(job.job_id)
+    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     with pytest.raises(UnknownDocument):
-        engine.cancel("nothing")
+        engine.jobs.cancel("nothing")
 
 
 def test_a_document_can_be_deleted_while_it_is_indexed(engine: Engine, hold: Hold) -> None:
     hold.on()
-    job = engine.submit("a.pdf", make_pdf(BUDGET))
+    job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
     hold.until_reached()
     threading.Timer(0, hold.release).start()
-    (receipt,) = engine.delete([str(job.document_id)])
+    (receipt,) = engine.documents.delete([str(job.document_id)])
     assert receipt.chunks_remaining == 0
-    assert engine.documents() == []
+    assert engine.documents.list() == []
     assert names_found(engine, ASK_BUDGET) == []
     assert_in_agreement(engine)
 
 
 def test_what_is_replaced_twice_at_once_ends_as_the_last(engine: Engine, hold: Hold) -> None:
     hold.on()
-    jobs = [engine.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, COPPER)]
+    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, COPPER)]
     hold.until_reached()
     hold.release()
-    engine.wait(jobs)
+    engine.jobs.wait(jobs)
     assert names_found(engine, ASK_COPPER) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == names_found(engine, ASK_PENGUINS) == []
-    assert len(engine.documents()) == 1
+    assert len(engine.documents.list()) == 1
     assert_in_agreement(engine)
 
 
 def test_a_document_that_fails_can_be_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(WordIndex, "add", broken(RuntimeError("a bug")))
-        job = engine.add("a.pdf", make_pdf(BUDGET))
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
     assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
     assert "a bug" not in job.reason
-    assert engine.document(str(job.document_id)).status is DocumentStatus.FAILED
+    assert engine.documents.get(str(job.document_id)).status is DocumentStatus.FAILED
     assert_in_agreement(engine)
-    again = engine.wait([engine.retry(str(job.document_id)).job_id])[0]
+    again = engine.jobs.wait([engine.documents.retry(str(job.document_id)).job_id])[0]
     assert (again.result, again.document_id) == (DocumentStatus.INDEXED, job.document_id)
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
@@ -295,7 +297,7 @@ def test_a_store_that_fails_once_costs_one_document(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
-        job = engine.add("a.pdf", make_pdf(BUDGET))
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
     assert job.result is DocumentStatus.FAILED
     assert job.reason == "The disk is on fire."
     indexed(engine, "b.pdf", PENGUINS)
@@ -316,7 +318,7 @@ def test_the_queue_goes_on_when_its_own_store_failed_once(
         return real(self, *args, **options)
 
     monkeypatch.setattr(JobStore, name, once)
-    engine.add("a.pdf", make_pdf(BUDGET))
+    add_document(engine, "a.pdf", make_pdf(BUDGET))
     indexed(engine, "b.pdf", PENGUINS)
     assert failed
     assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
@@ -337,9 +339,9 @@ def test_a_file_that_a_store_kept_from_ending_does_not_undo_its_replacement(
 
         monkeypatch.setattr(Library, name, once)
     hold.on()
-    jobs = [engine.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
+    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
     hold.release()
-    results = [job.result for job in engine.wait(jobs)]
+    results = [job.result for job in engine.jobs.wait(jobs)]
     assert results == [DocumentStatus.CANCELLED, DocumentStatus.INDEXED]
     assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
     assert names_found(engine, ASK_BUDGET) == []
@@ -353,15 +355,15 @@ def test_what_is_unfinished_at_the_end_goes_on_at_the_next_start(tmp_path: Path,
     first = opened(tmp_path / "data")
     hold.on()
     jobs = [
-        first.submit("a.pdf", make_pdf(BUDGET)).job_id,
-        *(first.submit(f"{n}.pdf", make_pdf(f"{PENGUINS} Part {n}.")).job_id for n in range(5)),
+        first.documents.submit("a.pdf", make_pdf(BUDGET)).job_id,
+        *(first.documents.submit(f"{n}.pdf", make_pdf(f"{PENGUINS} Part {n}.")).job_id for n in range(5)),
     ]
     hold.until_reached()
     threading.Timer(0.05, hold.release).start()
     first.close()
     with opened(tmp_path / "data") as second:
-        assert {job.state for job in second.jobs()} <= {JobState.QUEUED, JobState.RUNNING, JobState.DONE}
-        assert [job.result for job in second.wait(jobs)] == [DocumentStatus.INDEXED] * 6
+        assert {job.state for job in second.jobs.list()} <= {JobState.QUEUED, JobState.RUNNING, JobState.DONE}
+        assert [job.result for job in second.jobs.wait(jobs)] == [DocumentStatus.INDEXED] * 6
         assert names_found(second, ASK_BUDGET) == ["a.pdf"]
         assert_in_agreement(second)
 
@@ -370,13 +372,13 @@ def test_a_file_being_read_at_the_end_is_read_again_at_the_next_start(
     tmp_path: Path, hold_reading: HoldReading
 ) -> None:
     first = opened(tmp_path / "data")
-    job = first.submit("a.pdf", make_pdf(BUDGET, PENGUINS))
+    job = first.documents.submit("a.pdf", make_pdf(BUDGET, PENGUINS))
     hold_reading.until_reached()
     threading.Timer(0.05, hold_reading.release).start()
     first.close()
     with opened(tmp_path / "data") as second:
-        assert second.wait([job.job_id])[0].result is DocumentStatus.INDEXED
-        assert second.document(str(job.document_id)).pages == 2
+        assert second.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+        assert second.documents.get(str(job.document_id)).pages == 2
         assert_in_agreement(second)
 
 
@@ -431,7 +433,7 @@ def test_indexing_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, 
             indexed(engine, "bridge.pdf", BUDGET, COPPER)
     with opened(tmp_path / "copy") as after:
         idle(after)
-        documents = {document.name: document.status for document in after.documents()}
+        documents = {document.name: document.status for document in after.documents.list()}
         if name in ("put", "add_version"):
             assert documents == {"birds.pdf": DocumentStatus.INDEXED}
             indexed(after, "bridge.pdf", BUDGET, COPPER)
@@ -466,16 +468,16 @@ def test_a_deletion_cut_off_is_finished(tmp_path: Path, cut_off: CutOff, owner: 
         indexed(engine, "birds.pdf", PENGUINS)
         gone = indexed(engine, "bridge.pdf", BUDGET, COPPER)
         with cut_off(owner, name):
-            engine.delete([gone])
+            engine.documents.delete([gone])
     with opened(tmp_path / "copy") as after:
         idle(after)
         if name == "hide":  # nothing had been done yet
-            after.delete([gone])
-        assert [document.name for document in after.documents()] == ["birds.pdf"]
+            after.documents.delete([gone])
+        assert [document.name for document in after.documents.list()] == ["birds.pdf"]
         assert names_found(after, ASK_BUDGET) == names_found(after, ASK_COPPER) == []
         assert names_found(after, ASK_PENGUINS) == ["birds.pdf"]
         with pytest.raises(UnknownDocument):
-            after.resolve(["bridge.pdf"])
+            after.documents.find_ids(["bridge.pdf"])
         assert_in_agreement(after)
         indexed(after, "bridge.pdf", BUDGET)
         assert_in_agreement(after)
@@ -508,7 +510,7 @@ def test_more_documents_than_sql_takes_values_are_searched_while_one_is_replaced
             of_version["generation_id"] = generation
             connection.execute(insert(versions), [{**one, "document_id": one["id"], **of_version} for one in many])
         hold.on()
-        engine.submit("a.pdf", make_pdf(PENGUINS))
+        engine.documents.submit("a.pdf", make_pdf(PENGUINS))
         hold.until_reached()
         assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
         assert names_found(engine, ASK_PENGUINS) == []

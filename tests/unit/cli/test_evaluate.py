@@ -105,7 +105,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_asked(
     assert (code, rows) == (cli.WRONG_USE, [])
     assert "cannot be written (Not a directory)" in " ".join(errors.split())
     with opened(tmp_path / "data") as engine:
-        assert engine.evaluations() == []
+        assert engine.evaluations.list() == []
 
 
 def test_figures_are_told_even_if_the_folder_fails_in_the_end(

@@ -23,7 +23,11 @@ def chunk_tokens(engine: Engine) -> ChunkLoader:
 
 def rows_of(engine: Engine, *names: str) -> list[ChunkRow]:
     library = engine._stores.library
-    return [row for version in library.visible_versions(engine.resolve(names)) for row in library.chunk_rows(version)]
+    return [
+        row
+        for version in library.visible_versions(engine.documents.find_ids(names))
+        for row in library.chunk_rows(version)
+    ]
 
 
 def test_what_was_fetched_stays_at_hand_when_its_document_is_deleted(engine: Engine) -> None:
@@ -32,7 +36,7 @@ def test_what_was_fetched_stays_at_hand_when_its_document_is_deleted(engine: Eng
     tokens = chunk_tokens(engine)
     before = tokens.vectors([row.id for row in rows])
     assert len(before) == len(rows) == 1
-    engine.delete([bridge])
+    engine.documents.delete([bridge])
     assert tokens.vectors([row.id for row in rows]) == before
     assert chunk_tokens(engine).vectors([row.id for row in rows]) == {}
 
@@ -63,7 +67,7 @@ def test_what_was_fetched_before_is_at_hand_and_the_rest_is_still_made(engine: E
     [row] = rows_of(engine, "bridge.pdf")
     tokens = chunk_tokens(engine)
     tokens.prefetch_vectors([row.id, row.id + 1000])
-    engine.delete([bridge])
+    engine.documents.delete([bridge])
     assert set(tokens.vectors([row.id, row.id + 1000])) == {row.id}
 
 

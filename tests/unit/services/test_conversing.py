@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,15 +27,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
 
 
-def talk(engine: Engine, *questions: str) -> list[Message]:
+def talk(engine: Engine, *questions: str) -> Sequence[Message]:
     """Ask in a conversation of its own; returns its messages."""
-    identity = engine.new_conversation().conversation_id
+    identity = engine.conversations.create().conversation_id
     for question in questions:
-        _, history = engine.conversation(identity)
-        engine.append(identity, "user", question)
+        history = engine.conversations.messages(identity)
+        engine.conversations.add_message(identity, "user", question)
         answer = engine.answer(question, history=history)
-        engine.append(identity, "assistant", answer.text, answer)
-    return engine.conversation(identity)[1]
+        engine.conversations.add_message(identity, "assistant", answer.text, answer)
+    return engine.conversations.messages(identity)
 
 
 def test_a_follow_up_is_searched_for_as_it_is_meant(library: Engine) -> None:

@@ -65,7 +65,7 @@ def test_an_empty_question_is_refused(library: Engine) -> None:
 def test_the_tokens_matches_make_the_score(library: Engine, more: str) -> None:
     asked = f"{ASK_BUDGET}{more}"
     best = library.explain(asked).passages[0]
-    found = library.token_matches(asked, best.chunk_id)
+    found = library.explanations.token_matches(asked, best.chunk_id)
     assert len(found.matches) <= MOST_TOKENS
     assert found.text.endswith(best.text)
     assert sum(one.weight for one in found.matches) == pytest.approx(1)
@@ -75,7 +75,7 @@ def test_the_tokens_matches_make_the_score(library: Engine, more: str) -> None:
 
 def test_words_meet_their_own_kind(library: Engine) -> None:
     best = library.explain(ASK_BUDGET).passages[0]
-    found = library.token_matches(ASK_BUDGET, best.chunk_id)
+    found = library.explanations.token_matches(ASK_BUDGET, best.chunk_id)
     pairs = {ASK_BUDGET[one.start : one.end]: found.text[one.chunk_start : one.chunk_end] for one in found.matches}
     assert pairs["budget"] == "budget"
     weights = {ASK_BUDGET[one.start : one.end]: one.weight for one in found.matches}
@@ -84,9 +84,9 @@ def test_words_meet_their_own_kind(library: Engine) -> None:
 
 def test_a_passage_that_was_deleted_is_told(library: Engine) -> None:
     best = library.explain(ASK_BUDGET).passages[0]
-    library.delete([best.document_id])
+    library.documents.delete([best.document_id])
     with pytest.raises(UnknownDocument, match="Ask the question again"):
-        library.token_matches(ASK_BUDGET, best.chunk_id)
+        library.explanations.token_matches(ASK_BUDGET, best.chunk_id)
 
 
 def test_passages_are_weighed_by_their_rerank_score_and_their_documents_age(library: Engine) -> None:
@@ -95,7 +95,7 @@ def test_passages_are_weighed_by_their_rerank_score_and_their_documents_age(libr
     ages = {one.age_days for one in candidates(explanation, later)}
     assert all(10 <= age < 11 for age in ages)
     assert max(explanation.added_at.values()) <= datetime.now(UTC)
-    weighed = library.weigh(explanation, Weighting(k=2))
+    weighed = library.explanations.weight_passages(explanation, Weighting(k=2))
     assert [one.candidate.score for one in weighed] == [one.scores["rerank"] for one in explanation.passages]
-    mass = library.evidence_mass(weighed, 2, explanation.passages[0].chunk_id)
+    mass = library.explanations.evidence_mass(weighed, 2, explanation.passages[0].chunk_id)
     assert (mass.rank, mass.covered) == (1, True)

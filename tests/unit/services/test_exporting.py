@@ -81,14 +81,17 @@ def test_the_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
 
 
 def test_a_conversation_is_exported_with_its_sources(library: Engine) -> None:
-    identity = library.new_conversation().conversation_id
-    library.append(identity, "user", ASK_BUDGET)
+    identity = library.conversations.create().conversation_id
+    library.conversations.add_message(identity, "user", ASK_BUDGET)
     answer = library.answer(ASK_BUDGET)
-    library.append(identity, "assistant", answer.text, answer)
-    for text in (library.export_markdown(identity).replace("\\", ""), pdf_text(library.export_pdf(identity))):
+    library.conversations.add_message(identity, "assistant", answer.text, answer)
+    for text in (
+        library.conversations.export_markdown(identity).replace("\\", ""),
+        pdf_text(library.conversations.export_pdf(identity)),
+    ):
         assert ASK_BUDGET in text
         assert "[1] bridge.pdf, page 1: “The budget of the Zanzibar bridge is 42 million euros.”" in text
-    for export in (library.export_markdown, library.export_pdf):
+    for export in (library.conversations.export_markdown, library.conversations.export_pdf):
         with pytest.raises(UnknownConversation):
             export("gone")
 

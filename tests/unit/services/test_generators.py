@@ -9,7 +9,6 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import SettingsError, StoreUnavailable
-from rag_core.runtime.language_models import Generators
 from rag_core.store.usage import UsageStore
 from rag_core.types import AnswerState
 from tests.contract.servers import ScriptedEndpoint, complete
@@ -25,32 +24,31 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         yield made
 
 
-def generators(engine: Engine) -> Generators:
-    return engine._generators
-
-
 def test_one_serves_all_questions_about_a_model(engine: Engine) -> None:
-    first = generators(engine).current()
-    assert first is generators(engine).current() is generators(engine).named("small")
-    assert first is not generators(engine).named("large")
+    first = engine.models.active()
+    assert first is engine.models.active() is engine.models.get("small")
+    assert first is not engine.models.get("large")
 
 
 def test_the_model_is_the_one_set_in_admin_and_outlives_a_restart(engine: Engine) -> None:
-    engine.set_model("large")
-    assert (engine.model, engine.generator_name, engine.status().generator) == ("large", *["openai:large"] * 2)
+    engine.models.select("large")
+    assert (engine.models.current, engine.models.generator, engine.status().generator) == (
+        "large",
+        *["openai:large"] * 2,
+    )
     settings = engine.settings
     engine.close()
     with Engine(settings) as again:
-        assert again.model == "large"
-        again.set_model(None)
-        assert again.model == "small"
+        assert again.models.current == "large"
+        again.models.select(None)
+        assert again.models.current == "small"
 
 
 def test_without_a_model_there_is_none_and_nothing_to_test(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as made:
-        assert (generators(made).current(), made.generator_name, made.endpoint) == (None, "extractive", "")
+        assert (made.models.active(), made.models.generator, made.models.endpoint) == (None, "extractive", "")
         with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL is not set"):
-            made.test_model()
+            made.models.test()
 
 
 def test_an_answer_does_not_fail_for_its_usage(

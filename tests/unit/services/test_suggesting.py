@@ -47,7 +47,7 @@ def test_an_answer_outlives_its_document_without_suggestions(tmp_path: Path) -> 
         document = indexed(engine, "tower.pdf", TOWER, HARBOUR)
         for event in engine.ask(ASKED, documents=[document], suggest=True):
             if isinstance(event, SearchResult):
-                engine.delete([document])
+                engine.documents.delete([document])
     assert isinstance(event, Answer)
     assert "88 metres" in event.text
     assert event.citations
@@ -102,12 +102,12 @@ def test_nothing_is_offered_unasked_or_after_a_refusal(library: Engine) -> None:
 
 def test_the_chunks_around_a_passage_are_told(library: Engine) -> None:
     first, second = (one.chunk_id for one in sorted(library.search(ASKED).passages, key=lambda one: one.page_index))
-    before, after = library.neighbours(first)
+    before, after = library.documents.neighbours(first)
     assert before is None
     assert after is not None
     assert "Tromvik" in after.text
-    before, after = library.neighbours(second)
+    before, after = library.documents.neighbours(second)
     assert before is not None
     assert "Vardo" in before.text
     assert after is None
-    assert library.neighbours("999999") == (None, None)
+    assert library.documents.neighbours("999999") == (None, None)

@@ -13,7 +13,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Delta, Restart, SearchResult, Stage
 from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete
-from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, indexed, opened
+from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, indexed, opened, page_text
 
 SUMMARISE = "Summarise the annual report."
 SUMMARY = Configuration(strategy="summary")
@@ -86,7 +86,7 @@ def test_every_page_is_read_and_what_is_written_is_cited(folder: Path) -> None:
         assert [one.rank for one in answer.passages] == list(range(1, len(answer.passages) + 1))
         ranks = {one.rank: one for one in answer.passages}
         for citation in answer.citations:
-            page = engine.page_text(citation.document_id, citation.page_index)
+            page = page_text(engine, citation.document_id, citation.page_index)
             assert page[citation.start : citation.end] == citation.quote
             assert f"[{citation.marker}]" in answer.text
             assert ranks[citation.marker].chunk_id == citation.chunk_id

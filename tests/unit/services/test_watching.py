@@ -18,22 +18,22 @@ from rag_core.indexing.removal import Removal
 from rag_core.store.watches import WatchStore
 from rag_core.types import DeleteReceipt
 from tests.conftest import make_pdf
-from tests.unit.engines import BUDGET, COPPER, PENGUINS, assert_in_agreement, indexed, opened
+from tests.unit.engines import BUDGET, COPPER, PENGUINS, add_document, assert_in_agreement, indexed, opened, page_text
 
 
 def look(engine: Engine, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Look at a folder, wait for what it brings, and say what was added, changed and removed."""
-    found = engine.sync_watch(engine.watch(str(folder)).watch_id)
+    found = engine.watches.sync(engine.watches.add(str(folder)).watch_id)
     assert found is not None
-    engine.wait([job.job_id for job in engine.jobs(active=True)])
+    engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True)])
     return found.added, found.changed, found.removed
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_watched_afterwards(engine: Engine) -> Iterator[None]:
     yield
-    for watch in engine.watches():
-        engine.unwatch(watch.watch_id)
+    for watch in engine.watches.list():
+        engine.watches.remove(watch.watch_id)
 
 
 @pytest.fixture
@@ -52,22 +52,22 @@ def test_files_are_added_changed_and_removed(engine: Engine, folder: Path) -> No
     (folder / "harbour.pdf").write_bytes(make_pdf("The harbour was filled in during 1977, at great expense."))
     assert look(engine, folder) == ((), ("harbour.pdf",), ())
     assert "1977" in engine.search("When was the harbour filled in?").passages[0].text
-    assert len(engine.documents()) == 2
+    assert len(engine.documents.list()) == 2
     (folder / "deeper" / "orchard.PDF").unlink()
     assert look(engine, folder) == ((), (), ("deeper/orchard.PDF",))
-    assert [one.name for one in engine.documents()] == ["harbour.pdf"]
+    assert [one.name for one in engine.documents.list()] == ["harbour.pdf"]
 
 
 def test_a_folder_that_cannot_be_reached_removes_nothing(engine: Engine, folder: Path) -> None:
     look(engine, folder)
     shutil.move(folder, folder.with_name("elsewhere"))
-    watch = engine.watches()[0]
-    found = engine.sync_watch(watch.watch_id)
+    watch = engine.watches.list()[0]
+    found = engine.watches.sync(watch.watch_id)
     assert found is not None
     assert not folder.exists()
     assert "cannot be reached" in found.problem
-    assert engine.watches()[0].problem == found.problem
-    assert len(engine.documents()) == 2
+    assert engine.watches.list()[0].problem == found.problem
+    assert len(engine.documents.list()) == 2
 
 
 @pytest.mark.parametrize("unreadable", ["deeper", "deeper/still"])
@@ -90,9 +90,9 @@ def test_a_folder_within_that_cannot_be_read_removes_nothing(
         patch.setattr(os, "scandir", scandir)
         assert look(engine, folder) == (("new.pdf",), (), ("harbour.pdf",))
         assert sorted(library(engine)) == ["bridge.pdf", "new.pdf", "orchard.PDF"]
-        assert engine.watches()[0].problem == f"{unreadable} cannot be read (Permission denied)."
+        assert engine.watches.list()[0].problem == f"{unreadable} cannot be read (Permission denied)."
     assert look(engine, folder) == ((), (), ())
-    assert engine.watches()[0].problem == ""
+    assert engine.watches.list()[0].problem == ""
 
 
 def test_a_name_that_is_not_utf_8_is_watched_like_any_other(engine: Engine, inbox: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_name_that_is_not_utf_8_is_watched_like_any_other(engine: Engine, inbo
     assert look(engine, inbox) == ((), (), ("./caf%E9/caf%E9.pdf",))
     assert library(engine) == {"z.pdf": first_words(COPPER)}
     with pytest.raises(SettingsError, match="cannot be watched"):
-        engine.watch(str(latin.parent))
+        engine.watches.add(str(latin.parent))
 
 
 def test_what_one_folder_brings_out_is_told_and_ends_no_watching(
@@ -128,36 +128,36 @@ def test_what_one_folder_brings_out_is_told_and_ends_no_watching(
         return real(store, watch_id)
 
     with opened(tmp_path / "data", watch_interval_s=0.05) as engine:
-        broken = engine.watch(str(bad)).watch_id
-        engine.watch(str(inbox))
+        broken = engine.watches.add(str(bad)).watch_id
+        engine.watches.add(str(inbox))
         failed: list[bool] = []
         monkeypatch.setattr(WatchStore, "files", files)
-        engine.start_watching()
+        engine.watches.start()
         assert seen.wait(30)
-        assert "An internal error" in engine.watches()[0].problem
-        assert engine.watches()[1].problem == ""
+        assert "An internal error" in engine.watches.list()[0].problem
+        assert engine.watches.list()[1].problem == ""
 
 
 def test_a_document_that_was_there_before_outlives_the_folder_s_copy(engine: Engine, folder: Path) -> None:
-    engine.add("uploaded.pdf", (folder / "harbour.pdf").read_bytes())
+    add_document(engine, "uploaded.pdf", (folder / "harbour.pdf").read_bytes())
     look(engine, folder)
-    assert sorted(one.name for one in engine.documents()) == ["orchard.PDF", "uploaded.pdf"]
+    assert sorted(one.name for one in engine.documents.list()) == ["orchard.PDF", "uploaded.pdf"]
     (folder / "harbour.pdf").unlink()
     look(engine, folder)
-    assert sorted(one.name for one in engine.documents()) == ["orchard.PDF", "uploaded.pdf"]
+    assert sorted(one.name for one in engine.documents.list()) == ["orchard.PDF", "uploaded.pdf"]
 
 
 def test_files_of_one_name_in_two_folders_are_two_documents(engine: Engine, folder: Path) -> None:
     (folder / "deeper" / "harbour.pdf").write_bytes(make_pdf("Another harbour lies further north."))
     look(engine, folder)
-    assert sorted(one.name for one in engine.documents()) == ["harbour (2).pdf", "harbour.pdf", "orchard.PDF"]
+    assert sorted(one.name for one in engine.documents.list()) == ["harbour (2).pdf", "harbour.pdf", "orchard.PDF"]
 
 
 def test_a_deleted_document_does_not_come_back_by_itself(engine: Engine, folder: Path) -> None:
     look(engine, folder)
-    engine.delete(engine.resolve(["harbour.pdf"]))
+    engine.documents.delete(engine.documents.find_ids(["harbour.pdf"]))
     assert look(engine, folder) == ((), (), ())
-    assert [one.name for one in engine.documents()] == ["orchard.PDF"]
+    assert [one.name for one in engine.documents.list()] == ["orchard.PDF"]
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def inbox(tmp_path: Path) -> Path:
 def library(engine: Engine) -> dict[str, str]:
     """The first words of each document by its name."""
     assert_in_agreement(engine)
-    return {one.name: engine.page_text(one.document_id, 0).split(".")[0] for one in engine.documents()}
+    return {one.name: page_text(engine, one.document_id, 0).split(".")[0] for one in engine.documents.list()}
 
 
 def first_words(text: str) -> str:
@@ -222,11 +222,11 @@ def test_files_that_change_places_keep_both_documents(engine: Engine, inbox: Pat
     (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
     (inbox / "b.pdf").write_bytes(make_pdf(PENGUINS))
     look(engine, inbox)
-    before = sorted(one.document_id for one in engine.documents())
+    before = sorted(one.document_id for one in engine.documents.list())
     (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
     (inbox / "b.pdf").write_bytes(make_pdf(BUDGET))
     look(engine, inbox)
-    assert sorted(one.document_id for one in engine.documents()) == before
+    assert sorted(one.document_id for one in engine.documents.list()) == before
     (inbox / "a.pdf").unlink()
     look(engine, inbox)
     assert list(library(engine).values()) == [first_words(BUDGET)]
@@ -246,7 +246,7 @@ def test_a_folder_that_is_watched_again_brings_its_documents_up_to_date(engine: 
         (inbox / place).mkdir()
         (inbox / place / "a.pdf").write_bytes(make_pdf(text))
     look(engine, inbox)
-    engine.unwatch(engine.watches()[0].watch_id)
+    engine.watches.remove(engine.watches.list()[0].watch_id)
     look(engine, inbox)
     (inbox / "y" / "a.pdf").write_bytes(make_pdf(COPPER))
     look(engine, inbox)
@@ -292,22 +292,22 @@ def test_a_removal_that_fails_is_told_and_made_up_for(
     with monkeypatch.context() as patch:
         patch.setattr(Removal, "document", fails)
         assert look(engine, inbox) == ((), (), ())
-        assert engine.watches()[0].problem == "Chroma does not answer."
+        assert engine.watches.list()[0].problem == "Chroma does not answer."
     assert look(engine, inbox) == ((), (), ("a.pdf",))
-    assert engine.watches()[0].problem == ""
+    assert engine.watches.list()[0].problem == ""
     assert library(engine) == {}
 
 
 def test_a_folder_that_is_gone_is_still_found_among_those_watched(engine: Engine, inbox: Path) -> None:
     look(engine, inbox)
-    watch = engine.watches()[0]
+    watch = engine.watches.list()[0]
     inbox.rmdir()
-    assert engine.watch(str(inbox)) == watch
-    found = engine.watched(str(inbox))
+    assert engine.watches.add(str(inbox)) == watch
+    found = engine.watches.find(str(inbox))
     assert found == watch
-    assert engine.watched(str(inbox / "deeper")) is None
+    assert engine.watches.find(str(inbox / "deeper")) is None
     gone = engine._stores.watches.add("nosuchkind://bucket/folder", "default")
-    assert engine.watched(gone.url) == gone, "its driver may be gone as well"
+    assert engine.watches.find(gone.url) == gone, "its driver may be gone as well"
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -337,6 +337,6 @@ def test_the_library_holds_what_the_folder_holds_whatever_is_done_to_its_files(
 
 def test_what_is_no_folder_is_refused(engine: Engine, folder: Path) -> None:
     with pytest.raises(SettingsError, match="cannot be watched"):
-        engine.watch(str(folder / "missing"))
+        engine.watches.add(str(folder / "missing"))
     with pytest.raises(SettingsError, match="cannot be watched"):
-        engine.watch("nosuchkind://bucket/folder")
+        engine.watches.add("nosuchkind://bucket/folder")

@@ -16,9 +16,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder: Path = tmp_path_factory.mktemp("conversations") / "data"
     with opened(folder) as made:
         for title, said in (("Élan vital", "Über die Brücke"), ("100% of it", "a_b"), ("МОСТ", "plain")):
-            identity = made.new_conversation().conversation_id
-            made.append(identity, "user", title)
-            made.append(identity, "assistant", said)
+            identity = made.conversations.create().conversation_id
+            made.conversations.add_message(identity, "user", title)
+            made.conversations.add_message(identity, "assistant", said)
         yield made
 
 
@@ -30,9 +30,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     ],
 )
 def test_letter_case_makes_no_difference_in_any_script(library: Engine, query: str, title: str) -> None:
-    assert [one.title for one in library.conversations(query)] == [title]
+    assert [one.title for one in library.conversations.list(query)] == [title]
 
 
 def test_signs_of_patterns_are_letters(library: Engine) -> None:
-    assert library.conversations("aXb") == []
-    assert library.conversations("%%") == []
+    assert library.conversations.list("aXb") == []
+    assert library.conversations.list("%%") == []

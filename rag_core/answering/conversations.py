@@ -1,0 +1,77 @@
+"""Conversations: listed, written, organised and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.answering.export import markdown, pdf
+from rag_core.settings import Settings
+from rag_core.store.conversations import ConversationStore
+from rag_core.types import Answer, Conversation, Message, Scope
+
+LONGEST_TITLE = 200
+
+
+class Conversations:
+    """The stored conversations.
+
+    Parameters
+    ----------
+    settings : Settings
+        Secret values are removed from exports.
+    store : ConversationStore
+    """
+
+    def __init__(self, settings: Settings, store: ConversationStore) -> None:
+        self._settings = settings
+        self._store = store
+
+    def list(self, query: str = "") -> list[Conversation]:
+        """Return the conversations whose title or text contains ``query``, pinned first, then newest."""
+        return self._store.listed(query)
+
+    def create(self, scope: Scope | None = None) -> Conversation:
+        """Start a conversation about everything, or about a scope."""
+        return self._store.add(scope or Scope())
+
+    def get(self, conversation_id: str) -> Conversation:
+        """Return a conversation; raise `UnknownConversation`."""
+        return self._store.get(conversation_id)
+
+    def messages(self, conversation_id: str) -> Sequence[Message]:
+        """Return the messages of a conversation in order; raise `UnknownConversation`."""
+        self._store.get(conversation_id)
+        return self._store.messages(conversation_id)
+
+    def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
+        """Add a message; the first question becomes the title. Raise `UnknownConversation`."""
+        return self._store.append(conversation_id, role, text, answer)
+
+    def remove_messages(self, message_ids: Sequence[str]) -> None:
+        """Remove messages, for example when a question is asked again."""
+        self._store.remove_messages(message_ids)
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Change the title of a conversation; an empty one changes nothing."""
+        if title.strip():
+            self._store.update(conversation_id, title=" ".join(title.split())[:LONGEST_TITLE])
+
+    def set_pinned(self, conversation_id: str, pinned: bool) -> None:
+        """Pin a conversation to the top of the list, or unpin it."""
+        self._store.update(conversation_id, pinned=pinned)
+
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        """Set the documents and collections that a conversation asks; raise `UnknownConversation`."""
+        self._store.set_scope(conversation_id, scope)
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation and its messages."""
+        self._store.delete(conversation_id)
+
+    def export_markdown(self, conversation_id: str) -> str:
+        """Return a conversation as Markdown, with the sources of its answers; raise `UnknownConversation`."""
+        return markdown(self._settings, self.get(conversation_id), self.messages(conversation_id))
+
+    def export_pdf(self, conversation_id: str) -> bytes:
+        """Return a conversation as a PDF, with the sources of its answers; raise `UnknownConversation`."""
+        return pdf(self._settings, self.get(conversation_id), self.messages(conversation_id))

@@ -1,0 +1,204 @@
+"""Evaluations: run at once or in the background, kept, compared and reported."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rag_core.errors import RagError
+from rag_core.evaluation.metrics import compare, gate_scores
+from rag_core.evaluation.plots import plots, score_plot
+from rag_core.evaluation.report import write_report
+from rag_core.evaluation.runner import EvaluationRunner
+from rag_core.evaluation.thresholds import MOST_ANSWERED, advise_threshold
+from rag_core.runtime.preferences import Preferences
+from rag_core.runtime.stores import Stores
+from rag_core.types import (
+    Baseline,
+    Comparison,
+    Configuration,
+    Evaluation,
+    EvaluationEvent,
+    EvaluationState,
+    Label,
+    ThresholdAdvice,
+)
+from rag_core.types.searches import DEFAULT_CONFIGURATION
+
+log = logging.getLogger(__name__)
+
+
+class Evaluations:
+    """Evaluations of labelled questions. At most one at a time runs in the background.
+
+    Parameters
+    ----------
+    stores : Stores
+    runner : EvaluationRunner
+    preferences : Preferences
+    """
+
+    def __init__(self, stores: Stores, runner: EvaluationRunner, preferences: Preferences) -> None:
+        self._stores = stores
+        self._runner = runner
+        self._preferences = preferences
+        self._state: EvaluationState | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        labels: Sequence[Label],
+        configuration: Configuration | Baseline | None = None,
+        *,
+        name: str = "",
+        answers: bool = True,
+    ) -> Generator[EvaluationEvent, None, None]:
+        """Ask labelled questions; yield progress and at the end one `Evaluation`, which is kept.
+
+        Each question is searched for once, and answered below the threshold as well, so that other
+        thresholds can be judged by the same answers. Closing the iterator stops the work; nothing is
+        kept then.
+
+        Parameters
+        ----------
+        labels : sequence of Label
+        configuration : Configuration or Baseline, optional
+            How to retrieve; by default as set.
+        name : str
+            Name of the evaluation in lists.
+        answers : bool
+            Whether to answer; else only rankings are judged.
+
+        Raises
+        ------
+        LabelError
+            There are no labels, or some name a document or page that is not in the library.
+        GeneratorError
+            The endpoint failed: quotes in place of its answers would be measured as its own.
+        EmbedderError, RerankerMissing, IndexMismatch, StoreError
+        """
+        return self._runner.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)
+
+    def start(
+        self,
+        labels: Sequence[Label],
+        configurations: Sequence[Configuration | Baseline],
+        *,
+        name: str = "",
+        answers: bool = True,
+    ) -> EvaluationState:
+        """Run one evaluation per configuration in the background, one after another; return the state.
+
+        If evaluations are running already, they go on and their state is returned.
+        """
+        with self._lock:
+            if self._state is not None and self._state.running:
+                return self._state
+            self._stopping.clear()
+            self._state = EvaluationState(name, 0, len(labels) * len(configurations), running=True)
+            self._thread = threading.Thread(
+                target=self._work, args=(labels, configurations, name, answers), name="evaluation", daemon=True
+            )
+            self._thread.start()
+            return self._state
+
+    def state(self) -> EvaluationState | None:
+        """Return the progress in the background, or how the last run ended; ``None`` before the first."""
+        return self._state
+
+    def cancel(self) -> None:
+        """Stop the background run after the current question; its configuration's results are dropped."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Stop the background run and wait for its end."""
+        self.cancel()
+        if self._thread is not None:
+            self._thread.join()
+
+    def list(self) -> list[Evaluation]:
+        """Return the evaluations that were kept, newest first."""
+        return self._stores.evaluations.listed()
+
+    def get(self, evaluation_id: str) -> Evaluation:
+        """Return one evaluation; raise `UnknownEvaluation`."""
+        return self._stores.evaluations.get(evaluation_id)
+
+    def remove(self, evaluation_id: str) -> None:
+        """Remove an evaluation."""
+        self._stores.evaluations.remove(evaluation_id)
+
+    def compare(self, first: Evaluation, second: Evaluation) -> tuple[Comparison, ...]:
+        """Return how much higher the second is in each metric, on the questions that both asked."""
+        return compare(first.outcomes, second.outcomes)
+
+    def advise_threshold(self, evaluation: Evaluation, most: float = MOST_ANSWERED) -> ThresholdAdvice | None:
+        """Return the lowest threshold at which at most ``most`` of the unanswerable questions are answered.
+
+        ``None`` if answerable or unanswerable questions are missing, or no threshold up to 1 suffices.
+        """
+        return advise_threshold(*gate_scores(evaluation.outcomes), most)
+
+    def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
+        """Return charts of one or two evaluations by name, as Vega-Lite specifications."""
+        return dict(plots(evaluations))
+
+    def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> Sequence[Path]:
+        """Write tables (CSV) and charts (SVG) of one or two evaluations; raise `SettingsError`."""
+        comparisons = self.compare(*evaluations) if len(evaluations) == 2 else ()
+        return write_report(evaluations, comparisons, folder)
+
+    def recent_gate_scores(self, most: int = 200) -> Sequence[float]:
+        """Return the scores of the current gate for the newest questions of conversations, newest first."""
+        return self._stores.conversations.gate_scores(self._preferences.gate, most)
+
+    def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
+        """Return a chart of such scores and the threshold, as a Vega-Lite specification."""
+        return score_plot(scores, self._preferences.threshold)
+
+    def _work(
+        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, answers: bool
+    ) -> None:
+        try:
+            for position, configuration in enumerate(configurations):
+                if not self._run_one(labels, configuration, name, answers, position * len(labels)):
+                    self._change(problem="Stopped before the end.")
+                    return
+        except RagError as error:
+            self._change(problem=str(error))
+        except Exception as error:  # a thread has nobody above it to tell
+            log.exception("evaluation")
+            self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
+        finally:
+            self._change(running=False)
+
+    def _run_one(
+        self,
+        labels: Sequence[Label],
+        configuration: Configuration | Baseline,
+        name: str,
+        answers: bool,
+        before: int,
+    ) -> bool:
+        """Run one configuration; return whether it was completed."""
+        with closing(self.run(labels, configuration, name=name, answers=answers)) as events:
+            for event in events:
+                if isinstance(event, Evaluation):
+                    assert self._state is not None
+                    self._change(evaluation_ids=(*self._state.evaluation_ids, event.evaluation_id))
+                    return True
+                self._change(done=before + event.done)
+                if self._stopping.is_set():
+                    return False
+        return False
+
+    def _change(self, **changes: Any) -> None:
+        assert self._state is not None
+        self._state = replace(self._state, **changes)

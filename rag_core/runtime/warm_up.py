@@ -1,0 +1,98 @@
+"""Models and stores loaded before the first question."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from rag_core.errors import RagError
+from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.models import Models
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+
+log = logging.getLogger(__name__)
+# Words per question and tokens per passage that the models are run with, as arguments of `range`: a model
+# takes longer for a length that it meets for the first time.
+QUESTION_LENGTHS = (6, 95, 8)
+PASSAGE_LENGTHS = (20, 160, 8)
+
+
+class WarmUp:
+    """Loads models, opens the dense index and starts parser processes, in the background.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    models : Models
+    generations : Generations
+    language_models : LanguageModels
+    start_parsers : callable
+        Starts the processes that parse files.
+    run_search : callable
+        Runs one search, so that everything it needs is loaded.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        models: Models,
+        generations: Generations,
+        language_models: LanguageModels,
+        *,
+        start_parsers: Callable[[], None],
+        run_search: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._models = models
+        self._generations = generations
+        self._language_models = language_models
+        self._start_parsers = start_parsers
+        self._run_search = run_search
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def start(self) -> None:
+        """Load everything in the background; a second call does nothing."""
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._load_all, name="warm-up", daemon=True)
+                self._thread.start()
+
+    def join(self) -> None:
+        """Wait until loading in the background has ended."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def load_search(self) -> None:
+        """Load everything that searches need, and wait for it; errors are left to the questions that meet them."""
+        with suppress(RagError):
+            self._load_search()
+
+    def _load_all(self) -> None:
+        try:
+            self._start_parsers()
+            with self._models.preparing():
+                self._load_search()
+                if self._settings.reranker:
+                    self._models.cross_encoder()
+            self._language_models.warm_up()
+        except RagError as error:
+            # The readiness and the status show it, and each question that needs the model raises it again.
+            log.warning("warm-up: %s", error)
+
+    def _load_search(self) -> None:
+        generation = self._generations.active()
+        self._stores.dense(generation.generation_id).count()
+        for words in range(*QUESTION_LENGTHS):
+            for beside in (False, True):
+                generation.embedder.embed_question("warm " * words, beside=beside)
+        for words in range(*PASSAGE_LENGTHS):
+            list(self._models.answerability()("warm", ["warm " * words] * 2))
+        self._run_search()
