@@ -135,10 +135,10 @@ class Catalogue:
 
     def collections(self) -> dict[str, int]:
         """Return the number of documents by collection."""
+        has_version = select(versions.c.id).where(versions.c.document_id == documents.c.id).exists()
         query = (
-            select(documents.c.collection, func.count(documents.c.id.distinct()).label("documents"))
-            .join(versions, versions.c.document_id == documents.c.id)
-            .where(~GOING)
+            select(documents.c.collection, func.count().label("documents"))
+            .where(has_version, ~GOING)
             .group_by(documents.c.collection)
         )
         with self._db.read() as connection:

@@ -25,15 +25,14 @@ class ScriptedEngine:
         self.play = play
         self.stored: list[tuple[str, str, Answer | None]] = []
         self.active: list[Any] = []
-        self.generator_name = "openai:test"
+        self.models = SimpleNamespace(generator="openai:test")
+        self.jobs = SimpleNamespace(list=lambda **_: self.active)
+        self.conversations = SimpleNamespace(add_message=self.add_message)
 
     def ask(self, question: str, **_: object) -> Iterator[Any]:
         return self.play()
 
-    def jobs(self, active: bool = False, limit: int = 50) -> list[Any]:
-        return self.active
-
-    def append(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> None:
+    def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> None:
         self.stored.append((role, text, answer))
 
 

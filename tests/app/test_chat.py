@@ -387,7 +387,7 @@ def test_a_conversation_that_cannot_be_pinned_says_why(
         raise StoreUnavailable("The database is locked.")
 
     app = ask(open_page(), LENGTH)
-    monkeypatch.setattr(engine, "pin", failing)
+    monkeypatch.setattr(engine.conversations, "set_pinned", failing)
     app.get("menu_button")[0].set_value("Pin").run()
     assert "The database is locked" in app.error[0].value
 
