@@ -28,9 +28,10 @@ from rag_core.evaluation.report import write_report
 from rag_core.evaluation.runner import Background, Evaluating
 from rag_core.evaluation.thresholds import MOST_ANSWERED, advise_threshold
 from rag_core.indexing.documents import Viewing
-from rag_core.indexing.queue import Indexer, SameName
-from rag_core.indexing.recovery import mark_clean, sweep
+from rag_core.indexing.queue import IndexingQueue
+from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.submission import SameName
 from rag_core.indexing.watches import Watching
 from rag_core.retrieval.passage_weights import evidence_mass, weigh
 from rag_core.retrieval.queries import AS_SET
@@ -127,7 +128,7 @@ class Engine:
         summarising = Summarising(settings, self._stores, self._generations, self._generators)
         self._asking = Asking(self._searching, self._strategies, summarising, self._generators)
         self._conversing = Conversing(self._generators, self._searching, self._asking)
-        self._indexer = Indexer(settings, self._stores, self._generations, self._removal)
+        self._indexer = IndexingQueue(settings, self._stores, self._generations, self._removal)
         self._watching = Watching(self._stores, self._indexer, self.delete, settings.watch_interval_s)
         self._viewing = Viewing(self._stores)
         self._labelling = Labelling(self._stores)
@@ -146,7 +147,7 @@ class Engine:
         self._starting = threading.Lock()
         self._closed = False
         try:
-            self._swept = sweep(self._stores, self._removal)
+            self._swept = recover(self._stores, self._removal)
             self._indexer.start()
         except BaseException:
             self._stores.close()
@@ -166,7 +167,7 @@ class Engine:
             self._generators.close()
             self._models.close()
             if self._swept:
-                mark_clean(self._stores)
+                record_clean_shutdown(self._stores)
         finally:
             self._stores.close()
 

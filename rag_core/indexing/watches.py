@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
-from rag_core.indexing.queue import Indexer
+from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
 from rag_core.store.files import Listing, browse, clean_name, full_url
 from rag_core.types import DeleteReceipt, DocumentStatus, Job, Sync, Watch
@@ -23,7 +23,7 @@ class Watching:
     Parameters
     ----------
     stores : Stores
-    indexer : Indexer
+    indexer : IndexingQueue
     delete : callable
         Removes documents by id.
     interval_s : float
@@ -33,7 +33,7 @@ class Watching:
     def __init__(
         self,
         stores: Stores,
-        indexer: Indexer,
+        indexer: IndexingQueue,
         delete: Callable[[Sequence[str]], list[DeleteReceipt]],
         interval_s: float,
     ) -> None:

@@ -310,7 +310,7 @@ def test_the_queue_goes_on_when_its_own_store_failed_once(
     real, failed = getattr(JobStore, name), []
 
     def once(self: JobStore, *args: Any, **options: Any) -> Any:
-        if not failed and threading.current_thread().name in ("indexing", "publication"):
+        if not failed and threading.current_thread().name in ("indexing", "results"):
             failed.append(True)
             raise StoreUnavailable("The database does not answer.")
         return real(self, *args, **options)
