@@ -9,6 +9,7 @@ import logging
 import queue
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 from rag_core.errors import (
@@ -121,28 +122,35 @@ class ParsingStage:
         row = library.version(task.version_id)
         if row is None:
             raise UnknownDocument(DELETED)
+        # The next version of a watched file keeps the document's name, whatever the file's is.
+        task = replace(task, name=row.name)
+        if task.parsed_version_id is None:
+            self._check_size(task, row)
         generation = task.generation or self._generations.active()
         values = {"generation_id": generation.generation_id, "status": DocumentStatus.INDEXING.value}
         library.update_version(task.version_id, **values)
         if task.parsed_version_id is None:
-            pages, spans = self._parse(task, row, generation)
+            pages, spans = self._parse(task, row.sha256, generation)
             return ChunkedDocument(task, generation, VERSION, pages, spans)
         pages = library.pages(task.parsed_version_id, with_boxes=True)
         spans = generation.chunker().chunk(task.name, pages)
         return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
 
-    def _parse(self, task: IndexingTask, row: Any, generation: Generation) -> tuple[list[Page], list[ChunkSpan]]:
-        """Return the pages and chunks of a version's file."""
+    def _check_size(self, task: IndexingTask, row: Any) -> None:
+        """Raise `DocumentTooLarge` for a file that was too large to be stored."""
         if row.size > self._max_bytes and not self._stores.files.exists(row.sha256):
             raise DocumentTooLarge(
                 f"{task.name} has {row.size / 1e6:.0f} MB; the limit is {self._max_bytes // 1_000_000} MB. "
                 "Split it, or raise RAG_MAX_FILE_MB."
             )
+
+    def _parse(self, task: IndexingTask, sha256: str, generation: Generation) -> tuple[list[Page], list[ChunkSpan]]:
+        """Return the pages and chunks of a version's file."""
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
         total, reported = 0, 0.0
-        with self._stores.files.local(row.sha256) as path:
+        with self._stores.files.local(sha256) as path:
             items = self._parser.extract(
                 path,
                 name=task.name,

@@ -204,8 +204,10 @@ class IndexingQueue:
         if not self._files:
             self._files.extend(self._stores.jobs.queued("index"))
         while self._files:
+            # Taken off once it is begun: if the store fails here, no later file may go before this one.
+            begun = self._stores.jobs.start(self._files[0].job_id)
             job = self._files.popleft()
-            if self._stores.jobs.start(job.job_id):
+            if begun:
                 self._attempts[job.job_id] = self._attempts.get(job.job_id, 0) + 1
                 return IndexingTask(
                     job.job_id,
