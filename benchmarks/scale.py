@@ -38,7 +38,7 @@ import numpy as np
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.evaluation.plots import svg
-from rag_core.indexing.recovery import mark_clean
+from rag_core.indexing.recovery import record_clean_shutdown
 from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.models import Models
 from rag_core.runtime.stores import Stores
@@ -139,7 +139,7 @@ def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file:
             write(stores, generation, first, spans, embeddings, distinct)
             with vectors_file.open("ab") as file:
                 file.write(np.stack([one.dense for one in embeddings]).tobytes())
-        mark_clean(stores)
+        record_clean_shutdown(stores)
     finally:
         stores.close()
 

@@ -24,8 +24,8 @@ from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
-from rag_core.indexing.queue import Indexer
-from rag_core.indexing.recovery import mark_clean, sweep
+from rag_core.indexing.queue import IndexingQueue
+from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.watches import Watches
 from rag_core.runtime.health import condition
@@ -107,7 +107,7 @@ class Engine:
         self.explanations = Explanations(stores, self._generations, self._searching)
 
         self._removal = Removal(stores)
-        self._indexer = Indexer(settings, stores, self._generations, self._removal)
+        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
         self.jobs = Jobs(stores.jobs, self._indexer)
         self.documents = Documents(stores, self._indexer, self.jobs, self._removal)
         self.index = Index(stores, self._indexer, self._generations)
@@ -130,7 +130,7 @@ class Engine:
         )
         self._closed = False
         try:
-            self._swept = sweep(stores, self._removal)
+            self._swept = recover(stores, self._removal)
             self._indexer.start()
         except BaseException:
             stores.close()
@@ -150,7 +150,7 @@ class Engine:
             self.models.close()
             self._local_models.close()
             if self._swept:
-                mark_clean(self._stores)
+                record_clean_shutdown(self._stores)
         finally:
             self._stores.close()
 

@@ -85,17 +85,16 @@ class Chunker:
         ends where that sentence does. Text marked ``skip`` (running headers and footers) is left
         out; every other character that is not white space lies in some chunk.
         """
-        spans: list[ChunkSpan] = []
-        coming = iter(pages)
-        page = next(coming, None)
-        told = title(name, page)
-        while page is not None:
-            following = next(coming, None)
-            spans += self._of_page(name, told, page, following, len(spans))
-            page = following
-        return spans
+        document = self.start(name)
+        spans = [span for page in pages for span in document.add(page)]
+        return spans + document.finish()
 
-    def _of_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
+    def start(self, name: str) -> DocumentChunker:
+        """Return a chunker of one document that takes its pages one by one."""
+        return DocumentChunker(self, name)
+
+    def chunk_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
+        """Return the chunks of one page, numbered from ``first``; the last one may go on at the top of the next."""
         common, common_tokens = self._prefix(format_document_label(name, told, page.heading), page.heading)
         found = tables(page)
         spans = []
@@ -198,6 +197,35 @@ class Chunker:
             tokens=tokens,
             sentences=span.sentences,
         )
+
+
+class DocumentChunker:
+    """The chunks of one document, page by page; see `Chunker.chunk`."""
+
+    def __init__(self, chunker: Chunker, name: str) -> None:
+        self._chunker = chunker
+        self._name = name
+        self._title = ""
+        self._page: Page | None = None
+        self._count = 0
+
+    def add(self, page: Page) -> list[ChunkSpan]:
+        """Return the chunks of the page before: its last sentence may end on this one."""
+        if self._page is None:
+            self._title = title(self._name, page)
+        return self._advance(page)
+
+    def finish(self) -> list[ChunkSpan]:
+        """Return the chunks of the last page."""
+        return self._advance(None)
+
+    def _advance(self, following: Page | None) -> list[ChunkSpan]:
+        page, self._page = self._page, following
+        if page is None:
+            return []
+        spans = self._chunker.chunk_page(self._name, self._title, page, following, self._count)
+        self._count += len(spans)
+        return spans
 
 
 def _bodies(page: Page) -> list[tuple[int, int]]:

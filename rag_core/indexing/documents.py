@@ -10,7 +10,7 @@ from rag_core import guide
 from rag_core.chunking.document_titles import title
 from rag_core.errors import UnknownDocument
 from rag_core.indexing.jobs import Jobs
-from rag_core.indexing.queue import Indexer
+from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
 from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
@@ -38,12 +38,12 @@ class Documents:
     Parameters
     ----------
     stores : Stores
-    indexer : Indexer
+    indexer : IndexingQueue
     jobs : Jobs
     removal : Removal
     """
 
-    def __init__(self, stores: Stores, indexer: Indexer, jobs: Jobs, removal: Removal) -> None:
+    def __init__(self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal) -> None:
         self._library = stores.library
         self._files = stores.files
         self._indexer = indexer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rag_core.indexing.queue import Indexer
+from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.stores import Stores
 from rag_core.types import Job
@@ -17,11 +17,11 @@ class Index:
     Parameters
     ----------
     stores : Stores
-    indexer : Indexer
+    indexer : IndexingQueue
     generations : Generations
     """
 
-    def __init__(self, stores: Stores, indexer: Indexer, generations: Generations) -> None:
+    def __init__(self, stores: Stores, indexer: IndexingQueue, generations: Generations) -> None:
         self._stores = stores
         self._indexer = indexer
         self._generations = generations

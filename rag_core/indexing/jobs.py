@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from rag_core.indexing.queue import Indexer
+from rag_core.indexing.queue import IndexingQueue
 from rag_core.store.jobs import JobStore
 from rag_core.types import Job, JobState
 
@@ -21,11 +21,11 @@ class Jobs:
     Parameters
     ----------
     store : JobStore
-    indexer : Indexer
+    indexer : IndexingQueue
         The queue that works on them.
     """
 
-    def __init__(self, store: JobStore, indexer: Indexer) -> None:
+    def __init__(self, store: JobStore, indexer: IndexingQueue) -> None:
         self._store = store
         self._indexer = indexer
 

@@ -8,133 +8,140 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from rag_core.errors import StoreError
-from rag_core.indexing.discarding import Discarding
+from rag_core.indexing.recovery import REPLACED, is_superseded
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import Work
+from rag_core.indexing.task import (
+    CANCELLED,
+    DELETED,
+    CancelledJobs,
+    EmbeddingQueue,
+    EmbeddingTask,
+    IndexingTask,
+    PublicationTask,
+    TaskResult,
+)
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types import DocumentStatus
 
 log = logging.getLogger(__name__)
+OTHER_CONTENT = "Another file took its place while it was read again."
 
 
-class Publication:
-    """Takes `Work` whose vectors are stored, ends it.
+class PublicationStage:
+    """Publish versions whose vectors are stored.
 
     Parameters
     ----------
     stores : Stores
     removal : Removal
-    discarding : Discarding
-    cancelled : callable
-        Whether a job has been cancelled.
-    ended : callable
-        Called with each work once it is published.
-    remake : callable
-        Makes the vectors of a work that are missing; false where it was ended or the process is to end.
+    cancelled : CancelledJobs
+    tasks : queue of PublicationTask
+        What to publish, in this order; ``None`` ends it.
+    incomplete : EmbeddingQueue
+        Receives each task of which some vectors are gone again.
+    results : queue of TaskResult
+        Receives the results of all other tasks.
     """
 
     def __init__(
         self,
         stores: Stores,
         removal: Removal,
-        discarding: Discarding,
-        cancelled: Callable[[str], bool],
-        ended: Callable[[Work], None],
-        remake: Callable[[Work], bool],
+        cancelled: CancelledJobs,
+        tasks: queue.SimpleQueue[PublicationTask | None],
+        incomplete: EmbeddingQueue,
+        results: queue.SimpleQueue[TaskResult | None],
     ) -> None:
         self._stores = stores
         self._removal = removal
-        self._discarding = discarding
         self._cancelled = cancelled
-        self._ended = ended
-        self._remake = remake
-        self._waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self._tasks = tasks
+        self._incomplete = incomplete
+        self._results = results
         self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
         self._stopping = False
 
     def start(self) -> None:
         self._thread.start()
 
-    def put(self, work: Work) -> None:
-        """Hand over a version; they are published in this order."""
-        self._waiting.put(work)
-
     def stop(self) -> None:
-        """End after the version at hand; the others go on at the next start."""
+        """End after the current version; the others go on at the next start."""
         self._stopping = True
-        self._waiting.put(None)
+        self._tasks.put(None)
         self._thread.join()
 
     def _run(self) -> None:
-        while (work := self._waiting.get()) is not None and not self._stopping:
-            try:
-                self._guarded(work)
-                self._read_ahead(work)
-            except Exception:  # the store that failures are noted in failed as well
-                log.exception("%s could not be published", work.name)
+        while (task := self._tasks.get()) is not None and not self._stopping:
+            outcome = self._process(task)
+            if isinstance(outcome, EmbeddingTask):
+                self._incomplete.put_back(outcome)
+                continue
+            self._results.put(outcome)
+            if outcome.is_published and outcome.task.activate:
+                self._prefetch(task)
 
-    def _read_ahead(self, work: Work) -> None:
-        """Have in memory what questions about a version will compare: what came last is asked about first."""
-        if not work.activate:
-            return
+    def _prefetch(self, task: PublicationTask) -> None:
+        """Load the version's token vectors into the cache, because new documents are usually queried first."""
+        name = task.embedded.task.name
         try:
-            self._stores.vectors.read_ahead(work.chunk_ids)  # of what came to nothing there are none
-        except StoreError as error:  # the questions read it themselves
-            log.warning("the token vectors of %s could not be read ahead: %s", work.name, error)
+            self._stores.vectors.read_ahead(task.embedded.chunk_ids)
+        except StoreError as error:  # the questions read them themselves
+            log.warning("the token vectors of %s could not be read ahead: %s", name, error)
+        except Exception:  # a bug that one document brings out must not end the queue for all others
+            log.exception("the token vectors of %s could not be read ahead", name)
 
-    def _guarded(self, work: Work) -> None:
-        if self._cancelled(work.job_id):
-            self._discarding.cancelled(work)
-            return
+    def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
+        """Return the result of a task, or what is to be embedded once more."""
+        embedded = task.embedded
+        if embedded.task.job_id in self._cancelled:
+            return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
             with self._removal.lock:
-                self._publish(work)
+                return self._publish(embedded, task.computed)
         except Exception as error:  # noqa: BLE001 - a bug in one document must not end the queue for all
-            self._discarding.failed(work, error)
+            return embedded.failure(error, task.computed)
 
-    def _publish(self, work: Work) -> None:
-        stores, generation = self._stores, work.generation
-        found = stores.vectors.known(generation.space, list(work.hashes))
-        row = stores.library.version(work.version_id)
-        if row is None or row.state == "removing":  # deleted while its vectors were made
-            stores.vectors.remove_unused(list(found.values()))
-            work.status, work.reason = DocumentStatus.CANCELLED, "Deleted before it was indexed."
-            self._ended(work)
-            return
-        if found.keys() != set(work.hashes):  # removed meanwhile with another document of the same text
-            if not self._remake(work):
-                return
-            found = stores.vectors.known(generation.space, list(work.hashes))
-        stores.vectors.link({chunk: found[digest] for chunk, digest in zip(work.chunk_ids, work.hashes, strict=True)})
-        dense = stores.vectors.dense(list(found.values()))
-        if work.chunk_ids:
-            vectors = np.stack([dense[found[digest]] for digest in work.hashes])
-            stores.dense(generation.generation_id).add(work.chunk_ids, vectors, [work.version_id] * len(work.chunk_ids))
+    def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
+        stores, generation, task = self._stores, embedded.generation, embedded.task
+        ids = stores.vectors.known(generation.space, list(embedded.hashes))
+        row = stores.library.version(task.version_id)
+        if row is None or row.state == "removing":  # deleted while its vectors were computed
+            stores.vectors.remove_unused(list(ids.values()))
+            return embedded.result(DocumentStatus.CANCELLED, DELETED, computed)
+        # What is embedded once more comes after files that were added later.
+        if embedded.is_repeated and task.activate and is_superseded(stores, row):
+            return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
+        if ids.keys() != set(embedded.hashes):  # removed meanwhile with another document of the same text
+            return replace(embedded, computed=computed, is_repeated=True)
+        pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
+        stores.vectors.link({chunk_id: ids[digest] for chunk_id, digest in pairs})
+        dense = stores.vectors.dense(list(ids.values()))
+        if embedded.chunk_ids:
+            vectors = np.stack([dense[ids[digest]] for digest in embedded.hashes])
+            version_ids = [task.version_id] * len(embedded.chunk_ids)
+            stores.dense(generation.generation_id).add(embedded.chunk_ids, vectors, version_ids)
         if not stores.library.publish(
-            work.version_id, work.status, work.reason, active=work.activate, reread=work.reread
+            task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_reread
         ):
-            self._discarding.replaced(work)
-            return
-        if work.activate:
+            return embedded.result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
+        if task.activate:
             try:
-                self._remove_former(work)
-            except StoreError as error:  # no search sees it, and the indexer tries again
-                log.warning("what %s replaced could not be removed yet: %s", work.name, error)
-        if not work.of_reindex:
-            stores.jobs.finish(work.job_id, JobState.DONE, work.status, work.reason)
-        self._ended(work)
+                self._remove_former(task)
+            except StoreError as error:  # no search sees it, and the queue tries again
+                log.warning("what %s replaced could not be removed yet: %s", task.name, error)
+        return embedded.result(embedded.status, embedded.reason, computed)
 
-    def _remove_former(self, work: Work) -> None:
+    def _remove_former(self, task: IndexingTask) -> None:
         former = self._stores.library.versions_where(
-            versions.c.document_id == work.document_id,
-            versions.c.id != work.version_id,
+            versions.c.document_id == task.document_id,
+            versions.c.id != task.version_id,
             versions.c.state != "building",
         )
         for row in former:
-            self._removal.version(row)
+            self._removal.remove_version(row)

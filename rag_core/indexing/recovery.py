@@ -8,6 +8,7 @@ from typing import Any
 
 from rag_core.errors import StoreError, StoreUnavailable
 from rag_core.indexing.removal import Removal
+from rag_core.indexing.task import job_state
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus, JobState
@@ -19,7 +20,7 @@ KEPT_JOBS = 2000
 REPLACED = "A file that was added later took its place first."
 
 
-def sweep(stores: Stores, removal: Removal) -> bool:
+def recover(stores: Stores, removal: Removal) -> bool:
     """Finish deletions, reset what was half indexed, and remove what no document owns.
 
     Cheap after an orderly end: stores are compared entry by entry only where the last process did
@@ -52,7 +53,7 @@ def _done(step: Callable[[], None]) -> bool:
     return True
 
 
-def mark_clean(stores: Stores) -> None:
+def record_clean_shutdown(stores: Stores) -> None:
     """Say that everything was ended in order; where that cannot be written, the next start looks at all once more."""
     try:
         stores.preferences.set(CLEAN, True)
@@ -74,7 +75,7 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
         log.warning("what was deleted or replaced could not all be removed yet: %s", error)
 
 
-def take_up_again(
+def resume_jobs(
     stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
 ) -> None:
     """Bring jobs to an end that run but that nobody works on, since a store failed as they were to end.
@@ -87,28 +88,30 @@ def take_up_again(
             continue
         version_id = stores.jobs.get(job_id).details["version_id"]
         row = stores.library.version(version_id)
-        if row is not None and row.state == "ended":
-            how = {"failed": JobState.FAILED, "cancelled": JobState.CANCELLED}.get(row.status, JobState.DONE)
-            stores.jobs.finish(job_id, how, DocumentStatus(row.status), row.reason)
+        if row is not None and row.state in ("ended", "full"):
+            status = DocumentStatus(row.status)
+            stores.jobs.finish(job_id, job_state(status), status, row.reason)
             continue
-        if row is not None and row.active_version and _newer(stores, row):
-            removal.abandon(version_id, DocumentStatus.CANCELLED, REPLACED)
+        if row is not None and is_superseded(stores, row):
+            removal.end_version(version_id, DocumentStatus.CANCELLED, REPLACED)
             stores.jobs.finish(job_id, JobState.CANCELLED, DocumentStatus.CANCELLED, REPLACED)
             continue
         if reason := (given_up or {}).get(job_id):
-            removal.abandon(version_id, DocumentStatus.FAILED, reason)
+            removal.end_version(version_id, DocumentStatus.FAILED, reason)
             stores.jobs.finish(job_id, JobState.FAILED, DocumentStatus.FAILED, reason)
             continue
         if row is not None and row.state in ("building", "words"):
             with removal.lock:
-                removal.contents(version_id, row.generation_id)
+                removal.clear_version(version_id, row.generation_id)
                 stores.library.restart_version(version_id)
         stores.jobs.requeue(job_id)
     _end_published(stores)
 
 
-def _newer(stores: Stores, row: Any) -> bool:
-    """Whether other content than a version's, added after it, is being searched in its place."""
+def is_superseded(stores: Stores, row: Any) -> bool:
+    """Return whether other content than a version's, added after it, is being searched in its place."""
+    if not row.active_version:
+        return False
     searched = stores.library.version(row.active_version)
     return bool(searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
@@ -118,7 +121,7 @@ def _empty_ended(stores: Stores, removal: Removal) -> None:
     for version_id in stores.library.ended_with_chunks():
         row = stores.library.version(version_id)
         try:
-            removal.contents(version_id, row.generation_id)
+            removal.clear_version(version_id, row.generation_id)
         except StoreError as error:  # a later start may do better; no search sees them
             log.warning("what %s left could not be removed yet: %s", row.name, error)
 
@@ -138,15 +141,15 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     building = {generation_id for generation_id, _ in stores.library.generations("building")}
     for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
         if row.id in waiting:
-            removal.contents(row.id, row.generation_id)
+            removal.clear_version(row.id, row.generation_id)
             stores.library.restart_version(row.id)
         elif row.active_version == row.id:
             # Published for words, and its job gone: index it again rather than lose it.
-            removal.contents(row.id, row.generation_id)
+            removal.clear_version(row.id, row.generation_id)
             stores.library.restart_version(row.id)
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
         elif row.generation_id in building or row.active_version:
-            removal.version(row)
+            removal.remove_version(row)
         else:
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
 
@@ -157,7 +160,7 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
         building = {generation_id for generation_id, _ in stores.library.generations("building")}
         for row in stores.library.versions_where(versions.c.state == "full"):
             if row.active_version != row.id and row.generation_id not in building:
-                removal.version(row)
+                removal.remove_version(row)
 
 
 def _remove_former(stores: Stores, removal: Removal) -> None:
@@ -170,7 +173,7 @@ def _remove_former(stores: Stores, removal: Removal) -> None:
 def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
     for state in states:
         for generation_id, _ in stores.library.generations(state):
-            removal.generation(generation_id)
+            removal.remove_generation(generation_id)
 
 
 def _remove_orphans(stores: Stores) -> None:

@@ -3,115 +3,135 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import queue
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
 
-from rag_core.errors import EncryptedPdf, IndexMismatch, RagError, RejectedDocument
+from rag_core.errors import IndexMismatch, RagError
 from rag_core.indexing.recovery import finish_removals
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import Work
+from rag_core.indexing.task import CancelledJobs, IndexingTask, TaskResult
 from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import documents, versions
 from rag_core.types import DocumentStatus, Fingerprint, Job, JobState
 
-if TYPE_CHECKING:
-    from rag_core.indexing.queue import Indexer
-
 log = logging.getLogger(__name__)
 UNCHANGED = "Cancelled; the index is as it was."
 
 
-class Reindexing:
-    """Runs one re-index at a time, in the indexer's reading thread.
+class Reindexer:
+    """Produce the tasks of one re-index at a time, and end its job.
 
     With settings unchanged, documents that are complete in every store are kept as they are. With
     settings changed, all are built anew in a generation of their own while the active one answers,
     and one transaction swaps the two; files that arrive meanwhile are indexed for the active
     generation first and then built again like the others.
+
+    Parameters
+    ----------
+    stores : Stores
+    generations : Generations
+    removal : Removal
+    cancelled : CancelledJobs
+    stopping : Event
+        Set when the process ends: a re-index goes on at the next start.
+    results : queue of TaskResult
+        Brings the results of the tasks.
     """
 
-    def __init__(self, stores: Stores, generations: Generations, removal: Removal, indexer: Indexer) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        generations: Generations,
+        removal: Removal,
+        cancelled: CancelledJobs,
+        stopping: threading.Event,
+        results: queue.SimpleQueue[TaskResult],
+    ) -> None:
         self._stores = stores
         self._generations = generations
         self._removal = removal
-        self._indexer = indexer
-        self._ended: list[Work] = []
+        self._cancelled = cancelled
+        self._stopping = stopping
+        self._results = results
+        self._ended: list[TaskResult] = []
 
-    def run(self, job: Job) -> None:
-        """Do a queued re-index to its end."""
+    def run(self, job: Job) -> Iterator[IndexingTask | None]:
+        """Yield the tasks of a queued re-index, one at a time, and end the job after the last.
+
+        ``None`` in place of a task means: wait until all tasks have ended, and begin no other before
+        the next one is asked for. Otherwise a file that is still on its way into the former
+        generation would be lost when the two are swapped.
+        """
+        self._ended = []
         try:
-            self._run(job)
+            yield from self._run(job)
         except RagError as error:
-            if self._indexer.stopping:
-                return
-            finish_removals(self._stores, self._removal)
-            self._stores.jobs.finish(job.job_id, JobState.FAILED, None, str(error))
+            if not self._stopping.is_set():
+                self._fail(job, str(error))
         except Exception:  # a bug must not end the queue
-            if self._indexer.stopping:  # nothing is wrong: it goes on at the next start
+            if self._stopping.is_set():  # nothing is wrong: it goes on at the next start
                 return
             log.exception("re-indexing failed")
-            reason = (
-                "An internal error while re-indexing; the log has the details. What was not re-indexed is as it was."
+            self._fail(
+                job,
+                "An internal error while re-indexing; the log has the details. What was not re-indexed is as it was.",
             )
-            finish_removals(self._stores, self._removal)
-            self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
 
-    def work_ended(self, work: Work) -> None:
-        """The second stage is done with a version that a re-index handed over."""
-        if work.of_reindex and work.status is not DocumentStatus.CANCELLED:
-            self._ended.append(work)
-
-    def _run(self, job: Job) -> None:
-        self._ended = []
+    def _run(self, job: Job) -> Iterator[IndexingTask | None]:
         changes = job.details.get("changes") or {}
         target = self._generations.configured(**changes)
         chosen = job.details.get("document_ids")
         active = self._stores.library.generations("active")
         if chosen is None and (not active or active[-1][1] != target):
-            if self._rebuild(job, target):
+            swapped = yield from self._rebuild(job, target)
+            if swapped:
                 self._finish(job, [])
-            elif not self._indexer.stopping:
+            elif not self._stopping.is_set():
                 finish_removals(self._stores, self._removal)
                 self._finish(job, [], cancelled=UNCHANGED)
             return
-        todo, kept = self._within_active(job, target, chosen)
-        if self._indexer.stopping:
+        todo, kept = yield from self._reindex_within_active(job, target, chosen)
+        if self._stopping.is_set():
             return
         cancelled = ""
-        if self._indexer.is_cancelled(job.job_id) and len(self._ended) < todo:
-            again = sum(not work.error for work in self._ended)
+        if job.job_id in self._cancelled and len(self._ended) < todo:
+            again = sum(not result.has_failed for result in self._ended)
             cancelled = f"Cancelled after {again} of {todo} documents were re-indexed." if again else UNCHANGED
         self._finish(job, kept, cancelled=cancelled)
 
-    def _rebuild(self, job: Job, target: Fingerprint) -> bool:
-        """Build a new generation of all documents and swap it in; false where it was interrupted before the swap."""
+    def _rebuild(self, job: Job, target: Fingerprint) -> Generator[IndexingTask | None, None, bool]:
+        """Build a new generation of all documents and swap it in; return false if interrupted before the swap."""
         generation = self._resumed(target) or self._generations.begin(target)
-        while not self._interrupted(job):
-            self._indexer.index_queued()
+        while not self._is_interrupted(job):
             missing = self._missing(generation)
             if not missing:
-                self._indexer.drain()
+                yield from self._wait_for_results(job)
                 self._drop_outdated(generation)
                 missing = self._missing(generation)
-            if not missing or self._interrupted(job):
+            if not missing or self._is_interrupted(job):
                 break
-            self._build(job, missing[0], generation, activate=False)
+            yield from self._create_task(job, missing[0], generation, activate=False)
+            self._collect_results(job)
             self._stores.jobs.progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
-        self._indexer.drain()
-        if self._interrupted(job):
+        yield from self._wait_for_results(job)
+        if self._is_interrupted(job):
             self._ended = []
             return False
-        if self._ended and all(work.error for work in self._ended):
-            raise RagError(f"No document could be re-indexed; the index is as it was. {self._ended[0].error}")
+        if self._ended and all(result.has_failed for result in self._ended):
+            raise RagError(f"No document could be re-indexed; the index is as it was. {self._ended[0].reason}")
         self._stores.library.swap_generation(generation.generation_id)
         finish_removals(self._stores, self._removal)
         return True
 
-    def _within_active(self, job: Job, target: Fingerprint, chosen: Sequence[str] | None) -> tuple[int, list[Any]]:
+    def _reindex_within_active(
+        self, job: Job, target: Fingerprint, chosen: Sequence[str] | None
+    ) -> Generator[IndexingTask | None, None, tuple[int, list[Any]]]:
         """Index chosen documents again, or those of all that are not complete.
 
-        Returns how many those are, and the rows of the others.
+        Return how many those are, and the rows of the others.
         """
         generation = self._generations.active()
         differing = set(generation.fingerprint.differences(target)) - {"extractor"}
@@ -128,26 +148,20 @@ class Reindexing:
             todo = [row for row in rows if row.id not in complete]
             kept = [row for row in rows if row.id in complete]
         for number, row in enumerate(todo):
-            if self._interrupted(job):
+            if self._is_interrupted(job):
                 break
             self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
-            self._build(job, row, generation, activate=True, again=chosen is not None)
-        self._indexer.drain()
+            yield from self._create_task(job, row, generation, activate=True, again=chosen is not None)
+        yield from self._wait_for_results(job)
         return len(todo), kept
 
-    def _chosen(self, rows: Sequence[Any], chosen: Sequence[str]) -> list[Any]:
-        """What is searched of these documents, or the file that came to nothing where nothing is."""
-        todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
-        ended = self._stores.library.versions_where(
-            versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
-        )
-        return [*todo.values(), *{row.document_id: row for row in ended}.values()]
-
-    def _build(self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False) -> None:
-        """Begin a new version of a document's content and hand it over; a failure is noted and passed over."""
+    def _create_task(
+        self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False
+    ) -> Iterator[IndexingTask]:
+        """Yield the task of a new version of a document's content; nothing if the document was deleted meanwhile."""
         library = self._stores.library
         with self._removal.lock:
-            if library.version(row.id) is None:  # deleted meanwhile
+            if library.version(row.id) is None:
                 return
             _, version_id = library.add_version(
                 row.name,
@@ -158,100 +172,115 @@ class Reindexing:
                 generation_id=generation.generation_id,
                 base=row,
             )
-        fresh = again or row.extractor != generation.fingerprint.extractor
-        pages = None if fresh else library.pages(row.id, with_boxes=True)
-        try:
-            work = self._indexer.build(
-                job.job_id, library.version(version_id), generation, activate=activate, pages=pages
-            )
-        except RagError as error:
-            if self._interrupted(job) or library.version(version_id) is None:
-                return
-            status = DocumentStatus.REJECTED if isinstance(error, RejectedDocument) else DocumentStatus.FAILED
-            library.update_version(version_id, needs_password=isinstance(error, EncryptedPdf))
-            self._removal.abandon(version_id, status, str(error), keep=not activate)
-            failed = Work(job.job_id, version_id, row.document_id, row.name, generation, (), (), (),
-                          status, str(error), activate, of_reindex=True, error=str(error))  # fmt: skip
-            self._ended.append(failed)
-            return
-        work.of_reindex = work.reread = True
-        self._indexer.embed(work)
+        is_parsed = not again and row.extractor == generation.fingerprint.extractor
+        yield IndexingTask(
+            job.job_id,
+            version_id,
+            row.document_id,
+            row.name,
+            generation,
+            activate=activate,
+            is_reindex=True,
+            is_reread=True,
+            parsed_version_id=row.id if is_parsed else None,
+        )
 
-    def _interrupted(self, job: Job) -> bool:
-        return self._indexer.stopping or self._indexer.is_cancelled(job.job_id)
+    def _wait_for_results(self, job: Job) -> Iterator[None]:
+        yield None
+        self._collect_results(job)
+
+    def _collect_results(self, job: Job) -> None:
+        """Take in the results so far, but for those of cancelled tasks and of an earlier re-index."""
+        while True:
+            try:
+                result = self._results.get_nowait()
+            except queue.Empty:
+                return
+            if result.task.job_id == job.job_id and result.status is not DocumentStatus.CANCELLED:
+                self._ended.append(result)
+
+    def _is_interrupted(self, job: Job) -> bool:
+        return self._stopping.is_set() or job.job_id in self._cancelled
+
+    # which documents
 
     def _active_rows(self) -> list[Any]:
         return self._stores.library.versions_where(documents.c.active_version == versions.c.id)
 
+    def _chosen(self, rows: Sequence[Any], chosen: Sequence[str]) -> list[Any]:
+        """Return what is searched of these documents, or the file that came to nothing if nothing is."""
+        todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
+        ended = self._stores.library.versions_where(
+            versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
+        )
+        return [*todo.values(), *{row.document_id: row for row in ended}.values()]
+
     def _missing(self, generation: Generation) -> list[Any]:
-        """Documents that the new generation does not hold yet and has not failed on."""
-        held = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
-        done = {row.document_id for row in held} | {work.document_id for work in self._ended}
+        """Return documents that the new generation does not contain yet and that have not failed."""
+        rows = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
+        done = {row.document_id for row in rows} | {result.task.document_id for result in self._ended}
         return [row for row in self._active_rows() if row.document_id not in done]
 
     def _drop_outdated(self, generation: Generation) -> None:
-        """Versions whose document was replaced since they were built; they are built again."""
+        """Remove versions whose document was replaced since they were built; they are built again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
-        held = set()
+        current = set()
         for row in self._stores.library.versions_where(versions.c.generation_id == generation.generation_id):
             if content.get(row.document_id, row.sha256) != row.sha256:
-                self._removal.version(row)
+                self._removal.remove_version(row)
             else:
-                held.add(row.id)
+                current.add(row.id)
         # Some are gone by now: what replaces a document takes its former versions away.
-        self._ended = [work for work in self._ended if work.version_id in held]
+        self._ended = [result for result in self._ended if result.task.version_id in current]
 
     def _complete(self, rows: Sequence[Any], generation: Generation) -> set[str]:
-        """Versions whose every chunk is in every store, built with the present extractor."""
+        """Return the versions of which every chunk is in every store."""
         stores = self._stores
         words, dense = stores.words.held(), stores.dense(generation.generation_id).held()
         complete = set()
         for row in rows:
             chunk_ids = set(stores.library.chunk_ids([row.id]))
-            whole = chunk_ids and chunk_ids <= words and chunk_ids <= dense
-            if whole and stores.vectors.all_linked(row.id):
+            is_stored = chunk_ids and chunk_ids <= words and chunk_ids <= dense
+            if is_stored and stores.vectors.all_linked(row.id):
                 complete.add(row.id)
         return complete
 
     def _resumed(self, target: Fingerprint) -> Generation | None:
-        """The generation that an interrupted re-index left, if it was for the same target."""
+        """Return the generation that an interrupted re-index left, if it was for the same target."""
         for generation_id, fingerprint in self._stores.library.generations("building"):
             if fingerprint == target:
                 return self._generations.building()
-            self._removal.generation(generation_id)
+            self._removal.remove_generation(generation_id)
         return None
 
+    # the end of the job
+
+    def _fail(self, job: Job, reason: str) -> None:
+        finish_removals(self._stores, self._removal)
+        self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
+
     def _finish(self, job: Job, kept: Sequence[Any], *, cancelled: str = "") -> None:
-        """End the job with what became of each document; ``cancelled`` is the reason where not all were done."""
-        done = [
-            {
-                "document_id": work.document_id,
-                "document": work.name,
-                "status": work.status.value,
-                "chunks": len(work.spans),
-                "reason": work.reason,
-            }
-            for work in self._ended
+        """End the job with the outcome of each document; ``cancelled`` is the reason if not all were done."""
+        rows = [
+            *(
+                _document_row(one.task.document_id, one.task.name, one.status.value, one.chunks, one.reason)
+                for one in self._ended
+            ),
+            *(_document_row(row.document_id, row.name, row.status, row.chunks, row.reason) for row in kept),
         ]
-        done += [
-            {
-                "document_id": row.document_id,
-                "document": row.name,
-                "status": row.status,
-                "chunks": row.chunks,
-                "reason": row.reason,
-            }
-            for row in kept
-        ]
-        computed = sum(work.computed for work in self._ended)
-        total = sum(int(row["chunks"]) for row in done)
+        computed = sum(result.computed for result in self._ended)
+        total = sum(int(row["chunks"]) for row in rows)
         details = {
-            "documents": done,
+            "documents": rows,
             "chunks": total,
             "embeddings_computed": computed,
             "embeddings_reused": total - computed,
         }
-        failed = [work.error for work in self._ended if work.error]
-        reason = f"{len(failed)} of {len(done)} documents could not be re-indexed: {failed[0]}" if failed else ""
+        failed = [result.reason for result in self._ended if result.has_failed]
+        reason = f"{len(failed)} of {len(rows)} documents could not be re-indexed: {failed[0]}" if failed else ""
         state = JobState.CANCELLED if cancelled else JobState.FAILED if failed else JobState.DONE
         self._stores.jobs.finish(job.job_id, state, None, cancelled or reason, **details)
+
+
+def _document_row(document_id: str, document: str, status: str, chunks: int, reason: str) -> dict[str, Any]:
+    return {"document_id": document_id, "document": document, "status": status, "chunks": chunks, "reason": reason}

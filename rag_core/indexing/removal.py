@@ -1,4 +1,4 @@
-"""Taking things out of every store, and counting afterwards what is left."""
+"""Take documents and versions out of every store, count what is left, and end versions that are not published."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Removal:
         version_ids = [row.id for row in held]
         chunk_ids = library.chunk_ids(version_ids)
         embedding_ids = self._stores.vectors.made_for(version_ids)
-        removed = sum(self.version(row) for row in held)
+        removed = sum(self.remove_version(row) for row in held)
         library.remove_document(document_id)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
@@ -68,10 +68,10 @@ class Removal:
         }
         return DeleteReceipt(document_id, name, removed, remaining)
 
-    def version(self, row: Any) -> int:
+    def remove_version(self, row: Any) -> int:
         """Remove one version (a row of `Library.versions_where`); returns how many chunks it had."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
-        removed = self.contents(version_id, generation_id)
+        removed = self.clear_version(version_id, generation_id)
         with self._stores.keeping:
             # The file first: where that fails, the row is left to say what is still to be done.
             if not self._stores.library.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
@@ -79,7 +79,7 @@ class Removal:
             self._stores.library.remove_version(version_id)
         return removed
 
-    def generation(self, generation_id: int) -> None:
+    def remove_generation(self, generation_id: int) -> None:
         """Remove a generation that does not answer, with its versions.
 
         What came to nothing stays listed with its file and its reason, and what a job still waits for begins again.
@@ -90,17 +90,17 @@ class Removal:
             wanted = {job.details["version_id"] for job in stores.jobs.listed(active=True)}
             for row in stores.library.versions_where(versions.c.generation_id == generation_id):
                 if row.id in wanted:
-                    self.contents(row.id, generation_id)
+                    self.clear_version(row.id, generation_id)
                     stores.library.restart_version(row.id)
                 elif row.state == "ended" and row.active_version is None:
-                    self.contents(row.id, generation_id)
+                    self.clear_version(row.id, generation_id)
                     stores.library.update_version(row.id, generation_id=None)
                 else:
-                    self.version(row)
+                    self.remove_version(row)
             stores.drop_dense(generation_id)
             stores.library.drop_generation(generation_id)
 
-    def contents(self, version_id: str, generation_id: int | None) -> int:
+    def clear_version(self, version_id: str, generation_id: int | None) -> int:
         """Empty a version, its row and file left; returns how many chunks it had."""
         chunk_ids = self._stores.library.chunk_ids([version_id])
         embedding_ids = self._stores.vectors.made_for([version_id])
@@ -117,18 +117,18 @@ class Removal:
         referred = self._stores.library.versions_where(versions.c.sha256 == digest)
         return not referred and self._stores.files.exists(digest)
 
-    def abandon(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
-        """End a version that will not be completed, and empty it.
+    def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
+        """End a version that will not be published, and empty it.
 
-        It stays listed with its reason where it is all that its document has, or if ``keep``; a
-        former version goes on being searched.
+        It stays listed with its reason if it is all that its document has, or if ``keep``; a former
+        version is still searched.
         """
         row = self._stores.library.version(version_id)
         if row is None:
             return
         self._stores.library.end_version(version_id, status, reason)
         try:
-            self.contents(version_id, row.generation_id)
+            self.clear_version(version_id, row.generation_id)
         except StoreError as error:
             # Out of every search already; the next start removes the rest.
             log.warning("what %s left could not be removed yet: %s", row.name, error)
@@ -137,8 +137,8 @@ class Removal:
         )
         if any(other.active_version == other.id for other in others):
             if not keep:
-                self.version(row)
+                self.remove_version(row)
             return
         for other in others:
             if other.state == "ended":
-                self.version(other)
+                self.remove_version(other)

@@ -1,45 +1,183 @@
-"""One version on its way through the stages, and what its pages amount to."""
+"""What passes between the stages of indexing: one frozen value per stage, and the queue before the embedder."""
 
 from __future__ import annotations
 
+import logging
+import queue
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from rag_core.errors import RagError
 from rag_core.runtime.index_generations import Generation
-from rag_core.types import ChunkSpan, DocumentStatus, Page, PageState
+from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState
 
+log = logging.getLogger(__name__)
 MAX_LISTED = 8
+# Documents that may wait for the embedder: they must not be parsed much faster than they are embedded.
+MAX_WAITING = 64
+CANCELLED = "Cancelled before it was indexed."
+DELETED = "Deleted before it was indexed."
+_JOB_STATES = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAILED: JobState.FAILED}
 
 
-@dataclass(slots=True, eq=False)
-class Work:
-    """A version whose chunks are stored and whose vectors are to be made.
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexingTask:
+    """A version that is to be parsed, chunked, embedded and published.
 
-    ``activate`` says whether it becomes the searched version when it is complete; a re-index that
-    builds a new generation activates all at once instead. ``reread`` says that its content was in the
-    library before: it must not take the place of other content.
+    Parameters
+    ----------
+    job_id, version_id, document_id, name : str
+    generation : Generation, optional
+        The index that it joins; the one that is active when parsing begins, unless given.
+    activate : bool
+        Make it the searched version once it is complete. A re-index that builds a new generation
+        activates all of its versions at once instead.
+    is_reindex : bool
+        Whether the job is a re-index, which ends when all of its tasks have ended.
+    is_reread : bool
+        Whether the content was in the library before: it must not replace other content.
+    parsed_version_id : str, optional
+        A version of the same file whose stored pages are used, so that the file is not parsed again.
+    password : str, optional
+        Of an encrypted file.
     """
 
     job_id: str
     version_id: str
     document_id: str
     name: str
+    generation: Generation | None = None
+    activate: bool = True
+    is_reindex: bool = False
+    is_reread: bool = False
+    parsed_version_id: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkedDocument:
+    """A version that was parsed and chunked, before anything of it is stored."""
+
+    task: IndexingTask
+    generation: Generation
+    parser_version: str
+    pages: Sequence[Page]
+    spans: Sequence[ChunkSpan]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbeddingTask:
+    """A version whose chunks are stored and whose vectors are missing.
+
+    It has no pages: their word boxes would fill the memory while many tasks wait. ``status`` and
+    ``reason`` are the version's once it is published, ``computed`` is how many vectors were computed for it
+    before, and ``is_repeated`` says that it was to be published and lacked vectors.
+    """
+
+    task: IndexingTask
     generation: Generation
     spans: Sequence[ChunkSpan]
     chunk_ids: Sequence[int]
     hashes: Sequence[bytes]
     status: DocumentStatus
     reason: str
-    activate: bool
-    of_reindex: bool = False
-    reread: bool = False
-    embedded: int = 0
     computed: int = 0
-    error: str = ""
+    is_repeated: bool = False
+
+    def result(self, status: DocumentStatus, reason: str, computed: int) -> TaskResult:
+        """Return the result that ends this task."""
+        return TaskResult(self.task, status, reason, len(self.spans), computed)
+
+    def failure(self, error: Exception, computed: int) -> TaskResult:
+        """Return the result that ends this task with an error; a bug is logged, and its text shown to nobody."""
+        if not isinstance(error, RagError):
+            log.error("the vectors of %s could not be made", self.task.name, exc_info=error)
+            error = RagError("An internal error while its vectors were made; the log has the details. Retry it.")
+        return self.result(DocumentStatus.FAILED, str(error), computed)
 
 
-def outcome(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
-    """``indexed``, or ``partial`` with the pages that are missing and why."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PublicationTask:
+    """A version whose vectors are stored; ``computed`` of them were computed for it and not found."""
+
+    embedded: EmbeddingTask
+    computed: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskResult:
+    """How a task ended: published, rejected, failed or cancelled.
+
+    A version that was not published is still to be ended, and the job as well unless it is a re-index.
+    """
+
+    task: IndexingTask
+    status: DocumentStatus
+    reason: str
+    chunks: int = 0
+    computed: int = 0
+    needs_password: bool = False
+
+    @property
+    def is_published(self) -> bool:
+        return self.status in (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the document could not be indexed, which no one had asked for."""
+        return self.status in (DocumentStatus.REJECTED, DocumentStatus.FAILED)
+
+
+class CancelledJobs:
+    """Ids of the jobs that were cancelled while they ran; each stage looks before it goes on with a task."""
+
+    def __init__(self) -> None:
+        self._job_ids: set[str] = set()
+
+    def add(self, job_id: str) -> None:
+        self._job_ids.add(job_id)
+
+    def __contains__(self, job_id: str) -> bool:
+        return job_id in self._job_ids
+
+
+class EmbeddingQueue:
+    """The bounded queue between parsing and embedding, in order of arrival."""
+
+    def __init__(self) -> None:
+        self._tasks: queue.SimpleQueue[EmbeddingTask | None] = queue.SimpleQueue()
+        self._room = threading.Semaphore(MAX_WAITING)
+
+    def put(self, task: EmbeddingTask) -> None:
+        """Add a task; wait while too many are waiting."""
+        self._room.acquire()
+        self._tasks.put(task)
+
+    def put_back(self, task: EmbeddingTask) -> None:
+        """Add a repeated task at once: the publication stage must not wait for the embedder."""
+        assert task.is_repeated
+        self._tasks.put(task)
+
+    def close(self) -> None:
+        """Add the end of the queue."""
+        self._tasks.put(None)
+
+    def get(self, *, wait: bool = True) -> EmbeddingTask | None:
+        """Return the next task, or ``None`` at the end; without ``wait``, raise `queue.Empty` if there is none."""
+        task = self._tasks.get(block=wait)
+        if task is not None and not task.is_repeated:
+            self._room.release()
+        return task
+
+
+def job_state(status: DocumentStatus) -> JobState:
+    """Return the state in which a job ends whose document has a status."""
+    return _JOB_STATES.get(status, JobState.DONE)
+
+
+def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
+    """Return ``indexed``, or ``partial`` with the pages that are missing and why."""
     parts = []
     failed = [page for page in pages if page.state is PageState.FAILED]
     empty = [page for page in pages if page.state is PageState.EMPTY]

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
 from rag_core.indexing.folders import Listing, browse, full_url
-from rag_core.indexing.queue import Indexer
+from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, clean_name
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, Sync, Watch
@@ -25,13 +25,13 @@ class Watches:
     Parameters
     ----------
     stores : Stores
-    indexer : Indexer
+    indexer : IndexingQueue
     documents : Documents
     interval_s : float
         Seconds between two checks of a folder, once `start` was called.
     """
 
-    def __init__(self, stores: Stores, indexer: Indexer, documents: Documents, interval_s: float) -> None:
+    def __init__(self, stores: Stores, indexer: IndexingQueue, documents: Documents, interval_s: float) -> None:
         self._stores = stores
         self._indexer = indexer
         self._documents = documents

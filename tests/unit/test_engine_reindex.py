@@ -16,9 +16,8 @@ from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
 from rag_core.index.dense import DenseIndex
 from rag_core.index.words import WordIndex
 from rag_core.indexing import queue
-from rag_core.indexing.queue import Indexer
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import Work
+from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask
 from rag_core.store.documents import Library
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import generations
@@ -240,7 +239,7 @@ def test_a_document_replaced_before_its_rebuilt_version_is_complete_is_not_lost(
         added.append(engine.documents.submit("a.pdf", make_pdf(PENGUINS)))
 
     # Taken up by the rebuild itself, and published after the version that it replaces in the new generation.
-    with before(Indexer, "embed", replace):
+    with before(EmbeddingQueue, "put", replace):
         job = engine.index.rebuild(chunk_tokens=40)
         engine.jobs.wait([job.job_id])
     engine.jobs.wait([added[0].job_id])
@@ -327,7 +326,7 @@ def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engin
 def test_a_rebuild_that_is_cancelled_after_the_swap_is_done(engine_of_its_own: Engine) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
-    with before(Removal, "generation", lambda: engine.jobs.cancel(engine.jobs.list(active=True)[0].job_id)):
+    with before(Removal, "remove_generation", lambda: engine.jobs.cancel(engine.jobs.list(active=True)[0].job_id)):
         job = reindexed(engine, chunk_tokens=40)
     assert (job.state, job.reason) == (JobState.DONE, "")
     assert engine.index.differences() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
@@ -339,16 +338,15 @@ def test_a_cancelled_re_index_says_how_many_documents_were_read_again(
 ) -> None:
     chosen = [indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)]
     before_it = [engine.documents.get(one).version_id for one in chosen]
-    drain = Indexer.drain
+    put = EmbeddingQueue.put
 
-    def cancel_once_one_is_done(indexer: Indexer, work: Work) -> None:
-        embed(indexer, work)
-        drain(indexer)
-        indexer.cancel(work.job_id)
+    def cancel_once_one_is_done(tasks: EmbeddingQueue, task: EmbeddingTask) -> None:
+        put(tasks, task)
+        engine._indexer.drain()
+        engine.jobs.cancel(task.task.job_id)
 
-    embed = Indexer.embed
     with monkeypatch.context() as patch:
-        patch.setattr(Indexer, "embed", cancel_once_one_is_done)
+        patch.setattr(EmbeddingQueue, "put", cancel_once_one_is_done)
         job = reindexed(engine, chosen)
     assert job.state is JobState.CANCELLED
     assert "1 of 2 documents" in job.reason
@@ -358,7 +356,7 @@ def test_a_cancelled_re_index_says_how_many_documents_were_read_again(
         False,
     ]
     with monkeypatch.context() as patch:
-        patch.setattr(Indexer, "embed", cancel_once_one_is_done)
+        patch.setattr(EmbeddingQueue, "put", cancel_once_one_is_done)
         last = reindexed(engine, chosen[1:])
     assert (last.state, last.reason) == (JobState.DONE, "")
     assert_in_agreement(engine)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
@@ -19,12 +19,14 @@ from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import VectorStore
 from rag_core.index.words import WordIndex
 from rag_core.indexing.jobs import LONGEST_PAUSE_S
+from rag_core.indexing.publication import PublicationStage
+from rag_core.indexing.queue import MOST_TRIES
 from rag_core.parsing import Extractor
 from rag_core.store.documents import Library
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.preferences import PreferenceStore
-from rag_core.store.schema import documents, versions
+from rag_core.store.schema import chunks, documents, versions
 from rag_core.types import DocumentStatus, JobState
 from tests.conftest import make_pdf
 from tests.unit.engines import (
@@ -268,6 +270,75 @@ def test_what_is_replaced_twice_at_once_ends_as_the_last(engine: Engine, hold: H
     assert_in_agreement(engine)
 
 
+def test_the_next_version_of_a_document_is_indexed_under_the_document_s_name(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    job = engine._indexer.submit("b.pdf", make_pdf(PENGUINS), "default", "keep", None, document_id=document_id)
+    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
+    assert engine.documents.get(document_id).name == "a.pdf"
+    assert {chunk.prefix for chunk in engine.documents.chunks(document_id)} == {"a"}
+
+
+def test_vectors_that_are_removed_before_they_are_published_are_computed_again(engine: Engine) -> None:
+    with before(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
+        indexed(engine, "a.pdf", BUDGET)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert engine._stores.vectors.count() == 1
+    assert_in_agreement(engine)
+
+
+def test_a_re_index_whose_vectors_are_removed_counts_each_computation(engine: Engine) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+
+    def remove_vectors() -> None:
+        with engine._stores.database.begin() as connection:
+            connection.execute(update(chunks).values(embedding_id=None))
+        engine._stores.vectors.remove_unused()
+
+    with before(PublicationStage, "_process", remove_vectors):
+        job = engine.jobs.wait([engine.index.rebuild([document_id]).job_id])[0]
+    assert (job.state, job.details["embeddings_computed"]) == (JobState.DONE, 1)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_file_that_is_embedded_again_does_not_undo_its_replacement(
+    engine: Engine, hold: Hold, *, is_new: bool
+) -> None:
+    if not is_new:
+        indexed(engine, "a.pdf", COPPER)
+    hold.on()
+    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
+    hold.until_reached()
+    second = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
+    while engine.jobs.list(active=True)[0].stage != "embedding":
+        time.sleep(0.01)
+    with before(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
+        hold.release()
+        ended = engine.jobs.wait([first.job_id, second.job_id])
+    assert [job.result for job in ended] == [DocumentStatus.CANCELLED, DocumentStatus.INDEXED]
+    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert names_found(engine, ASK_BUDGET) == names_found(engine, ASK_COPPER) == []
+    assert_in_agreement(engine)
+
+
+def test_a_job_whose_end_a_store_cuts_off_keeps_what_was_published(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = JobStore.finish, []
+
+    def fails_at_first(*args: Any, **options: Any) -> None:
+        calls.append(args)
+        if len(calls) <= MOST_TRIES + 1:
+            raise StoreUnavailable("The disk is on fire.")
+        real(*args, **options)
+
+    monkeypatch.setattr(JobStore, "finish", fails_at_first)
+    indexed(engine, "a.pdf", BUDGET)
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_in_agreement(engine)
+
+
 def test_a_document_that_fails_can_be_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(WordIndex, "add", broken(RuntimeError("a bug")))
@@ -312,7 +383,7 @@ def test_the_queue_goes_on_when_its_own_store_failed_once(
     real, failed = getattr(JobStore, name), []
 
     def once(self: JobStore, *args: Any, **options: Any) -> Any:
-        if not failed and threading.current_thread().name in ("indexing", "publication"):
+        if not failed and threading.current_thread().name in ("indexing", "results"):
             failed.append(True)
             raise StoreUnavailable("The database does not answer.")
         return real(self, *args, **options)

@@ -1,0 +1,214 @@
+"""The first stage of indexing: a file to pages, chunks and words.
+
+It runs in the thread of the queue, one document at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+from rag_core.errors import (
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedPdf,
+    ExtractionFailed,
+    RagError,
+    RejectedDocument,
+    StoreError,
+    UnknownDocument,
+)
+from rag_core.indexing.removal import Removal
+from rag_core.indexing.task import (
+    CANCELLED,
+    DELETED,
+    CancelledJobs,
+    ChunkedDocument,
+    EmbeddingQueue,
+    EmbeddingTask,
+    IndexingTask,
+    TaskResult,
+    summarize_pages,
+)
+from rag_core.parsing import VERSION, Extractor
+from rag_core.parsing.workers.document_reader import DocumentHeader
+from rag_core.runtime.index_generations import Generation, Generations
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.store.serialization import text_hash
+from rag_core.types import ChunkSpan, DocumentStatus, Page
+
+log = logging.getLogger(__name__)
+REPORT_EVERY_S = 0.25
+
+
+class ParsingStage:
+    """Parse, chunk and word-index versions.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    generations : Generations
+    removal : Removal
+    cancelled : CancelledJobs
+    stopping : Event
+        Set when the process ends: the current task is then left for the next start.
+    chunked : EmbeddingQueue
+        Receives each task whose chunks are stored.
+    results : queue of TaskResult
+        Receives the results of tasks that were rejected, failed or were cancelled.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        generations: Generations,
+        removal: Removal,
+        cancelled: CancelledJobs,
+        stopping: threading.Event,
+        chunked: EmbeddingQueue,
+        results: queue.SimpleQueue[TaskResult | None],
+    ) -> None:
+        self._max_bytes = settings.max_file_mb * 1_000_000
+        self._stores = stores
+        self._generations = generations
+        self._removal = removal
+        self._cancelled = cancelled
+        self._stopping = stopping
+        self._chunked = chunked
+        self._results = results
+        self._parser = Extractor(
+            page_timeout_s=settings.page_timeout_s,
+            memory_mb=settings.worker_memory_mb,
+            max_pages=settings.max_pages,
+            max_decompressed_mb=settings.max_decompressed_mb,
+            ocr=settings.ocr,
+        )
+
+    def warm_up(self) -> None:
+        """Prepare to parse the first file."""
+        self._parser.warm_up()
+
+    def close(self) -> None:
+        self._parser.close()
+
+    def run(self, task: IndexingTask) -> None:
+        """Take a task as far as the embedding queue, or to its result."""
+        try:
+            outcome = self._process(task)
+        except Exception as error:  # noqa: BLE001 - a bug in one document must not end the queue for all
+            if self._stopping.is_set():  # it begins again at the next start
+                return
+            outcome = self._failure(task, error)
+        if isinstance(outcome, EmbeddingTask):
+            self._chunked.put(outcome)
+        else:
+            self._results.put(outcome)
+
+    def parse_and_chunk(self, task: IndexingTask) -> ChunkedDocument:
+        """Return a version's pages and chunks.
+
+        Raises
+        ------
+        RejectedDocument, ExtractionFailed, UnknownDocument, EmbedderError, IndexMismatch, StoreError
+        """
+        library = self._stores.library
+        row = library.version(task.version_id)
+        if row is None:
+            raise UnknownDocument(DELETED)
+        # The next version of a watched file keeps the document's name, whatever the file's is.
+        task = replace(task, name=row.name)
+        if task.parsed_version_id is None:
+            self._check_size(task, row)
+        generation = task.generation or self._generations.active()
+        values = {"generation_id": generation.generation_id, "status": DocumentStatus.INDEXING.value}
+        library.update_version(task.version_id, **values)
+        if task.parsed_version_id is None:
+            pages, spans = self._parse(task, row.sha256, generation)
+            return ChunkedDocument(task, generation, VERSION, pages, spans)
+        pages = library.pages(task.parsed_version_id, with_boxes=True)
+        spans = generation.chunker().chunk(task.name, pages)
+        return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
+
+    def _check_size(self, task: IndexingTask, row: Any) -> None:
+        """Raise `DocumentTooLarge` for a file that was too large to be stored."""
+        if row.size > self._max_bytes and not self._stores.files.exists(row.sha256):
+            raise DocumentTooLarge(
+                f"{task.name} has {row.size / 1e6:.0f} MB; the limit is {self._max_bytes // 1_000_000} MB. "
+                "Split it, or raise RAG_MAX_FILE_MB."
+            )
+
+    def _parse(self, task: IndexingTask, sha256: str, generation: Generation) -> tuple[list[Page], list[ChunkSpan]]:
+        """Return the pages and chunks of a version's file."""
+        chunker = generation.chunker().start(task.name)
+        pages: list[Page] = []
+        spans: list[ChunkSpan] = []
+        total, reported = 0, 0.0
+        with self._stores.files.local(sha256) as path:
+            items = self._parser.extract(
+                path,
+                name=task.name,
+                password=task.password,
+                cancelled=lambda: self._stopping.is_set() or task.job_id in self._cancelled,
+            )
+            for item in items:
+                if isinstance(item, DocumentHeader):
+                    total = item.page_count
+                    continue
+                pages.append(item)
+                spans += chunker.add(item)
+                if time.monotonic() - reported > REPORT_EVERY_S:
+                    reported = time.monotonic()
+                    self._stores.jobs.progress(task.job_id, "reading", len(pages), total)
+        if len(pages) < total and task.job_id not in self._cancelled:
+            raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
+        return pages, spans + chunker.finish()
+
+    def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
+        embedding_task = self._store(self.parse_and_chunk(task))
+        if task.job_id in self._cancelled:
+            return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
+        if not task.is_reindex:
+            self._stores.library.publish_words(task.version_id)
+            self._stores.jobs.progress(task.job_id, "embedding", 0, len(embedding_task.spans))
+        return embedding_task
+
+    def _store(self, document: ChunkedDocument) -> EmbeddingTask:
+        """Store pages, chunks and words; raise `EmptyDocument` if there are no chunks."""
+        stores, task, pages, spans = self._stores, document.task, document.pages, document.spans
+        stores.library.update_version(task.version_id, extractor=document.parser_version)
+        stores.library.save_pages(task.version_id, pages)
+        if not spans:
+            raise EmptyDocument(f"{task.name} holds no text that could be read on any of its {len(pages)} pages.")
+        with self._removal.lock:
+            chunk_ids = stores.library.save_chunks(task.version_id, spans)
+            stores.words.add(chunk_ids, [(span.prefix, span.text, task.version_id) for span in spans])
+        status, reason = summarize_pages(pages)
+        hashes = [text_hash(span.prefix, span.text) for span in spans]
+        return EmbeddingTask(task, document.generation, spans, chunk_ids, hashes, status, reason)
+
+    def _failure(self, task: IndexingTask, error: Exception) -> TaskResult:
+        """Return the result of a task that ended with an error."""
+        if not isinstance(error, RagError):
+            log.error("indexing %s failed", task.name, exc_info=error)
+            reason = f"An internal error while {task.name} was read; the log has the details. Retry it."
+            return TaskResult(task, DocumentStatus.FAILED, reason)
+        if task.job_id in self._cancelled:
+            return TaskResult(task, DocumentStatus.CANCELLED, str(error))
+        if self._is_gone(task):
+            return TaskResult(task, DocumentStatus.CANCELLED, DELETED)
+        status = DocumentStatus.REJECTED if isinstance(error, RejectedDocument) else DocumentStatus.FAILED
+        return TaskResult(task, status, str(error), needs_password=isinstance(error, EncryptedPdf))
+
+    def _is_gone(self, task: IndexingTask) -> bool:
+        """Return whether the version was removed while it was parsed."""
+        try:
+            return self._stores.library.version(task.version_id) is None
+        except StoreError:
+            return False

@@ -1,0 +1,116 @@
+"""Files that are added or tried again: stored, compared with what is there, and queued."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from rag_core.errors import StoreError, StoreUnavailable
+from rag_core.indexing.removal import Removal
+from rag_core.runtime.stores import Stores
+from rag_core.store.database import now
+from rag_core.store.file_names import clean_name
+from rag_core.store.files import sha256_of
+from rag_core.store.jobs import new_job
+from rag_core.store.schema import versions
+from rag_core.types import DocumentStatus, Job, JobState
+from rag_core.types.documents import SameName
+
+
+class Submission:
+    """Store files and queue the jobs that index them.
+
+    Parameters
+    ----------
+    stores : Stores
+    removal : Removal
+    max_bytes : int
+        Larger files are not stored; they are rejected when their turn comes.
+    passwords : dict of str to str
+        Receives the password of each job that has one, before the job can be taken up.
+    """
+
+    def __init__(self, stores: Stores, removal: Removal, max_bytes: int, passwords: dict[str, str]) -> None:
+        self._stores = stores
+        self._removal = removal
+        self._max_bytes = max_bytes
+        self._passwords = passwords
+
+    def submit(
+        self,
+        name: str,
+        data: bytes,
+        collection: str,
+        on_same_name: SameName,
+        password: str | None,
+        document_id: str | None,
+    ) -> Job:
+        """Store a file and queue its indexing; see `IndexingQueue.submit`."""
+        stores, name, digest = self._stores, clean_name(name), sha256_of(data)
+        with stores.keeping:
+            twin = stores.library.find_content(digest)
+            if twin:
+                lost = twin[2] and not stores.files.exists(digest)
+                if twin[2]:
+                    stores.files.put(data)
+                return self._add_duplicate(name, *twin, lost=lost)
+            if document_id is None or not stores.library.documents([document_id]):
+                document_id = stores.library.find_name(name, collection)
+                if document_id and on_same_name == "keep":
+                    name, document_id = self._free_name(name, collection), None
+            if len(data) <= self._max_bytes:
+                stores.files.put(data)
+            return self._add(new_job("index", name), password, collection, digest, len(data), document_id=document_id)
+
+    def retry(self, document_id: str, password: str | None) -> Job:
+        """Queue a document's file once more; see `IndexingQueue.retry`."""
+        stores = self._stores
+        with self._removal.lock, stores.keeping:
+            row = stores.library.version(stores.library.document(document_id).version_id)
+            twin = stores.library.find_content(row.sha256, waiting=True)
+            if twin:
+                return self._add_duplicate(row.name, *twin)
+            if not stores.files.exists(row.sha256):
+                raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
+            again = new_job("index", row.name, details={"reread": True})
+            return self._add(again, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
+
+    def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
+        """Return whether a document of that name with other content is searched or waits."""
+        library = self._stores.library
+        if library.find_content(sha256_of(data)):
+            return False
+        document_id = library.find_name(clean_name(name), collection)
+        rows = library.versions_where(versions.c.document_id == document_id) if document_id else []
+        # One that waits counts as well: it may be of the same batch, and would be gone before anyone saw it.
+        return any(row.state == "building" or row.active_version == row.id for row in rows)
+
+    def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **of: Any) -> Job:
+        """Begin a version with the job that indexes it; see `Library.add_version`."""
+        if password:
+            self._passwords[row["id"]] = password
+        try:
+            self._stores.library.add_version(row["name"], *content, **of, job=row)
+        except StoreError:
+            self._passwords.pop(row["id"], None)
+            raise
+        return self._stores.jobs.get(row["id"])
+
+    def _add_duplicate(self, name: str, document_id: str, twin: str, complete: bool, *, lost: bool = False) -> Job:
+        if complete:
+            same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
+        else:
+            what = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
+            same = f"{what}. If that comes to nothing, add this file again"
+        stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
+        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
+        # Ended from the beginning: the queue must not take up a job without a version.
+        return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
+
+    def _free_name(self, name: str, collection: str) -> str:
+        path = PurePosixPath(name)
+        number = 2
+        while self._stores.library.find_name(f"{path.stem} ({number}){path.suffix}", collection):
+            number += 1
+        return f"{path.stem} ({number}){path.suffix}"
