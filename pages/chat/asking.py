@@ -7,10 +7,10 @@ import streamlit as st
 from pages.chat.questions import ask, give_back
 from pages.chat.scope import widen
 from pages.shared import keys
-from pages.shared.answers import Progress, Run
 from pages.shared.backend import Backend
 from pages.shared.jobs import submit
 from pages.shared.problems import told
+from pages.shared.runs import Progress, Run
 from pages.shared.text import plain
 from pages.shared.warmth import warming
 from rag_core.types import Scope, Stage

@@ -9,17 +9,17 @@ import streamlit as st
 from pages.chat.actions import actions, follow_ups, searched_for
 from pages.chat.current import current
 from pages.chat.questions import answer_last, scope_of
+from pages.chat.refusal import refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import answer_blocks
 from pages.shared.evidence import linked_sources, source_names, to_copy
 from pages.shared.feedback import feedback, passage_is_right
-from pages.shared.library import searchable
 from pages.shared.passages import passage_list
 from pages.shared.richtext import richtext
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGIES
-from pages.shared.text import count, duration, plain, score
+from pages.shared.text import count, duration, plain
 from rag_core.types import Answer, AnswerState, Message
 
 SHOWN = 20
@@ -78,7 +78,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     for notice in answer.notices:
         st.warning(plain(notice), icon=":material/info:")
     if answer.state is AnswerState.ABSTAINED:
-        _refusal(back, answer)
+        refusal(back, answer)
     passage_list(
         answer,
         key=f"passage_{message.message_id}",
@@ -121,32 +121,6 @@ def _text(message: Message, answer: Answer) -> None:
     written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
     if made := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
         st.caption(plain(made))
-
-
-def _refusal(back: Backend, answer: Answer) -> None:
-    if not answer.passages and not searchable(back.engine.documents.list()):
-        st.caption("There are no documents to ask yet. Drop PDFs on the field below, and ask again.")
-        return
-    if answer.passages:
-        gate = answer.gate
-        best, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
-        # Passages that pass may hold no answer all the same.
-        lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
-        st.markdown(f"**Closest passages**{lacking}")
-        if reasons := _shared_reasons(answer):
-            st.caption(f":material/rule: Speaks against each that was looked at: {plain('; '.join(reasons))}.")
-    st.caption(
-        "Put the question in the documents' own words, choose other documents above, or add the document "
-        "that holds the answer."
-    )
-
-
-def _shared_reasons(answer: Answer) -> list[str]:
-    """What no passage that was looked at bears out."""
-    looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
-    if answer.gate.score_name != "answerable" or len(looked_at) < 2:
-        return []
-    return [reason for reason in looked_at[0].unmet if all(reason in one.unmet for one in looked_at)]
 
 
 def unanswered(back: Backend) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.chat.conversation_dialogs import DELETE, RENAME, conversation_dialog
 from pages.chat.current import choose, current
 from pages.shared import keys
 from pages.shared.problems import told_next
@@ -16,7 +17,7 @@ from rag_core.types import Conversation
 SHOWN = 40
 # What fits beside the menu in the sidebar, which is 300 pixels wide.
 TITLE_CHARS = 23
-RENAME, PIN, UNPIN, DELETE = "Rename", "Pin", "Unpin", "Delete"
+PIN, UNPIN = "Pin", "Unpin"
 # Streamlit has no call that closes the sidebar of a reader who opened it.
 _CLOSE_WHERE_IT_COVERS = st.components.v2.component(
     "footnote_close_sidebar",
@@ -35,7 +36,7 @@ def sidebar(engine: Engine) -> None:
         with st.container():
             _list(engine)
         _uncover()
-    _dialog(engine)
+    conversation_dialog(engine)
 
 
 def _chosen(conversation_id: str | None) -> None:
@@ -108,50 +109,4 @@ def _row(engine: Engine, one: Conversation) -> None:
     elif menu:
         with told_next():
             engine.conversations.set_pinned(identity, not one.pinned)
-        st.rerun()
-
-
-def _dialog(engine: Engine) -> None:
-    """Open the dialog that a menu asked for.
-
-    It is opened in each run until the reader closes it: an answer that ends draws the page anew.
-    """
-    menu, one = st.session_state.get(keys.MENU, ("", None))
-    if menu == RENAME:
-        _rename(engine, one)
-    elif menu == DELETE:
-        _delete(engine, one)
-
-
-def _closed() -> None:
-    st.session_state.pop(keys.MENU, None)
-
-
-# What a dialog does is done in callbacks: they run whether or not the dialog is drawn once more.
-
-
-@st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_closed)
-def _rename(engine: Engine, one: Conversation) -> None:
-    def rename() -> None:
-        _closed()
-        with told_next():
-            engine.conversations.rename(one.conversation_id, st.session_state["new_title"])
-
-    with st.form("rename", border=False):
-        st.text_input("Title", one.title, max_chars=200, key="new_title")
-        if st.form_submit_button("Rename", type="primary", on_click=rename, key="confirm_rename"):
-            st.rerun()
-
-
-@st.dialog("Delete conversation", icon=":material/delete:", on_dismiss=_closed)
-def _delete(engine: Engine, one: Conversation) -> None:
-    def delete() -> None:
-        _closed()
-        with told_next():
-            engine.conversations.delete(one.conversation_id)
-        if one.conversation_id == current():
-            choose(None)
-
-    st.text(f"“{one.title}” and its answers will be removed. Documents stay.")
-    if st.button("Delete", type="primary", key="confirm_delete_conversation", on_click=delete):
         st.rerun()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.documents.table import status_words
-from pages.shared.blocks import marked
+from pages.documents.statuses import status_words
+from pages.shared.nodes import marked
 from pages.shared.problems import told
 from pages.shared.richtext import richtext
 from pages.shared.text import count, plain

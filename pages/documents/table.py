@@ -10,25 +10,14 @@ from math import ceil
 import pandas as pd
 import streamlit as st
 
+from pages.documents.statuses import status_and_reason, status_words
 from pages.shared import keys
 from pages.shared.library import collection_words, collections
 from pages.shared.text import count, plain
-from rag_core.types import DocumentInfo, DocumentStatus
+from rag_core.types import DocumentInfo
 
-_WORDS = {
-    DocumentStatus.QUEUED: "Waiting",
-    DocumentStatus.INDEXING: "Indexing",
-    DocumentStatus.INDEXED: "Ready",
-    DocumentStatus.PARTIAL: "Ready, in part",
-    DocumentStatus.DUPLICATE: "Duplicate",
-    DocumentStatus.REJECTED: "Not accepted",
-    DocumentStatus.FAILED: "Failed",
-    DocumentStatus.CANCELLED: "Cancelled",
-}
 _STATUSES = "document_statuses"
 _COLLECTIONS = "document_collections"
-# New, with its chunks stored and their vectors still to be made.
-_BY_WORDS = "Found by words"
 _COLUMNS = ("Name", "Collection", "Status", "Pages", "Chunks", "Size, kB", "Added")
 _COLLECTION_WIDTH = 100
 
@@ -118,7 +107,7 @@ def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     rows = [
-        (one.name, _collection(one), _status(one), one.pages, one.chunks, ceil(one.size / 1000), one.added_at)
+        (one.name, _collection(one), status_and_reason(one), one.pages, one.chunks, ceil(one.size / 1000), one.added_at)
         for one in documents
     ]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -126,22 +115,6 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
 
 def _collection(document: DocumentInfo) -> str:
     return collection_words(document.collection)
-
-
-def status_words(document: DocumentInfo) -> str:
-    """How far a document is."""
-    by_words = document.status is DocumentStatus.INDEXING and document.chunks
-    return _BY_WORDS if by_words else _WORDS[document.status]
-
-
-def _status(document: DocumentInfo) -> str:
-    words = status_words(document)
-    if not document.reason:
-        return words
-    # The name stands beside it already, and most reasons begin with it.
-    its = f"{document.name} "
-    reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
-    return f"{words}: {reason}"
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, object]:

@@ -9,8 +9,9 @@ from datetime import UTC, date, datetime, time
 import pandas as pd
 import streamlit as st
 
-from pages.lab.marks import OTHERS, SHOWN, Mark
+from pages.lab.marks import SHOWN, Mark
 from pages.lab.verdicts import percent, sentence
+from pages.lab.weight_chart import weight_chart
 from pages.shared import keys
 from pages.shared.text import plain
 from rag_core.engine import Engine
@@ -51,7 +52,7 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
             st.info("No passage has a rerank score to be weighed by.", icon=":material/info:")
             return
         _evidence(engine, weighed, weighting.k, marks)
-        _chart(weighed[: max(SHOWN, weighting.k)], marks)
+        weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
 
 
 def _sliders(k: int) -> Weighting:
@@ -136,51 +137,3 @@ def _evidence(engine: Engine, weighed: Sequence[Weighed], k: int, marks: Mapping
     covered.metric("Coverage", f"read{place}" if found.covered else f"not read{place}")
     mass.metric("Evidence mass", percent(found.mass))
     st.markdown(plain(sentence(found, k, name, rival.weight if rival else 0.0)))
-
-
-def _chart(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> None:
-    tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
-    st.vega_lite_chart(
-        weight_table(weighed, marks),
-        {
-            "height": {"step": 26},
-            "mark": "bar",
-            "encoding": {
-                "y": {"field": "label", "type": "nominal", "sort": {"field": "rank"}, "title": None},
-                "x": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "title": "Weight",
-                    "scale": {"domain": [0, 1]},
-                    "axis": {"format": ".0%", "tickCount": 5},
-                },
-                "color": {"field": "colour", "type": "nominal", "scale": None},
-                "tooltip": [{"field": name, "title": name.capitalize()} for name in tooltip],
-            },
-        },
-        key="lab_weights",
-        alt="Weight of each passage, the first rank on top",
-    )
-
-
-def weight_table(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> pd.DataFrame:
-    """A row for each passage; one that is none of those shown above goes by its rank."""
-    rows = []
-    for one in weighed:
-        mark = marks.get(one.candidate.chunk_id)
-        name = mark.letter if mark else f"rank {one.rank}"
-        rows.append(
-            {
-                "label": f"{name} · {percent(one.weight)}",
-                "passage": name,
-                "where": mark.where if mark else "",
-                "colour": mark.colour if mark else OTHERS,
-                "rank": one.rank,
-                "share": one.weight,
-                "weight": percent(one.weight),
-                "score": f"{one.candidate.score:.2f}",
-                "freshness": f"{one.freshness:.2f}",
-                "adjusted": f"{one.adjusted:.2f}",
-            }
-        )
-    return pd.DataFrame(rows)

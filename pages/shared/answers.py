@@ -11,16 +11,14 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pages.shared.jobwords import job_label
 from pages.shared.problems import explain
+from pages.shared.runs import Run
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import (
     Answer,
-    AnswerState,
     Configuration,
     Delta,
     Message,
@@ -35,49 +33,6 @@ from rag_core.types import (
 WAITING = "index"
 NOTHING_WRITTEN = "Stopped before there was an answer."
 _POLL_S = 0.2
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a page shows of an answer under way."""
-
-    stages: tuple[Stage, ...] = ()
-    text: str = ""
-    restarted: str = ""
-    done: bool = False
-
-
-@dataclass
-class Run:
-    """One answer under way. ``problem`` says why there is none, in words."""
-
-    conversation_id: str
-    question: str
-    scope: Scope
-    history: Sequence[Message]
-    job_ids: frozenset[str] = frozenset()
-    search_for: str | None = None
-    strategy: Strategy = "plain"
-    found: SearchResult | None = None
-    progress: Progress = Progress()
-    problem: str = ""
-    rewritten: str = ""
-    stopping: threading.Event = field(default_factory=threading.Event)
-    changed: threading.Condition = field(default_factory=threading.Condition)
-
-    def stop(self) -> None:
-        """Ask the work to end; what there is will be kept."""
-        self.stopping.set()
-
-    def show(self, **changes: Any) -> None:
-        with self.changed:
-            self.progress = replace(self.progress, **changes)
-            self.changed.notify_all()
-
-    def ends_within(self, seconds: float) -> bool:
-        """Wait for the end of the work, but no longer than this; whether it came."""
-        with self.changed:
-            return self.changed.wait_for(lambda: self.progress.done, seconds)
 
 
 class Answers:
@@ -164,7 +119,7 @@ class Answers:
                 if isinstance(event, Answer):
                     return event
                 if isinstance(event, Stage):
-                    run.show(stages=_with(run.progress.stages, event))
+                    run.show_stage(event)
                 elif isinstance(event, Rewritten):
                     run.rewritten = event.text
                 elif isinstance(event, SearchResult):
@@ -182,27 +137,8 @@ class Answers:
             self._engine.conversations.add_message(run.conversation_id, "assistant", answer.text, answer)
         elif run.stopping.is_set() or run.progress.text:
             text = run.progress.text.rstrip()
-            partial = self._partial(run, run.found, text) if text and run.found else None
+            partial = run.partial_answer(run.found, text, self._engine.models.generator) if text and run.found else None
             self._engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
-
-    def _partial(self, run: Run, found: SearchResult, text: str) -> Answer:
-        """The text so far as an answer, with the passages it was written from."""
-        return Answer(
-            question=run.question,
-            state=AnswerState.ANSWERED,
-            text=text,
-            citations=(),
-            passages=found.passages,
-            gate=found.gate,
-            generator=self._engine.models.generator,
-            timings_ms=found.timings_ms,
-            notices=(*found.notices, *((run.problem,) if run.problem else ())),
-            stopped=True,
-            rewritten=run.rewritten,
-            usage=found.usage,
-            strategy=run.strategy,
-            steps=found.steps,
-        )
 
     def _wait_for_jobs(self, run: Run) -> bool:
         """Wait for files that came with the question; false when the reader stopped that."""
@@ -210,16 +146,8 @@ class Answers:
             waiting = [job for job in self._engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
             if not waiting:
                 if run.job_ids:
-                    run.show(stages=_with(run.progress.stages, Stage(WAITING, "Files indexed", done=True)))
+                    run.show_stage(Stage(WAITING, "Files indexed", done=True))
                 return True
-            stage = Stage(WAITING, job_label(waiting[-1]))
-            run.show(stages=_with(run.progress.stages, stage))
+            run.show_stage(Stage(WAITING, job_label(waiting[-1])))
             time.sleep(_POLL_S)
         return False
-
-
-def _with(stages: tuple[Stage, ...], stage: Stage) -> tuple[Stage, ...]:
-    """The stages with one that has begun or changed, each name once."""
-    if any(one.name == stage.name for one in stages):
-        return tuple(stage if one.name == stage.name else one for one in stages)
-    return (*stages, stage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.shared.blocks import Node
+from pages.shared.nodes import Node
 from pages.shared.text import ordered, score
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shared.blocks import marked
 from pages.shared.evidence import citations_of, quotes_within, score_bars
+from pages.shared.nodes import marked
 from pages.shared.richtext import richtext
 from pages.shared.text import count, plain, score
 from rag_core.types import Answer, AnswerState, Passage

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.blocks import Node
+from pages.shared.nodes import Node
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pages.shared.answers import NOTHING_WRITTEN, Answers, Progress, Run
+from pages.shared.answers import NOTHING_WRITTEN, Answers
+from pages.shared.runs import Progress, Run
 from rag_core.errors import GeneratorTimeout, IndexMismatch
 from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, Rewritten, Scope, SearchResult, Stage
 

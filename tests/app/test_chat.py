@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.answers import Answers, Run
+from pages.shared.answers import Answers
+from pages.shared.runs import Run
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types import REFUSAL, AnswerState, Scope

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
-from pages.shared.blocks import marked, quoted, written
+from pages.shared.blocks import quoted
+from pages.shared.markdown import written
+from pages.shared.nodes import marked
 from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Gate, Statement
 from tests.app.conftest import OpenPage, plain_text, settle, texts

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.shared.blocks import marked, quoted, written
+from pages.shared.blocks import quoted
+from pages.shared.markdown import written
+from pages.shared.nodes import marked
 from pages.shared.text import duration, plain, score, shortened, size, threshold_text
 from rag_core.types import Gate
 from tests.app.conftest import plain_text

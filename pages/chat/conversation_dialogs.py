@@ -1,0 +1,59 @@
+"""The dialogs that rename and delete a conversation."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.chat.current import choose, current
+from pages.shared import keys
+from pages.shared.problems import told_next
+from rag_core.engine import Engine
+from rag_core.types import Conversation
+
+RENAME, DELETE = "Rename", "Delete"
+
+
+def conversation_dialog(engine: Engine) -> None:
+    """Open the dialog that a menu asked for.
+
+    It is opened in each run until the reader closes it: an answer that ends draws the page anew.
+    """
+    menu, one = st.session_state.get(keys.MENU, ("", None))
+    if menu == RENAME:
+        _rename(engine, one)
+    elif menu == DELETE:
+        _delete(engine, one)
+
+
+def _closed() -> None:
+    st.session_state.pop(keys.MENU, None)
+
+
+# The work is done in callbacks, which run whether or not the dialog is drawn again.
+
+
+@st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_closed)
+def _rename(engine: Engine, one: Conversation) -> None:
+    def rename() -> None:
+        _closed()
+        with told_next():
+            engine.conversations.rename(one.conversation_id, st.session_state["new_title"])
+
+    with st.form("rename", border=False):
+        st.text_input("Title", one.title, max_chars=200, key="new_title")
+        if st.form_submit_button("Rename", type="primary", on_click=rename, key="confirm_rename"):
+            st.rerun()
+
+
+@st.dialog("Delete conversation", icon=":material/delete:", on_dismiss=_closed)
+def _delete(engine: Engine, one: Conversation) -> None:
+    def delete() -> None:
+        _closed()
+        with told_next():
+            engine.conversations.delete(one.conversation_id)
+        if one.conversation_id == current():
+            choose(None)
+
+    st.text(f"“{one.title}” and its answers will be removed. Documents stay.")
+    if st.button("Delete", type="primary", key="confirm_delete_conversation", on_click=delete):
+        st.rerun()

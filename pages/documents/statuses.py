@@ -1,0 +1,35 @@
+"""The status of a document in words."""
+
+from __future__ import annotations
+
+from rag_core.types import DocumentInfo, DocumentStatus
+
+_WORDS = {
+    DocumentStatus.QUEUED: "Waiting",
+    DocumentStatus.INDEXING: "Indexing",
+    DocumentStatus.INDEXED: "Ready",
+    DocumentStatus.PARTIAL: "Ready, in part",
+    DocumentStatus.DUPLICATE: "Duplicate",
+    DocumentStatus.REJECTED: "Not accepted",
+    DocumentStatus.FAILED: "Failed",
+    DocumentStatus.CANCELLED: "Cancelled",
+}
+# New, with its chunks stored and their vectors still to be made.
+_BY_WORDS = "Found by words"
+
+
+def status_words(document: DocumentInfo) -> str:
+    """How far a document is."""
+    by_words = document.status is DocumentStatus.INDEXING and document.chunks
+    return _BY_WORDS if by_words else _WORDS[document.status]
+
+
+def status_and_reason(document: DocumentInfo) -> str:
+    """Return the status of a document with its reason, if it has one."""
+    words = status_words(document)
+    if not document.reason:
+        return words
+    # The name stands beside it already, and most reasons begin with it.
+    its = f"{document.name} "
+    reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
+    return f"{words}: {reason}"

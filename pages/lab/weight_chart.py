@@ -1,0 +1,61 @@
+"""The weight of each passage as a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.lab.marks import OTHERS, Mark
+from pages.lab.verdicts import percent
+from rag_core.types import Weighed
+
+
+def weight_chart(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> None:
+    """Draw the weights as bars, the first rank on top."""
+    tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
+    st.vega_lite_chart(
+        weight_table(weighed, marks),
+        {
+            "height": {"step": 26},
+            "mark": "bar",
+            "encoding": {
+                "y": {"field": "label", "type": "nominal", "sort": {"field": "rank"}, "title": None},
+                "x": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": "Weight",
+                    "scale": {"domain": [0, 1]},
+                    "axis": {"format": ".0%", "tickCount": 5},
+                },
+                "color": {"field": "colour", "type": "nominal", "scale": None},
+                "tooltip": [{"field": name, "title": name.capitalize()} for name in tooltip],
+            },
+        },
+        key="lab_weights",
+        alt="Weight of each passage, the first rank on top",
+    )
+
+
+def weight_table(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> pd.DataFrame:
+    """A row for each passage; one that is none of those shown above goes by its rank."""
+    rows = []
+    for one in weighed:
+        mark = marks.get(one.candidate.chunk_id)
+        name = mark.letter if mark else f"rank {one.rank}"
+        rows.append(
+            {
+                "label": f"{name} · {percent(one.weight)}",
+                "passage": name,
+                "where": mark.where if mark else "",
+                "colour": mark.colour if mark else OTHERS,
+                "rank": one.rank,
+                "share": one.weight,
+                "weight": percent(one.weight),
+                "score": f"{one.candidate.score:.2f}",
+                "freshness": f"{one.freshness:.2f}",
+                "adjusted": f"{one.adjusted:.2f}",
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,104 @@
+"""Markdown of a language model as a tree of nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
+
+from pages.shared.nodes import Node, cited, text_node
+from rag_core.types import Statement
+
+# Stand around a statement while Markdown is parsed: punctuation, so that emphasis beside them works.
+_FROM, _TO = "\u2e22", "\u2e23"
+_LIKE_THEM = str.maketrans({_FROM: "\u231c", _TO: "\u231d"})
+_EDGES = re.compile(f"([{_FROM}{_TO}])")
+_BLOCKS = {
+    "paragraph": "p",
+    "heading": "h",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "blockquote": "quote",
+    "table": "table",
+    "tr": "row",
+    "strong": "b",
+    "em": "i",
+    "s": "s",
+}
+# Rules that would load something or take the reader away, and rules that would swallow characters:
+# LaTeX is full of backslashes, reports of "&" and of lines that look like rules.
+_LOADING = ["link", "image", "autolink", "reference", "html_block", "html_inline"]
+_SWALLOWING = ["escape", "entity", "code", "lheading"]
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable([*_LOADING, *_SWALLOWING])
+)
+
+
+def written(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
+    """Markdown as a language model writes it, with ``[n]`` made citations and the marks of its statements."""
+    doubtful = [one for one in statements if one.mark]
+    if doubtful:
+        text = text.translate(_LIKE_THEM)
+    for one in reversed(doubtful):
+        text = f"{text[: one.start]}{_FROM}{text[one.start : one.end]}{_TO}{text[one.end :]}"
+    tokens: Sequence[Token] = _MARKDOWN.parse(text)
+    nodes = _convert(SyntaxTreeNode(tokens).children, markers)
+    return list(_with_marks(nodes, list(doubtful), [])) if doubtful else nodes
+
+
+def _with_marks(nodes: Iterable[Node], statements: list[Statement], within: list[bool]) -> Iterator[Node]:
+    """Nodes with the text between two edges in nodes of their own; ``within`` is not empty between them."""
+    for node in nodes:
+        if "c" in node:
+            yield {**node, "c": list(_with_marks(node["c"], statements, within))}
+            continue
+        pieces = _EDGES.split(node.get("s", ""))
+        if len(pieces) == 1:
+            yield {**node, "t": "doubt"} if within and node["t"] == "text" else node
+            continue
+        plain = node["t"] == "text"
+        if not plain:
+            yield {**node, "s": "".join(pieces[::2])}
+        for piece in pieces:
+            if piece == _FROM:
+                within.append(True)
+            elif piece == _TO:
+                within.clear()
+                if statements:
+                    statement = statements.pop(0)
+                    yield {"t": "verdict", "s": statement.mark_text, "n": statement.compared_rank}
+            elif piece and plain:
+                yield {"t": "doubt" if within else "text", "s": piece}
+
+
+def _convert(nodes: Iterable[SyntaxTreeNode], markers: Collection[int]) -> list[Node]:
+    return [made for node in nodes for made in _node(node, markers)]
+
+
+def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
+    kind = node.type
+    if kind == "text":
+        return cited(node.content, markers)
+    if kind in ("softbreak", "hardbreak"):
+        return [text_node(" ")] if kind == "softbreak" else [{"t": "br"}]
+    if kind == "code_inline":
+        return [{"t": "code", "s": node.content}]
+    if kind == "fence":
+        return [{"t": "pre", "s": node.content.rstrip("\n")}]
+    if kind == "hr":
+        return [{"t": "hr"}]
+    if kind in ("inline", "thead", "tbody"):
+        return _convert(node.children, markers)
+    children = _convert(node.children, markers)
+    if kind in ("th", "td"):
+        return [{"t": kind, "c": children}]
+    if kind == "ordered_list":
+        return [{"t": "ol", "n": int(node.attrs.get("start", 1)), "c": children}]
+    if kind in _BLOCKS:
+        return [{"t": _BLOCKS[kind], "c": children}]
+    # A kind we do not know keeps its text and loses its form.
+    return children or ([text_node(node.content)] if node.content else [])

@@ -1,0 +1,56 @@
+"""Text as a tree of our own nodes, for the browser to build with ``textContent`` alone.
+
+Nothing in a document or in a model's answer can become markup: the tree has no node for HTML, for
+a link or for an image, so such text stays the characters it is.
+
+A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
+children under ``c``. Inlines: ``text b i s code mark br cite doubt verdict``, text under ``s``, number
+under ``n``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+Node = dict[str, Any]
+_MARKER = re.compile(r"\[(\d{1,6})\]")
+
+
+def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
+    """Text as written, with the given ``(start, end)`` spans marked; overlaps are merged."""
+    nodes: list[Node] = []
+    position = 0
+    for start, end in sorted(spans):
+        start, end = max(start, position), min(end, len(text))
+        if start >= end:
+            continue
+        if start > position:
+            nodes.append(text_node(text[position:start]))
+        nodes.append({"t": "mark", "s": text[start:end]})
+        position = end
+    if position < len(text):
+        nodes.append(text_node(text[position:]))
+    return [{"t": "p", "c": nodes}]
+
+
+def cited(text: str, markers: Collection[int]) -> list[Node]:
+    """Return text with each ``[n]`` of the markers as a citation."""
+    nodes: list[Node] = []
+    position = 0
+    for found in _MARKER.finditer(text):
+        if int(found[1]) not in markers:
+            continue
+        if found.start() > position:
+            nodes.append(text_node(text[position : found.start()]))
+        nodes.append({"t": "cite", "n": int(found[1])})
+        position = found.end()
+    if position < len(text):
+        nodes.append(text_node(text[position:]))
+    return nodes
+
+
+def text_node(text: str) -> Node:
+    """Return a node of plain text."""
+    return {"t": "text", "s": text}

@@ -1,0 +1,77 @@
+"""One answer being written, as its thread and the pages see it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a page shows of an answer under way."""
+
+    stages: tuple[Stage, ...] = ()
+    text: str = ""
+    restarted: str = ""
+    done: bool = False
+
+
+@dataclass
+class Run:
+    """One answer under way. ``problem`` says why there is none, in words."""
+
+    conversation_id: str
+    question: str
+    scope: Scope
+    history: Sequence[Message]
+    job_ids: frozenset[str] = frozenset()
+    search_for: str | None = None
+    strategy: Strategy = "plain"
+    found: SearchResult | None = None
+    progress: Progress = Progress()
+    problem: str = ""
+    rewritten: str = ""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def stop(self) -> None:
+        """Ask the work to end; what there is will be kept."""
+        self.stopping.set()
+
+    def show(self, **changes: Any) -> None:
+        with self.changed:
+            self.progress = replace(self.progress, **changes)
+            self.changed.notify_all()
+
+    def show_stage(self, stage: Stage) -> None:
+        """Add a stage to the progress, or replace the one of that name."""
+        stages = {one.name: one for one in self.progress.stages} | {stage.name: stage}
+        self.show(stages=tuple(stages.values()))
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for the end of the work, but no longer than this; whether it came."""
+        with self.changed:
+            return self.changed.wait_for(lambda: self.progress.done, seconds)
+
+    def partial_answer(self, found: SearchResult, text: str, generator: str) -> Answer:
+        """Return the text so far as an answer, with the passages it was written from."""
+        return Answer(
+            question=self.question,
+            state=AnswerState.ANSWERED,
+            text=text,
+            citations=(),
+            passages=found.passages,
+            gate=found.gate,
+            generator=generator,
+            timings_ms=found.timings_ms,
+            notices=(*found.notices, *((self.problem,) if self.problem else ())),
+            stopped=True,
+            rewritten=self.rewritten,
+            usage=found.usage,
+            strategy=self.strategy,
+            steps=found.steps,
+        )

@@ -1,0 +1,71 @@
+"""The page in the source drawer, with its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.evidence import citations_of, highlights
+from pages.shared.pageview import pageview
+from rag_core.engine import Engine
+from rag_core.types import Answer, DocumentInfo, Page, PageState, Passage
+
+ZOOMS = (1.0, 1.5, 2.0, 3.0)
+# Pixels per point at zoom 1: sharp in the drawer, and small enough to send at once.
+_SCALE = 1.5
+_LARGEST_SCALE = 3.0
+
+
+def source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
+    """Draw the page that the drawer is turned to, with the quoted words highlighted."""
+    cited = [one.page_index for one in citations_of(answer, passage)] or [passage.page_index]
+    page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
+    zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
+    # Rendered before the controls are drawn, so that a page that cannot be shown leaves none behind.
+    with st.spinner("Drawing the page"):
+        image = engine.documents.render_page(
+            passage.document_id,
+            page,
+            version_id=passage.version_id,
+            highlights=highlights(answer, passage, page),
+            scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
+        )
+    _controls(page, max(document.pages, page + 1), zoom)
+    _ocr_note(engine.documents.page(document.document_id, page))
+    pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
+    if document.version_id != passage.version_id:
+        st.caption("The document was replaced since; this is the page as it is now, without marks.")
+    elif not image.highlighted and page in cited:
+        st.caption("The words of this page could not be located, so none are marked.")
+
+
+def _ocr_note(page: Page) -> None:
+    """Say so where a page was read as a picture, and how sure the reading is."""
+    if page.state in (PageState.OCR, PageState.MIXED):
+        which = "This page" if page.state is PageState.OCR else "A part of this page"
+        sure = "" if page.confidence is None else f", with a confidence of {page.confidence:.2f}"
+        st.caption(f":material/document_scanner: {which} was read as a picture (OCR){sure}.")
+
+
+def _controls(page: int, pages: int, zoom: int) -> None:
+    def turn(step: int) -> None:
+        st.session_state[keys.SOURCE_PAGE] = page + step
+
+    def enlarge(step: int) -> None:
+        st.session_state[keys.SOURCE_ZOOM] = zoom + step
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        _step("Previous", "chevron_left", turn, -1, off=page == 0)
+        st.markdown(f"{page + 1:,} of {pages:,}", width="content")
+        _step("Next", "chevron_right", turn, 1, off=page + 1 >= pages)
+        st.space("small")
+        _step("Smaller", "zoom_out", enlarge, -1, off=zoom == 0)
+        _step("Larger", "zoom_in", enlarge, 1, off=zoom + 1 == len(ZOOMS))
+
+
+def _step(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
+    # Words and not icons alone: an icon's name is all that a screen reader would have.
+    key = f"source_{label.lower()}"
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off)
