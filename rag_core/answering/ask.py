@@ -35,7 +35,7 @@ from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answe
 from rag_core.verification.verifier import REFUSED, Verified
 
 # Below this probability that the passages answer, a language model gets the rules with which it refuses more readily.
-LIKELY_ANSWERED = 0.9
+ALL_BUT_CERTAIN = 0.99
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The sentences that come closest are quoted below it."
 QUOTES_BELOW = "Quotes from the documents follow what was written."
@@ -145,7 +145,7 @@ class Answerer:
         """Stream the model's answer, and attribute its claims; a strict query raises the endpoint's error."""
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
-        doubtful = max((one.scores.get(SCORE) or 0.0 for one in outcome.passages), default=0.0) < LIKELY_ANSWERED
+        doubtful = max((one.scores.get(SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
         stream = writer.generate(question, passages, history, doubtful=doubtful)
         problem = ""
         try:
