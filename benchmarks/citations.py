@@ -27,10 +27,10 @@ from rapidfuzz import fuzz
 
 from benchmarks.statements import BREAKS, from_question, sentences, true_statements
 from rag_core.parsing import Extractor
-from rag_core.text.normalize import squeezed
+from rag_core.text.normalize import normalize_with_offsets
 from rag_core.types import Page, Passage
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.verifier import verify
+from rag_core.verification.verifier import verify_answer
 
 LEAST_SCORE = 80.0
 SEED = 0
@@ -62,8 +62,8 @@ def located(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -
     """The passage as it stands in the PDF, line ends and all; ``None`` where it goes on on another page."""
     evidence = row["evidence"][0]
     text = pages[evidence["document"], evidence["page_index"]]
-    page, offsets = squeezed(text)
-    found = fuzz.partial_ratio_alignment(squeezed(row["passage"])[0], page, score_cutoff=LEAST_SCORE)
+    page, offsets = normalize_with_offsets(text)
+    found = fuzz.partial_ratio_alignment(normalize_with_offsets(row["passage"])[0], page, score_cutoff=LEAST_SCORE)
     if found is None or found.dest_end - found.dest_start < 0.95 * len(row["passage"]):
         return None
     start, end = offsets[found.dest_start], offsets[found.dest_end - 1] + 1
@@ -103,7 +103,7 @@ def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> 
 
 def flagged(case: Case, vectors: TextEncoder | None) -> str:
     """Why the statement counts as not supported; empty where it counts as supported."""
-    verified = verify(f"{case.text} [1]", [case.passage], vectors)
+    verified = verify_answer(f"{case.text} [1]", [case.passage], vectors)
     return next((one.reason for one in verified.statements if not one.supported), "")
 
 

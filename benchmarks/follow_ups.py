@@ -29,10 +29,10 @@ from pathlib import Path
 
 from benchmarks.quality import Row, interval, page_rank, pages_of
 from rag_core.engine import Engine
-from rag_core.followups.rewriting import Turn, rewrite
+from rag_core.followups.rewriting import Turn, rewrite_question
 from rag_core.settings import load_settings
 from rag_core.text.grammar import AUXILIARIES, tokens
-from rag_core.text.noun_phrases import Phrase, names
+from rag_core.text.noun_phrases import Phrase, find_names
 
 DEPTH = 50
 _IN = re.compile(r"\b(?:in|at)\s+$", re.IGNORECASE)
@@ -80,8 +80,8 @@ def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
             key=lambda row: row["evidence"][0]["page_index"] != second["evidence"][0]["page_index"],
         )
         for first in near:
-            shared = {one.core.lower() for one in names(first["question"])}
-            found = [one for one in names(second["question"]) if one.core.lower() in shared]
+            shared = {one.core.lower() for one in find_names(first["question"])}
+            found = [one for one in find_names(second["question"]) if one.core.lower() in shared]
             made = follow_up(second["question"], found[0]) if found else ""
             if made:
                 yield Pair(first, second, made)
@@ -100,7 +100,7 @@ def ranks(engine: Engine, asked: Sequence[tuple[str, Row]]) -> list[float]:
 def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
     """Print the figures, and some of the conversations."""
     made = list(pairs(rows))
-    rewritten = [rewrite(one.follow_up, [Turn(one.first["question"])]) for one in made]
+    rewritten = [rewrite_question(one.follow_up, [Turn(one.first["question"])]) for one in made]
     for one, question in list(zip(made, rewritten, strict=True))[:show]:
         print(f"  {one.first['question']}\n    {one.second['question']}\n    {one.follow_up}\n    {question}")
     same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in made)
@@ -116,7 +116,10 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
         print(f"{label:16} page {cells[0]}  {cells[1]}", flush=True)
     changed = [asked != question for asked, question in zip((one.follow_up for one in made), rewritten, strict=True)]
     print(f"follow-ups told  {interval(changed)}")
-    kept = [rewrite(one["question"], [Turn(other["question"])]) == one["question"] for other, one in _neighbours(rows)]
+    kept = [
+        rewrite_question(one["question"], [Turn(other["question"])]) == one["question"]
+        for other, one in _neighbours(rows)
+    ]
     print(f"left as they are {interval(kept)} of {len(kept)} questions that stand alone")
 
 

@@ -21,12 +21,12 @@ from typing import Any
 
 from benchmarks.quality import interval
 from rag_core.engine import Engine
-from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.generator import LanguageModel
 from rag_core.settings import load_settings
-from rag_core.text.numbers import numbers
+from rag_core.text.numbers import parse_numbers
 from rag_core.types import Answer, AnswerState, Passage, Restart, SearchResult
 from rag_core.verification.marks import numbers_match
-from rag_core.verification.refusals import begins_open
+from rag_core.verification.refusals import starts_with_no_answer
 
 PLAIN = (
     "Answer the question from the numbered passages only, in one or two sentences. If they don't contain the answer, "
@@ -58,17 +58,17 @@ def questions(data: Path, limit: int | None) -> list[dict[str, Any]]:
 def holds_value(row: dict[str, Any], text: str) -> bool:
     """Whether one of the expected values stands in a text: a number by value, other text as it is."""
     folded = " ".join(text.split()).casefold()
-    said = numbers(text)
+    said = parse_numbers(text)
     for value in row.get("values") or [row["answer"]]:
         if " ".join(value.split()).casefold() in folded:
             return True
-        expected = numbers(value)
+        expected = parse_numbers(value)
         if expected and all(any(numbers_match(one, other) for other in said) for one in expected):
             return True
     return False
 
 
-def ask(engine: Engine, model: OpenAIGenerator, rows: Sequence[dict[str, Any]]) -> Iterator[Asked]:
+def ask(engine: Engine, model: LanguageModel, rows: Sequence[dict[str, Any]]) -> Iterator[Asked]:
     for row in rows:
         events = list(engine.ask(row["question"], top_k=5))
         answer = events[-1]
@@ -119,7 +119,7 @@ def _product(asked: Asked) -> str | None:
 
 
 def _plain(asked: Asked) -> str | None:
-    refused = begins_open(asked.plain) or "don't know" in asked.plain.casefold()
+    refused = starts_with_no_answer(asked.plain) or "don't know" in asked.plain.casefold()
     return None if refused else asked.plain
 
 
@@ -160,7 +160,7 @@ def main() -> None:
         settings = load_settings(data_dir=Path(folder) / "data")
         if not settings.model:
             parser.error("no language model is set: set RAG_GGUF, or RAG_OPENAI_MODEL and RAG_OPENAI_BASE_URL")
-        model = OpenAIGenerator(settings)
+        model = LanguageModel(settings)
         with Engine(settings) as engine:
             files = sorted((arguments.data / "pdfs").glob("*.pdf"))
             engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])

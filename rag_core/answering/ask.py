@@ -13,8 +13,8 @@ from rag_core.answering.summary import WRITING, Summarizer
 from rag_core.answering.trace import AnswerTrace, encode_text
 from rag_core.errors import GeneratorError
 from rag_core.gate.features import SCORE
-from rag_core.llm.generator import OpenAIGenerator
-from rag_core.llm.reasoning import thought_taken_back
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.reasoning import retract_reasoning
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types import (
     REFUSAL,
@@ -32,7 +32,7 @@ from rag_core.types import (
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Query, SearchOutcome
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
-from rag_core.verification.verifier import REFUSED, Verified
+from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 # Below this probability that the passages answer, a language model gets the rules with which it refuses more readily.
 ALL_BUT_CERTAIN = 0.99
@@ -46,7 +46,7 @@ QUOTED_INSTEAD = "Quoted from the documents instead."
 class _Draft:
     """What a language model wrote; ``problem`` says why quotes have to be added, and is empty if they do not."""
 
-    answer: Verified
+    answer: VerifiedAnswer
     problem: str = ""
 
     @property
@@ -118,7 +118,7 @@ class Answerer:
             return
         yield Stage("generate", WRITING)
         writer = self._generators.active()
-        draft = _Draft(Verified(""))
+        draft = _Draft(VerifiedAnswer(""))
         if writer is not None:
             draft = yield from self._generate(writer, query, outcome, history, trace)
         answer = draft.answer
@@ -136,7 +136,7 @@ class Answerer:
 
     def _generate(
         self,
-        writer: OpenAIGenerator,
+        writer: LanguageModel,
         query: Query,
         outcome: SearchOutcome,
         history: Sequence[Message],
@@ -146,7 +146,7 @@ class Answerer:
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
         doubtful = max((one.scores.get(SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
-        stream = writer.generate(question, passages, history, doubtful=doubtful)
+        stream = writer.stream_answer(question, passages, history, doubtful=doubtful)
         problem = ""
         try:
             for piece in stream:
@@ -161,11 +161,11 @@ class Answerer:
             stream.close()
             trace.usage += stream.usage
         trace.notices += stream.notices
-        text = (yield from thought_taken_back(pieces)).strip()
+        text = (yield from retract_reasoning(pieces)).strip()
         if not states_anything(text):
             if pieces:
                 yield Restart(NO_WORDS)
-            return _Draft(REFUSED if query.strict else Verified(""), problem or NO_WORDS)
+            return _Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or NO_WORDS)
         answer = draft_answer(text, question, passages, encode_text(outcome.ranked.embedder))
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
@@ -176,7 +176,7 @@ class Answerer:
         return self._searching.quotes_gate(outcome.passages, query.configuration.threshold)
 
 
-def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> Verified:
+def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
     """The draft with quotes below it, if the gate allows; quotes alone, or a refusal, if nothing was written."""
     written = draft.answer
     quotes = quote_answer(outcome, trace.notices) if gate.answerable else REFUSED
@@ -200,7 +200,9 @@ def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: Answe
     )
 
 
-def build_answer(query: Query, result: SearchResult, answer: Verified, generator: str, trace: AnswerTrace) -> Answer:
+def build_answer(
+    query: Query, result: SearchResult, answer: VerifiedAnswer, generator: str, trace: AnswerTrace
+) -> Answer:
     """Return the finished answer; the gate of a refusal does not pass."""
     trace.timer.ms["total"] = trace.elapsed_ms
     gate = replace(result.gate, answerable=False) if answer.refused else result.gate

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit
 from rag_core.llm.context_budget import PER_MESSAGE, count_tokens
-from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
 
 
@@ -17,12 +17,12 @@ class CallBudget:
     Parameters
     ----------
     settings : Settings
-    generator : OpenAIGenerator
+    generator : LanguageModel
     trace : AnswerTrace
         Its ``usage`` grows with each call.
     """
 
-    def __init__(self, settings: Settings, generator: OpenAIGenerator, trace: AnswerTrace) -> None:
+    def __init__(self, settings: Settings, generator: LanguageModel, trace: AnswerTrace) -> None:
         self._settings = settings
         self._generator = generator
         self._trace = trace

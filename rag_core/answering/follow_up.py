@@ -12,11 +12,11 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import follow_ups
 from rag_core.errors import GeneratorError, RagError
 from rag_core.followups.anaphora import find_reference, is_anchored
-from rag_core.followups.rewriting import rewrite, turns_of
-from rag_core.llm.generator import OpenAIGenerator
+from rag_core.followups.rewriting import pair_turns, rewrite_question
+from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.text.noun_phrases import content
+from rag_core.text.noun_phrases import content_words
 from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
@@ -111,18 +111,18 @@ class Rewriter:
 
     Parameters
     ----------
-    generator : OpenAIGenerator or None
+    generator : LanguageModel or None
         Rewrites questions that refer to earlier turns, and those that may because they contain no name.
     """
 
-    def __init__(self, generator: OpenAIGenerator | None) -> None:
+    def __init__(self, generator: LanguageModel | None) -> None:
         self._generator = generator
 
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
         """Return what to search for; if the endpoint fails, the rules are used and a notice says so."""
-        turns = turns_of(history)
+        turns = pair_turns(history)
         leans = find_reference(question) is not None
-        if not turns or not (leans or (self._generator and content(question) and not is_anchored(question))):
+        if not turns or not (leans or (self._generator and content_words(question) and not is_anchored(question))):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -137,5 +137,5 @@ class Rewriter:
                 if written := parse_rewritten_question(reply.text, question, conversation):
                     return Rewriting("" if written == question else written, usage=usage)
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
-        completed = rewrite(question, turns)
+        completed = rewrite_question(question, turns)
         return Rewriting("" if completed == question else completed, notices if leans else (), usage)

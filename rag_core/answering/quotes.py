@@ -7,18 +7,18 @@ from rag_core.reading.answer_types import wanting
 from rag_core.reading.reader import Evidence, read
 from rag_core.reading.short_answers import short_answer
 from rag_core.types.searches import SearchOutcome
-from rag_core.verification.verifier import REFUSED, Verified, quoted
+from rag_core.verification.verifier import REFUSED, VerifiedAnswer, claims_of_quotes
 
 # The least calibrated probability at which looked-up lines are quoted rather than sentences.
 LIKELY = 0.5
 
 
-def quote_answer(outcome: SearchOutcome, notices: list[str]) -> Verified:
+def quote_answer(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
     """Return the looked-up lines or the sentences that answer; a refusal, with a notice, if none can."""
     return _quote_lookup(outcome) or _quote_sentences(outcome, notices)
 
 
-def _quote_lookup(outcome: SearchOutcome) -> Verified | None:
+def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
     """The lines looked up, if a passage with them is likely to answer, however close prose comes."""
     lookup = outcome.ranked.lookup
     if lookup is None:
@@ -28,10 +28,10 @@ def _quote_lookup(outcome: SearchOutcome) -> Verified | None:
     if best is None or (best.scores.get(SCORE) or 0.0) < LIKELY:
         return None
     text, citations = lookup.plan.quote([one for one in passages if one.version_id == best.version_id])
-    return Verified(text, citations, quoted(text, citations)) if citations else None
+    return VerifiedAnswer(text, citations, claims_of_quotes(text, citations)) if citations else None
 
 
-def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> Verified:
+def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
     evidence = []
     for passage in outcome.result.passages:
         tokens = outcome.tokens.get(int(passage.chunk_id))
@@ -45,4 +45,4 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> Verified:
         notices.append(f"The question asks for {wanted}, and the sentences that come closest tell none.")
         return REFUSED
     short = short_answer(question, quotes)
-    return Verified(text, citations, quoted(text, citations), short) if citations else REFUSED
+    return VerifiedAnswer(text, citations, claims_of_quotes(text, citations), short) if citations else REFUSED

@@ -19,7 +19,7 @@ from rag_core.runtime.index_generations import Generation
 from rag_core.runtime.models import Models
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.text.names import named, reading, uncapitalised
+from rag_core.text.names import annotate, document_name_terms, lowercase_name_terms
 from rag_core.text.words import STOP_WORDS
 from rag_core.types import AllBut, ChunkRow, FloatArray, Hit, Question, RankBy, Versions, unembedded
 from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder, Retriever
@@ -105,7 +105,7 @@ class Ranker:
         )
 
     def _plan(self, text: str) -> LookupPlan | None:
-        return self._lookup.plan(text, [word.text for word in reading(text).names] or uncapitalised(text))
+        return self._lookup.plan(text, [word.text for word in annotate(text).names] or lowercase_name_terms(text))
 
     def _begin(
         self, loader: ChunkLoader, retriever: Retriever, question: Question, k: int, versions: Versions | None
@@ -193,9 +193,9 @@ def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> Secti
 def _prefer_named_documents(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow]) -> Ranking:
     labels = {one: row.document_label for one, row in rows.items()}
     texts = {one: row.text for one, row in rows.items()}
-    if names := named(question):
+    if names := document_name_terms(question):
         return prefer_named_documents(ranking, names, labels, texts)
-    return prefer_named_documents(ranking, uncapitalised(question), labels, texts, FIXED_TOP)
+    return prefer_named_documents(ranking, lowercase_name_terms(question), labels, texts, FIXED_TOP)
 
 
 def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:

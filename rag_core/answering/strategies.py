@@ -12,9 +12,9 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_plan, run_search, run_step
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError, QuestionError, SettingsError
-from rag_core.llm.context_budget import fit
-from rag_core.llm.generator import OpenAIGenerator
-from rag_core.llm.query_planning import hypothesis, missing, parts, sub_queries
+from rag_core.llm.context_budget import fit_context
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.query_planning import decompose_question, expand_queries, next_query, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
@@ -115,7 +115,7 @@ class Strategies:
         made = yield from run_plan(
             "Asking the model for more queries",
             trace.timer,
-            partial(sub_queries, budget.complete, query.text, MOST_QUERIES),
+            partial(expand_queries, budget.complete, query.text, MOST_QUERIES),
         )
         if not made:
             trace.steps.append("The model made no further queries.")
@@ -128,7 +128,7 @@ class Strategies:
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Passages like one that the model made up, ranked and gated by the question alone."""
         made_up = yield from run_plan(
-            "Asking the model for a made-up answer", trace.timer, partial(hypothesis, budget.complete, query.text)
+            "Asking the model for a made-up answer", trace.timer, partial(write_hypothesis, budget.complete, query.text)
         )
         trace.steps.append(f"Made up by the model, to search with and for nothing else: “{made_up}”")
         ranked = yield from run_step(
@@ -149,7 +149,7 @@ class Strategies:
                 wanted = yield from run_plan(
                     f"Reading what search {len(searches)} found",
                     trace.timer,
-                    partial(missing, budget.complete, query.text, read, asked),
+                    partial(next_query, budget.complete, query.text, read, asked),
                     len(searches),
                 )
             except (GeneratorError, CallLimit) as error:
@@ -175,7 +175,7 @@ class Strategies:
         made = yield from run_plan(
             "Asking the model what to look up",
             trace.timer,
-            partial(parts, budget.complete, query.text, names, MOST_QUERIES),
+            partial(decompose_question, budget.complete, query.text, names, MOST_QUERIES),
         )
         if len(made) < 2:
             trace.steps.append("The model saw a single question, which was searched for as it is.")
@@ -207,7 +207,7 @@ class Strategies:
 
     def _fitting(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         room = self._settings.openai_context_tokens
-        return fit(
+        return fit_context(
             passages, question, (), context_tokens=room, answer_tokens=self._settings.openai_answer_tokens
         ).passages
 
@@ -215,7 +215,7 @@ class Strategies:
         return query.configuration.rrf_k or self._settings.rrf_k
 
 
-def model_for(strategy: Strategy, generators: LanguageModels) -> OpenAIGenerator:
+def model_for(strategy: Strategy, generators: LanguageModels) -> LanguageModel:
     """The language model; raises `SettingsError` where none is set."""
     generator = generators.active()
     if generator is None:

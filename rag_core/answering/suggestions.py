@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rag_core.answering.search import Searcher
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
-from rag_core.text.noun_phrases import Phrase, content, names
+from rag_core.text.noun_phrases import Phrase, content_words, find_names
 from rag_core.types import Answer, AnswerState, Passage, Scope
 from rag_core.types.retrieval import Timer
 
@@ -34,7 +34,7 @@ def follow_ups(searching: Searcher, answer: Answer, scope: Scope) -> tuple[str, 
     """
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
-    known = {word.lower() for word in content(f"{answer.question} {answer.rewritten}")}
+    known = {word.lower() for word in content_words(f"{answer.question} {answer.rewritten}")}
     good: list[str] = []
     fitting = [one for one in answer.passages if searching.quotes_gate([one]).answerable]
     for tries, (topic, question) in enumerate(topics(fitting, known)):
@@ -51,12 +51,14 @@ def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, 
 
     The question has stop words alone beside the topic, so that it is the topic that is searched for.
     """
-    known = known | {word.lower() for passage in passages for word in content(re.sub(r"[._]", " ", passage.document))}
+    known = known | {
+        word.lower() for passage in passages for word in content_words(re.sub(r"[._]", " ", passage.document))
+    }
     told: set[str] = set()
     forms = [(topic, f"What is in “{topic}”?") for topic in _headings(passages)]
     forms += [(topic, f"Who or what is {topic}?") for topic in _recurring([one.text for one in passages])]
     for topic, question in forms:
-        words = {word.lower() for word in content(topic)}
+        words = {word.lower() for word in content_words(topic)}
         if not words or words <= known or words <= told or len(topic.split()) > HEADING_WORDS:
             continue
         told |= words
@@ -66,17 +68,17 @@ def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, 
 def _headings(passages: Sequence[Passage]) -> list[str]:
     """The passages' own headings; "Overview", "In millions" and "Part II" say nothing to go on with."""
     headings = (" ".join(passage.heading.split(" › ")[-1].split()).strip(" .:") for passage in passages)
-    return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content(one)) > 1]
+    return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content_words(one)) > 1]
 
 
 def _recurring(texts: Sequence[str]) -> list[str]:
     """Names that are said more than once, full ones first: they say more than "Lenin" or "NSF"."""
-    common = {word for text in texts for word in content(text) if word.islower()}
-    said = (" ".join(one.text.split()) for text in texts for one in names(text) if _names_something(text, one))
+    common = {word for text in texts for word in content_words(text) if word.islower()}
+    said = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _names_something(text, one))
     times = Counter(name for name in said if _has_a_word(name) and not _begins_with_legal_form(name))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
-    recurring = [name for name in recurring if not {word.lower() for word in content(name)} <= common]
-    return sorted(recurring, key=lambda name: len(content(name)) == 1)
+    recurring = [name for name in recurring if not {word.lower() for word in content_words(name)} <= common]
+    return sorted(recurring, key=lambda name: len(content_words(name)) == 1)
 
 
 def _names_something(text: str, name: Phrase) -> bool:
@@ -85,7 +87,7 @@ def _names_something(text: str, name: Phrase) -> bool:
     A single word has a capital also at a sentence's start, as a term or a people after its article ("the
     Company", "the Canadians"), as an adjective before its noun ("British troops"), and as a month.
     """
-    if len(content(name.text)) > 1:
+    if len(content_words(name.text)) > 1:
         return True
     if " " in name.text or name.text.lower() in MONTHS:
         return False
@@ -96,7 +98,7 @@ def _names_something(text: str, name: Phrase) -> bool:
 
 def _has_a_word(name: str) -> bool:
     """Whether it is more than the sign of a formula."""
-    return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content(name))
+    return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content_words(name))
 
 
 def _begins_with_legal_form(name: str) -> bool:
@@ -105,4 +107,4 @@ def _begins_with_legal_form(name: str) -> bool:
 
 def _is_about(passage: Passage, topic: str) -> bool:
     said = f"{passage.heading} {passage.text}".lower()
-    return all(word.lower() in said for word in content(topic))
+    return all(word.lower() in said for word in content_words(topic))

@@ -11,13 +11,20 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import model_for
-from rag_core.answering.summary_notes import NoteChecker, place_of, renumber_answer, renumbered
+from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.trace import AnswerTrace, encode_text
 from rag_core.errors import CallLimit, GeneratorError
-from rag_core.llm.context_budget import condensing, fan, packed, prompt_tokens, spread, summary_room
-from rag_core.llm.generator import OpenAIGenerator
-from rag_core.llm.prompts import map_messages, reduce_messages
-from rag_core.llm.reasoning import thought_taken_back
+from rag_core.llm.context_budget import (
+    count_condensing_calls,
+    notes_per_prompt,
+    pack_batches,
+    prompt_tokens,
+    spread_evenly,
+    summary_room,
+)
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.prompts import build_map_messages, build_reduce_messages
+from rag_core.llm.reasoning import retract_reasoning
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.language_models import LanguageModels
@@ -27,7 +34,7 @@ from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, Sea
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
-from rag_core.verification.verifier import REFUSED, Verified
+from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
 # The score of a summary's gate, and what it is held against: the share of its statements that stand in
@@ -44,7 +51,7 @@ class Summary:
     """A summary's checked text, who wrote it, and the passages that it cites with the gate's verdict."""
 
     result: SearchResult
-    verified: Verified
+    verified: VerifiedAnswer
     generator: str
 
 
@@ -86,7 +93,7 @@ class Summarizer:
             yield Restart(str(error))
             return None
 
-    def _summary(self, model: OpenAIGenerator, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
+    def _summary(self, model: LanguageModel, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
         capacity, calls = self._limits(query.text)
         passages, total = self._read(query, capacity, calls)
         if len(passages) < total:
@@ -104,7 +111,7 @@ class Summarizer:
             gate = Gate(SCORE, checking.share, LEAST, bool(notes) and checking.share >= LEAST)
             if gate.answerable:
                 notes = yield from self._condensed(query.text, notes, capacity, checking, budget)
-        shown, notes = renumbered(passages, notes)
+        shown, notes = renumber_passages(passages, notes)
         result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms))
         if not gate.answerable:
             yield Delta(REFUSAL)
@@ -117,7 +124,7 @@ class Summarizer:
         settings = self._settings
         capacity = summary_room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
-        if fan(capacity) < 2:
+        if notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} leaves too little room for a summary's "
                 f"notes beside RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or lower "
@@ -129,7 +136,7 @@ class Summarizer:
                 f"it to RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} or more."
             )
         parts = calls
-        while parts > 1 and parts + condensing(parts, fan(capacity)) > calls:
+        while parts > 1 and parts + count_condensing_calls(parts, notes_per_prompt(capacity)) > calls:
             parts -= 1
         return capacity, parts
 
@@ -143,13 +150,13 @@ class Summarizer:
         counts = [one.chunks for one in documents]
         wanted = int(calls * capacity / (self._settings.chunk_tokens / _SHORTER + _PER_PASSAGE))
         rows = []
-        for document, places in zip(documents, spread(counts, wanted), strict=True):
+        for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
             ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
             found = library.visible_chunks([ids[place] for place in places if place < len(ids)])
             rows += [found[one] for one in ids if one in found]
         passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
-        while (parts := len(packed([prompt_tokens(one) for one in passages], capacity))) > calls:
-            [fewer] = spread([len(passages)], len(passages) * calls // parts - 1)
+        while (parts := len(pack_batches([prompt_tokens(one) for one in passages], capacity))) > calls:
+            [fewer] = spread_evenly([len(passages)], len(passages) * calls // parts - 1)
             passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
         return passages, sum(counts)
 
@@ -164,12 +171,12 @@ class Summarizer:
     ) -> Generator[AskEvent, None, list[str]]:
         """What each part says, checked (map)."""
         notes = []
-        parts = packed([prompt_tokens(one) for one in passages], capacity)
+        parts = pack_batches([prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
             read = passages[part.start : part.stop]
-            what = f"part {number} of {len(parts)}, {place_of(read)}"
+            what = f"part {number} of {len(parts)}, {describe_range(read)}"
             yield Stage(f"part_{number}", f"Reading {what}")
-            made = checking.notes(budget.complete(map_messages(request, read)))
+            made = checking.notes(budget.complete(build_map_messages(request, read)))
             trace.steps.append(f"Read {what}: {len(made)} statement{'s' * (len(made) != 1)} noted")
             yield Stage(f"part_{number}", f"Reading {what}", done=True)
             if made:
@@ -180,19 +187,19 @@ class Summarizer:
         self, request: str, notes: list[str], capacity: int, checking: NoteChecker, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
         """Notes of so few parts that they fit into one prompt."""
-        most, level = fan(capacity), 1
+        most, level = notes_per_prompt(capacity), 1
         while len(notes) > most:
             stage = f"condense_{level}"
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together")
             batches = [notes[first : first + most] for first in range(0, len(notes), most)]
-            shorter = [checking.notes(budget.complete(reduce_messages(request, batch))) for batch in batches]
+            shorter = [checking.notes(budget.complete(build_reduce_messages(request, batch))) for batch in batches]
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together", done=True)
             notes, level = ["\n".join(one) for one in shorter if one], level + 1
         return notes
 
     def _written(
         self,
-        model: OpenAIGenerator,
+        model: LanguageModel,
         result: SearchResult,
         notes: Sequence[str],
         encode: TextEncoder,
@@ -200,7 +207,7 @@ class Summarizer:
     ) -> Generator[AskEvent, None, Summary]:
         """The text made from the notes, each claim attributed to a passage (reduce)."""
         yield Stage("generate", WRITING)
-        stream = model.write(reduce_messages(result.question, notes))
+        stream = model.write(build_reduce_messages(result.question, notes))
         pieces: list[str] = []
         try:
             for piece in stream:
@@ -215,7 +222,7 @@ class Summarizer:
             trace.usage += stream.usage
         trace.notices += stream.notices
         yield Stage("generate", WRITING, done=True)
-        text = yield from thought_taken_back(pieces)
+        text = yield from retract_reasoning(pieces)
         if not states_anything(text):
             trace.notices.append(NO_WORDS)
             return Summary(replace(result, passages=()), REFUSED, model.name)

@@ -11,14 +11,14 @@ from rag_core.llm.prompts import MOST_NOTES
 from rag_core.types import Passage
 from rag_core.types.answers import MARKER
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.citation_markers import normalised
+from rag_core.verification.citation_markers import normalize_markers
 from rag_core.verification.refusals import is_refusal
-from rag_core.verification.verifier import Verified, verify
+from rag_core.verification.verifier import VerifiedAnswer, verify_answer
 
 _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
 
-def notes_of(verified: Verified) -> list[str]:
+def supported_notes(verified: VerifiedAnswer) -> list[str]:
     """Return the statements that their passages support, with their markers, as lines: at most `MOST_NOTES`.
 
     A statement without markers is joined with the next, whose markers stand for both.
@@ -40,7 +40,7 @@ def notes_of(verified: Verified) -> list[str]:
     return kept
 
 
-def cited(texts: Sequence[str]) -> list[int]:
+def cited_ranks(texts: Sequence[str]) -> list[int]:
     """Return the numbers of the markers in texts, in order of appearance, each once."""
     return list(dict.fromkeys(int(match[1]) for text in texts for match in MARKER.finditer(text)))
 
@@ -62,25 +62,25 @@ class NoteChecker:
         """Return the supported statements of a reply, as lines with their markers."""
         if is_refusal(reply):
             return []
-        text = normalised(reply, sorted(self._passages))
-        verified = verify(text, [self._passages[rank] for rank in cited([text])], self._vectors)
+        text = normalize_markers(reply, sorted(self._passages))
+        verified = verify_answer(text, [self._passages[rank] for rank in cited_ranks([text])], self._vectors)
         self._statements += len(verified.statements)
         self._supported += sum(one.supported for one in verified.statements)
-        return notes_of(verified)
+        return supported_notes(verified)
 
 
-def renumbered(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
+def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
     """Return the passages that texts cite, numbered from 1 in order of appearance, and the texts with those numbers."""
     known = {one.rank for one in passages}
-    numbers = {old: new for new, old in enumerate((one for one in cited(texts) if one in known), 1)}
+    numbers = {old: new for new, old in enumerate((one for one in cited_ranks(texts) if one in known), 1)}
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
     return sorted(kept, key=lambda one: one.rank), [_with_numbers(text, numbers) for text in texts]
 
 
-def renumber_answer(passages: Sequence[Passage], answer: Verified) -> tuple[list[Passage], Verified]:
+def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
     """Return the passages that an answer cites or was compared with, numbered from 1, and the answer so numbered."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
-    wanted = [*cited([answer.text]), *(one.marker for one in answer.citations), *compared]
+    wanted = [*cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}
     numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in wanted if one in known), 1)}
     markers = [one for one in MARKER.finditer(answer.text) if int(one[1]) in numbers]
@@ -102,7 +102,7 @@ def renumber_answer(passages: Sequence[Passage], answer: Verified) -> tuple[list
     return sorted(kept, key=lambda one: one.rank), changed
 
 
-def place_of(passages: Sequence[Passage]) -> str:
+def describe_range(passages: Sequence[Passage]) -> str:
     """Return in words from where to where neighbouring passages reach."""
     first, last = passages[0], passages[-1]
     if first.document != last.document:

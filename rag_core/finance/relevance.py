@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_core.text.figures import missing_figures, squash_letters
-from rag_core.text.names import FEWEST_LETTERS, bare, is_asking, reading, stands
+from rag_core.text.names import FEWEST_LETTERS, annotate, is_asking, mentions_name, strip_possessive
 
 # A year's figures are no quarter's.
 _QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
@@ -26,17 +26,17 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
     document : str or None
         Its name and title; ``None`` where it is the only one asked of.
     """
-    asked, said, about = reading(question), reading(passage), reading(title)
+    asked, said, about = annotate(question), annotate(passage), annotate(title)
     # A document's name often runs words together: AMERICANEXPRESS_2022.pdf.
     named = squash_letters(title)
     # The first word too: what begins a question otherwise is known.
     names = [word for word in asked.names if not is_asking(word)]
-    if any(bare(word) not in named and not stands(word, said, about) for word in names):
+    if any(strip_possessive(word) not in named and not mentions_name(word, said, about) for word in names):
         return True
-    whole = reading(f"{title} {passage}")
+    whole = annotate(f"{title} {passage}")
     if any(missing_figures(asked, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
         return True
-    own = [bare(word) for word in asked.words if not is_asking(word)]
+    own = [strip_possessive(word) for word in asked.words if not is_asking(word)]
     return document is not None and not any(
         len(word) >= FEWEST_LETTERS and word in squash_letters(document) for word in own
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.text.tables import is_row
-from rag_core.text.words import words
+from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage
 
 # Words that a row's label may have beyond the line looked for, as "Total CVS Health shareholders' equity".
@@ -57,7 +57,7 @@ def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, t
 
 def _best(line: str, rows: Sequence[_Row]) -> _Row | None:
     """The row that is called so with the fewest other words; of equal ones the first."""
-    wanted = frozenset(word.stem for word in words(line) if word.content)
+    wanted = frozenset(word.stem for word in tokenize(line) if word.content)
     meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MOST_OTHER_WORDS]
     return min(meant, key=lambda row: len(row.label - wanted), default=None)
 
@@ -69,7 +69,7 @@ def _rows(passage: Passage) -> Iterator[_Row]:
         if len(_YEAR.findall(text)) > 1 and not _AMOUNT.search(text):
             head = match.span()
         elif is_row(text) and (figure := _FIGURE.search(text)):
-            label = frozenset(word.stem for word in words(text[: figure.start()]) if word.content)
+            label = frozenset(word.stem for word in tokenize(text[: figure.start()]) if word.content)
             yield _Row(passage, *match.span(), head, label)
 
 

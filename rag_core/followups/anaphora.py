@@ -27,7 +27,7 @@ from rag_core.text.grammar import (
     Token,
     tokens,
 )
-from rag_core.text.noun_phrases import names
+from rag_core.text.noun_phrases import find_names
 
 LONGEST_FRAGMENT = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)
@@ -49,7 +49,7 @@ _EXPLETIVE_VERBS = frozenset("take takes took cost costs seem seems seemed appea
 _CONJUNCTION_THAT = frozenset("given so now such provided except".split())
 
 
-class Kind(Enum):
+class ReferenceKind(Enum):
     """In which way a question leans on what was said."""
 
     PRONOUN = "pronoun"
@@ -69,7 +69,7 @@ class Reference:
     it adds; for a bare question it is all of it.
     """
 
-    kind: Kind
+    kind: ReferenceKind
     start: int
     end: int
     word: str = ""
@@ -94,24 +94,24 @@ def find_reference(question: str) -> Reference | None:
 
 def is_anchored(question: str) -> bool:
     """Whether a question names what it is about: a name, or a figure that says more than a year."""
-    return bool(names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
+    return bool(find_names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
 
 
 def _fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> Reference | None:
     about = _WHAT_ABOUT.match(question[start:end])
     if about:
         group = 1 if about[1] else 2
-        return Reference(Kind.FRAGMENT, start + about.start(group), end)
+        return Reference(ReferenceKind.FRAGMENT, start + about.start(group), end)
     # "May" within a question is the month.
     kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
     if kinds & WH and len(words) <= 4 and all(_says_nothing(token) for token in words):
-        return Reference(Kind.BARE, start, end)
+        return Reference(ReferenceKind.BARE, start, end)
     if kinds & (WH | AUXILIARIES) or len(words) > LONGEST_FRAGMENT:
         return None
     # Words without a verb may be a search of their own, such as "termination clause".
     phrase = words[0].word in PREPOSITIONS and len(words) <= 5 and question.rstrip().endswith("?")
     if joined or (phrase and "," not in question):
-        return Reference(Kind.FRAGMENT, start, end)
+        return Reference(ReferenceKind.FRAGMENT, start, end)
     return None
 
 
@@ -123,7 +123,7 @@ def _ordinal(question: str) -> Reference | None:
     found = _ORDINAL.search(question)
     if not found:
         return None
-    return Reference(Kind.ORDINAL, found.start(), found.end(), (found[1] or found[2] or found[3]).lower())
+    return Reference(ReferenceKind.ORDINAL, found.start(), found.end(), (found[1] or found[2] or found[3]).lower())
 
 
 def _pronoun(question: str, words: Sequence[Token]) -> Reference | None:
@@ -137,7 +137,7 @@ def _pronoun(question: str, words: Sequence[Token]) -> Reference | None:
         if token.word == "it" and _is_expletive(words, position):
             continue
         if not _is_bound(question, words, position, owns=owns):
-            kind = Kind.POSSESSIVE if owns else Kind.PRONOUN
+            kind = ReferenceKind.POSSESSIVE if owns else ReferenceKind.PRONOUN
             return Reference(kind, token.start, token.stem_end, token.word)
     return None
 
@@ -157,7 +157,9 @@ def _demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
         if not _speaks_earlier(question, words, position):
             # With its noun, if one follows: "that bridge".
             noun = words[position + 1] if after and not words[position + 1].is_function else None
-            return Reference(Kind.DEMONSTRATIVE, token.start, noun.stem_end if noun else token.stem_end, token.word)
+            return Reference(
+                ReferenceKind.DEMONSTRATIVE, token.start, noun.stem_end if noun else token.stem_end, token.word
+            )
     return None
 
 
@@ -166,8 +168,8 @@ def _place(question: str, words: Sequence[Token]) -> Reference | None:
         beside = {one.word for one in words[max(0, position - 1) : position + 2]}
         if token.word != "there" or not token.is_function or beside & (BE | AUXILIARIES):
             continue
-        if not names(question[: token.start]) and not _speaks_earlier(question, words, position):
-            return Reference(Kind.PLACE, token.start, token.stem_end, "there")
+        if not find_names(question[: token.start]) and not _speaks_earlier(question, words, position):
+            return Reference(ReferenceKind.PLACE, token.start, token.stem_end, "there")
     return None
 
 

@@ -15,7 +15,7 @@ from itertools import takewhile
 
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import AUXILIARIES, DETERMINERS, PREPOSITIONS, WH, Token, tokens
-from rag_core.text.noun_phrases import Phrase, names
+from rag_core.text.noun_phrases import Phrase, find_names
 
 _NUMBER = re.compile(r"\b\d[\d,.]*\b")
 _MONTH = "|".join(MONTHS)
@@ -46,7 +46,7 @@ _PLACED_BY = frozenset("in at from to near for".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Officer:
+class RoleMention:
     """A role that a text speaks of, ``text[start:end]`` without its article, and whose it is."""
 
     start: int
@@ -54,16 +54,16 @@ class Officer:
     owner: Phrase | None
 
 
-def exchanged(fragment: str, earlier: str) -> str:
+def substitute_fragment(fragment: str, earlier: str) -> str:
     """The earlier question asked of what a fragment names; empty where nothing in it is like that for sure.
 
-    >>> exchanged("the CFO", "Who is the CEO of Acme Robotics?")
+    >>> substitute_fragment("the CFO", "Who is the CEO of Acme Robotics?")
     'Who is the CFO of Acme Robotics?'
-    >>> exchanged("on 18 April", "Who attended the meeting on 16 May 2024?")
+    >>> substitute_fragment("on 18 April", "Who attended the meeting on 16 May 2024?")
     'Who attended the meeting on 18 April 2024?'
     """
     asked, rest = _redated(earlier, fragment)
-    named, roles, number = names(rest), officers(rest), _NUMBER.search(rest)
+    named, roles, number = find_names(rest), find_roles(rest), _NUMBER.search(rest)
     spans = [*((one.start, one.end) for one in named), *((one.start, one.end) for one in roles)]
     if _says_more(rest, earlier, spans, number, dated=asked != earlier) or len(named) > 1 or len(roles) > 1:
         return ""
@@ -77,9 +77,9 @@ def exchanged(fragment: str, earlier: str) -> str:
     return asked.replace(old[0], number[0]) if len(old) == 1 else ""
 
 
-def officers(text: str) -> list[Officer]:
+def find_roles(text: str) -> list[RoleMention]:
     """The roles that a text speaks of, as in "chief executive officer" or "CFO", in order."""
-    words, found = tokens(text), names(text)
+    words, found = tokens(text), find_names(text)
     spans: list[tuple[int, int]] = []
     for at, token in enumerate(words):
         short = _ROLE_SHORT.fullmatch(text, token.start, token.stem_end)
@@ -91,7 +91,7 @@ def officers(text: str) -> list[Officer]:
         start = (chief or known or [token])[-1].start
         # "Chief" and "executive" are roles, and parts of others.
         spans = [*(span for span in spans if span[0] < start), (start, token.stem_end)]
-    return [Officer(start, end, _owner(text, start, end, found)) for start, end in spans]
+    return [RoleMention(start, end, _owner(text, start, end, found)) for start, end in spans]
 
 
 def _run_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
@@ -156,7 +156,7 @@ def _dates(text: str) -> list[re.Match[str]]:
 
 def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
     """The earlier question with ``fragment[start:end]`` in the place of the role it asks about."""
-    held = officers(earlier)
+    held = find_roles(earlier)
     # The directors of a company are asked about otherwise than its CFO.
     if len(held) != 1 or (earlier[held[0].end - 1] == "s") != (fragment[end - 1] == "s"):
         return ""
@@ -178,7 +178,7 @@ def _with_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) 
 
     A name that is an officer's, with the ``owner``, takes the place of an officer with the owner of that one.
     """
-    held = officers(earlier)
+    held = find_roles(earlier)
     candidates = (_officers_whole(earlier, held) if owner else []) or _candidates(earlier, held, name)
     stems = set(_stems(name.core))
     close = [one for one in candidates if stems & set(_stems(one.core))]
@@ -203,7 +203,7 @@ def _may_be_owned(name: Phrase) -> bool:
     return name.definite and not name.core.isupper()
 
 
-def _officers_whole(earlier: str, held: Sequence[Officer]) -> list[Phrase]:
+def _officers_whole(earlier: str, held: Sequence[RoleMention]) -> list[Phrase]:
     """The officers in a question with their articles and with whom they are of."""
     found = []
     for one in held:
@@ -215,10 +215,10 @@ def _officers_whole(earlier: str, held: Sequence[Officer]) -> list[Phrase]:
     return found
 
 
-def _candidates(earlier: str, held: Sequence[Officer], name: Phrase) -> list[Phrase]:
+def _candidates(earlier: str, held: Sequence[RoleMention], name: Phrase) -> list[Phrase]:
     """The names in a question that one that is no role may take the place of: of officers, whose they are."""
     found = []
-    for one in names(earlier):
+    for one in find_names(earlier):
         inside = [officer for officer in held if one.start <= officer.start and officer.end <= one.end]
         whose = [officer.owner for officer in inside if officer.owner and officer.owner.end <= one.end]
         ends_with_role = any(officer.end == one.end for officer in inside)

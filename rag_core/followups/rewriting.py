@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_core.followups.anaphora import Kind, Reference, find_reference
-from rag_core.followups.ellipsis import exchanged
+from rag_core.followups.anaphora import Reference, ReferenceKind, find_reference
+from rag_core.followups.ellipsis import substitute_fragment
 from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
-from rag_core.text.noun_phrases import Phrase, content, names, noun_phrases, phrases
+from rag_core.text.noun_phrases import Phrase, content_words, find_names, find_noun_phrases, find_topics
 from rag_core.types import Message
 
 # How far back antecedents are looked for, and how many may be added as terms.
@@ -44,7 +44,7 @@ class Turn:
     answer: str = ""
 
 
-def turns_of(history: Sequence[Message]) -> list[Turn]:
+def pair_turns(history: Sequence[Message]) -> list[Turn]:
     """The questions of a conversation with their answers, oldest first."""
     turns: list[Turn] = []
     for message in history:
@@ -56,69 +56,69 @@ def turns_of(history: Sequence[Message]) -> list[Turn]:
     return turns
 
 
-def rewrite(question: str, turns: Sequence[Turn]) -> str:
+def rewrite_question(question: str, turns: Sequence[Turn]) -> str:
     """The question with what it leaves unsaid; itself where it stands alone.
 
-    >>> rewrite("When was it opened?", [Turn("How long is the Harrow Bridge?")])
+    >>> rewrite_question("When was it opened?", [Turn("How long is the Harrow Bridge?")])
     'When was the Harrow Bridge opened?'
-    >>> rewrite("And the Lindow Canal?", [Turn("How long is the Harrow Bridge?")])
+    >>> rewrite_question("And the Lindow Canal?", [Turn("How long is the Harrow Bridge?")])
     'How long is the Lindow Canal?'
     """
     reference = find_reference(question)
     if reference is None or not turns:
         return question
-    if reference.kind is Kind.BARE:
+    if reference.kind is ReferenceKind.BARE:
         return _with_clause(question[reference.start : reference.end], turns[-1].question)
     fragment = question[reference.start : reference.end]
-    if reference.kind is Kind.FRAGMENT:
+    if reference.kind is ReferenceKind.FRAGMENT:
         inner = find_reference(fragment)
         if inner is None:
-            return _in_place_of_its_like(fragment, turns[-1].question)
-        return _with_terms(f"What about {_resolved(fragment, inner, turns)}?", names(turns[-1].question))
+            return _apply_fragment(fragment, turns[-1].question)
+        return _with_terms(f"What about {_resolved(fragment, inner, turns)}?", find_names(turns[-1].question))
     return _resolved(question, reference, turns)
 
 
 def _resolved(question: str, reference: Reference, turns: Sequence[Turn]) -> str:
-    if reference.kind is Kind.ORDINAL:
-        item = listed(turns[-1].question, turns[-1].answer, reference.word)
+    if reference.kind is ReferenceKind.ORDINAL:
+        item = resolve_ordinal(turns[-1].question, turns[-1].answer, reference.word)
         if item:
             return question[: reference.start] + item + question[reference.end :]
-        return _with_terms(question, phrases(turns[-1].question))
+        return _with_terms(question, find_topics(turns[-1].question))
     candidates: list[Phrase] = []
     for turn in reversed(turns[-TURNS:]):
         candidates = _antecedents(question, reference, turn)
         if candidates:
             break
-    substitute = reference.kind is not Kind.DEMONSTRATIVE or _names_head(question, reference, candidates)
+    substitute = reference.kind is not ReferenceKind.DEMONSTRATIVE or _names_head(question, reference, candidates)
     if len(candidates) == 1 and substitute:
         return _substituted(question, reference, candidates[0].text)
     if candidates:
         return _with_terms(question, candidates)
-    words = content(turns[-1].question)
+    words = content_words(turns[-1].question)
     return f"{question.rstrip(' ?')} ({' '.join(words)})?" if words else question
 
 
 def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
     """What of a turn a reference may stand for, best first, each once."""
-    asked = names(turn.question)
-    known = {one.core.lower() for one in asked} | {one.core.lower() for one in names(question)}
-    said = [one for one in names(turn.answer) if one.core.lower() not in known]
+    asked = find_names(turn.question)
+    known = {one.core.lower() for one in asked} | {one.core.lower() for one in find_names(question)}
+    said = [one for one in find_names(turn.answer) if one.core.lower() not in known]
     if reference.word in PERSONS:
         people = [one for one in asked if not one.definite and not _PLACE_BEFORE.search(turn.question[: one.start])]
         if _NAMES_A_PERSON.search(turn.question) and said:
             return said[:1]
         return _unlike(question, people or said[:1] or asked)
-    if reference.kind is Kind.DEMONSTRATIVE:
+    if reference.kind is ReferenceKind.DEMONSTRATIVE:
         head = question[reference.start : reference.end].split()[-1].lower()
         same = [one for one in [*asked, *said] if head in one.core.lower().split()]
-        return same[:1] or _unlike(question, asked or noun_phrases(turn.question))
+        return same[:1] or _unlike(question, asked or find_noun_phrases(turn.question))
     if reference.word in PLURAL:
         joined = _joined(turn.question, asked)
-        found = [*asked, *noun_phrases(turn.question)]
+        found = [*asked, *find_noun_phrases(turn.question)]
         return joined or _unlike(question, [one for one in found if one.plural] or found)
     if not asked and _ASKS_FOR_A_THING.search(turn.question) and said:
         return said[:1]
-    return _unlike(question, asked or noun_phrases(turn.question) or said[:1])
+    return _unlike(question, asked or find_noun_phrases(turn.question) or said[:1])
 
 
 def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
@@ -144,9 +144,9 @@ def _names_head(question: str, reference: Reference, candidates: Sequence[Phrase
 
 
 def _substituted(question: str, reference: Reference, phrase: str) -> str:
-    if reference.kind is Kind.POSSESSIVE:
+    if reference.kind is ReferenceKind.POSSESSIVE:
         phrase += "’" if phrase.endswith("s") else "’s"
-    elif reference.kind is Kind.PLACE:
+    elif reference.kind is ReferenceKind.PLACE:
         phrase = f"in {phrase}"
     made = question[: reference.start] + phrase + question[reference.end :]
     return _capital(made)
@@ -170,16 +170,16 @@ def _with_clause(bare: str, earlier: str) -> str:
     return f"{_capital(bare.strip())} – {earlier}"
 
 
-def _in_place_of_its_like(fragment: str, earlier: str) -> str:
-    """The earlier question asked of what a fragment names; see `exchanged`.
+def _apply_fragment(fragment: str, earlier: str) -> str:
+    """The earlier question asked of what a fragment names; see `substitute_fragment`.
 
     Where nothing in it is like that, the fragment is asked about with the earlier question's names.
     """
-    if asked := exchanged(fragment, earlier):
+    if asked := substitute_fragment(fragment, earlier):
         return asked
     if tokens(fragment)[0].word in PREPOSITIONS:
         return f"{earlier.rstrip(' ?')} {fragment.strip()}?"
-    subjects = [one.text for one in _unlike(fragment, phrases(earlier))][:MOST_TERMS]
+    subjects = [one.text for one in _unlike(fragment, find_topics(earlier))][:MOST_TERMS]
     return f"{_capital(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
 
 
@@ -187,7 +187,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(question: str, answer: str, ordinal: str) -> str:
+def resolve_ordinal(question: str, answer: str, ordinal: str) -> str:
     """The thing that an ordinal picks out of what was listed; empty when nothing was.
 
     A list of lines in the answer comes first, then names in a row ("Ada, Ben and Cy") in the
@@ -212,7 +212,7 @@ def _series(text: str) -> list[str]:
     """The first row of at least two names with nothing but commas, "and" or "or" between them."""
     row: list[str] = []
     end = 0
-    for one in names(text):
+    for one in find_names(text):
         if row and not _SERIES.fullmatch(text[end : one.start]):
             if len(row) >= 2:
                 return row

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.gate.calibration import GATED, READ, calibration, log_odds
 from rag_core.gate.presuppositions import strange, unmet
-from rag_core.text.names import borne_out, named, names_in_title
+from rag_core.text.names import document_name_terms, matched_names, names_in_title
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
 from rag_core.types.searches import PassageTokens, RankedChunks
 
@@ -124,12 +124,12 @@ def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str
     the other: where a passage has one of the names, those that others have speak no more against it.
     """
     asked = ranked.question.text
-    names = named(asked)
+    names = document_name_terms(asked)
     calls = {label: names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
     met = {}
     for passage in first:
         row = ranked.rows[int(passage.chunk_id)]
-        met[passage.chunk_id] = calls[row.document_label] | borne_out(asked, passage.text, row.title)
+        met[passage.chunk_id] = calls[row.document_label] | matched_names(asked, passage.text, row.title)
     known = frozenset[str]().union(*calls.values(), *met.values())
     return {chunk_id: known if own else frozenset() for chunk_id, own in met.items()}
 

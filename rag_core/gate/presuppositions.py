@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rag_core.gate.yes_no_questions import is_polar
-from rag_core.text.annotated import Reading
-from rag_core.text.contradictions import opposites, own_negations, source_negations
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.contradictions import added_negations, dropped_negations, find_antonyms
 from rag_core.text.dates import MONTHS
 from rag_core.text.figures import fiscal_years, join_digit_groups, missing_figures
 from rag_core.text.names import (
     LEAST_NAME,
     POSSESSIVE,
     WRITTEN_WITH,
-    bare,
-    reading,
-    stands,
-    subjects,
+    annotate,
+    likely_names,
+    mentions_name,
+    strip_possessive,
 )
 from rag_core.text.words import Word
 
@@ -58,7 +58,7 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     title : str
         What the passage is about: its document and heading.
     """
-    asked, said, about = reading(question), reading(passage), reading(title)
+    asked, said, about = annotate(question), annotate(passage), annotate(title)
     return (
         *_names(asked, said, about),
         *map(_no_number, missing_figures(asked, said, _years(title))),
@@ -100,14 +100,16 @@ def strange(
     dict of str to str
         What to tell, and what `unmet` tells of the same.
     """
-    asked, said, about = reading(question), reading(passage), reading(title)
+    asked, said, about = annotate(question), annotate(passage), annotate(title)
     found = {}
-    may_be = {word.start for word in subjects(asked)} if asked.folded & _ENGLISH else set()
+    may_be = {word.start for word in likely_names(asked)} if asked.folded & _ENGLISH else set()
     for name in _missing(asked, said, about):
         nowhere = [
             word
             for word in name
-            if word.start in may_be and bare(word) not in others and not any(held(*form) for form in _forms(word))
+            if word.start in may_be
+            and strip_possessive(word) not in others
+            and not any(held(*form) for form in _forms(word))
         ]
         if nowhere:
             written = POSSESSIVE.sub("", _written(asked, nowhere))
@@ -122,7 +124,7 @@ def strange(
     return found
 
 
-def _denials(question: str, asked: Reading, said: Reading) -> Iterator[str]:
+def _denials(question: str, asked: AnnotatedText, said: AnnotatedText) -> Iterator[str]:
     """Where one denies what the other says, or says the opposite.
 
     A question of yes or no takes neither for granted: "no" is an answer to it. The reason for which something is not
@@ -130,23 +132,23 @@ def _denials(question: str, asked: Reading, said: Reading) -> Iterator[str]:
     """
     if is_polar(question):
         return
-    apart = reading(_PURPOSE.sub("", question))
+    apart = annotate(_PURPOSE.sub("", question))
     if not _WHY.search(question):
-        yield from own_negations(apart, said)
-    yield from source_negations(apart, said)
-    yield from opposites(asked, said)
+        yield from added_negations(apart, said)
+    yield from dropped_negations(apart, said)
+    yield from find_antonyms(asked, said)
 
 
-def _names(asked: Reading, said: Reading, about: Reading) -> Iterator[str]:
+def _names(asked: AnnotatedText, said: AnnotatedText, about: AnnotatedText) -> Iterator[str]:
     for name in _missing(asked, said, about):
         yield _no_name(_written(asked, name))
 
 
-def _missing(asked: Reading, said: Reading, about: Reading) -> list[list[Word]]:
+def _missing(asked: AnnotatedText, said: AnnotatedText, about: AnnotatedText) -> list[list[Word]]:
     """Names that do not stand there; words that follow one another, as in "Great Britain", are one name."""
     found: list[list[Word]] = []
     for word in asked.names:
-        if asked.begins_sentence(word) or word.folded in WRITTEN_WITH or stands(word, said, about):
+        if asked.begins_sentence(word) or word.folded in WRITTEN_WITH or mentions_name(word, said, about):
             continue
         if found and not asked.text[found[-1][-1].end : word.start].strip():
             found[-1].append(word)
@@ -155,7 +157,7 @@ def _missing(asked: Reading, said: Reading, about: Reading) -> list[list[Word]]:
     return found
 
 
-def _written(asked: Reading, name: Sequence[Word]) -> str:
+def _written(asked: AnnotatedText, name: Sequence[Word]) -> str:
     return asked.text[name[0].start : name[-1].end]
 
 
@@ -164,7 +166,7 @@ def _forms(word: Word) -> Iterator[tuple[str, str]]:
 
     An apostrophe or accent is a matter of the index.
     """
-    for form in dict.fromkeys((POSSESSIVE.sub("", word.text), bare(word))):
+    for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
         yield form, form[: max(LEAST_NAME, len(form) - _ENDING)]
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import Connection, MetaData, text
 
 from rag_core.store.database import Database
-from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 from rag_core.text.words import STOP_WORDS
 from rag_core.types import AllBut, Hit, Question, Versions
 
@@ -29,7 +29,7 @@ MAX_POSTINGS = 50_000
 # Words whose document frequency is remembered between two changes of the index.
 MAX_REMEMBERED = 20_000
 # To the tokenizer they are figures like others: "sales²" would not be found by "sales".
-_RAISED = dict.fromkeys(map(ord, RAISED_FIGURES), " ")
+_RAISED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 

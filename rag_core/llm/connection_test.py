@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rag_core.errors import GeneratorAuthError
 from rag_core.llm.endpoint import Endpoint
-from rag_core.llm.pricing import usage_of
-from rag_core.llm.request import Report, RequestError
+from rag_core.llm.pricing import estimate_usage
+from rag_core.llm.request import RequestError, RequestReport
 from rag_core.settings import Settings
 from rag_core.types import Check, Usage
 
@@ -31,7 +31,7 @@ class _Reply:
     failure: RequestError | None
 
 
-def probe(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[Check]:
+def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[Check]:
     """Ask for the list of models, then for a few words, once and without retries.
 
     Yields what was found as soon as it is known: whether the endpoint can be reached, takes the key,
@@ -71,7 +71,7 @@ def _reachable(endpoint: Endpoint) -> tuple[Check, list[str] | None]:
 
 
 def _ask(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
-    report, moments, failure = Report(), list[float](), None
+    report, moments, failure = RequestReport(), list[float](), None
     started = time.perf_counter()
     try:
         with closing(endpoint.stream(_ASKED, report)) as pieces:
@@ -82,7 +82,7 @@ def _ask(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], Non
     except RequestError as failed:
         failure = failed
     if report.written or report.tokens:
-        on_usage(usage_of(settings, _ASKED, report.written, report.tokens))
+        on_usage(estimate_usage(settings, _ASKED, report.written, report.tokens))
     return _Reply(tuple(moments), failure)
 
 

@@ -10,7 +10,14 @@ from functools import cache
 from itertools import pairwise
 
 from rag_core.errors import GeneratorError
-from rag_core.llm.prompts import MOST_NOTES, build_messages, map_messages, passage_block, reduce_messages, turn
+from rag_core.llm.prompts import (
+    MOST_NOTES,
+    build_map_messages,
+    build_messages,
+    build_reduce_messages,
+    format_passage,
+    format_turn,
+)
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
@@ -25,7 +32,7 @@ NOTE_TOKENS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedContext:
     """What the prompt may hold.
 
     Attributes
@@ -51,14 +58,14 @@ def count_tokens(text: str) -> int:
     return len(_encode()(text))
 
 
-def fit(
+def fit_context(
     passages: Sequence[Passage],
     question: str,
     history: Sequence[Message],
     *,
     context_tokens: int,
     answer_tokens: int,
-) -> Fitted:
+) -> FittedContext:
     """Choose what of passages and history the prompt may hold.
 
     The newest exchanges get at most a quarter of the room, the passages the rest, best rank first. A
@@ -93,7 +100,7 @@ def fit(
     ranks = {passage.rank for passage in kept}
     left_out = tuple(passage.rank for passage in ranked if passage.rank not in ranks)
     shortened = any(len(one.text) < len(whole.text) for one, whole in zip(kept[:1], ranked, strict=False))
-    return Fitted(tuple(kept), kept_history, left_out, shortened)
+    return FittedContext(tuple(kept), kept_history, left_out, shortened)
 
 
 @cache
@@ -126,7 +133,7 @@ def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Mes
 
 
 def _turn_cost(message: Message) -> int:
-    return count_tokens(turn(message)["content"]) + PER_MESSAGE
+    return count_tokens(format_turn(message)["content"]) + PER_MESSAGE
 
 
 def _cut_answer(message: Message, room: int) -> Message:
@@ -170,20 +177,20 @@ def summary_room(request: str, context_tokens: int, answer_tokens: int) -> int:
     """Return the tokens that passages or notes may take in a prompt of a summary; zero or less if there is no room."""
     fixed = max(
         sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
-        for messages in (map_messages(request, ()), reduce_messages(request, ()))
+        for messages in (build_map_messages(request, ()), build_reduce_messages(request, ()))
     )
     return int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
 
 
 def prompt_tokens(passage: Passage) -> int:
     """Return the tokens that a passage takes in a prompt."""
-    return count_tokens(passage_block(passage)) + PER_MESSAGE
+    return count_tokens(format_passage(passage)) + PER_MESSAGE
 
 
-def spread(counts: Sequence[int], wanted: int) -> list[list[int]]:
+def spread_evenly(counts: Sequence[int], wanted: int) -> list[list[int]]:
     """Return the positions of ``wanted`` items spread evenly over groups of these sizes; of all if there are fewer.
 
-    >>> spread([2, 6], 4)
+    >>> spread_evenly([2, 6], 4)
     [[1], [1, 3, 5]]
     """
     total = sum(counts)
@@ -196,7 +203,7 @@ def spread(counts: Sequence[int], wanted: int) -> list[list[int]]:
     return chosen
 
 
-def packed(costs: Sequence[int], capacity: int) -> list[range]:
+def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
     """Return runs of neighbours that cost at most ``capacity`` together; a costlier one has a run to itself."""
     runs: list[range] = []
     first = spent = 0
@@ -208,12 +215,12 @@ def packed(costs: Sequence[int], capacity: int) -> list[range]:
     return [*runs, range(first, len(costs))] if costs else []
 
 
-def fan(capacity: int) -> int:
+def notes_per_prompt(capacity: int) -> int:
     """Return how many parts' notes fit into one prompt."""
     return capacity // (NOTE_TOKENS + MOST_NOTES)
 
 
-def condensing(parts: int, most: int) -> int:
+def count_condensing_calls(parts: int, most: int) -> int:
     """Return how many calls it takes to condense the notes of ``parts`` parts until ``most`` of them are left."""
     calls = 0
     while parts > most:

@@ -11,19 +11,19 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorError
-from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, Explainer, is_passing
+from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors, is_retryable
 from rag_core.llm.gguf import GgufServer
 from rag_core.llm.openai_apis import api_of
 from rag_core.llm.request import (
     DEFAULT_BASE_URL,
     STATUS_OF,
-    Report,
     RequestError,
+    RequestReport,
+    drop_rejected_option,
+    error_details,
     host_of,
     is_loopback,
-    pause_asked,
-    said_by,
-    without_refused,
+    retry_after_s,
 )
 from rag_core.settings import Settings
 
@@ -39,14 +39,14 @@ class Endpoint:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._explain = Explainer(settings)
+        self._explain = EndpointErrors(settings)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
         self._local = GgufServer(settings) if settings.gguf else None
         self._api = api_of(settings)
         self._options = self._api.options(settings)
 
-    def stream(self, messages: Sequence[dict[str, str]], report: Report) -> Generator[str, None, None]:
+    def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
         """Pieces of the reply's text; ``report`` is filled on the way.
 
         Closing the iterator closes the connection, at which servers stop generating.
@@ -160,7 +160,7 @@ class Endpoint:
             try:
                 return self._api.create(client, self._settings.model, messages, options)
             except (BadRequestError, UnprocessableEntityError) as error:
-                simpler = without_refused(options, error)
+                simpler = drop_rejected_option(options, error)
                 if simpler is None:
                     raise
             self._options = simpler
@@ -178,7 +178,7 @@ class Endpoint:
         if isinstance(error, openai.APIConnectionError):
             return self._broken("the connection was lost", started)
         if isinstance(error, openai.APIError):
-            return self._told(*said_by(error), started=started)
+            return self._told(*error_details(error), started=started)
         return self._broken("the endpoint sent something that is not part of an answer", started)
 
     def _told(self, code: str, said: str, *, started: bool) -> RequestError:
@@ -186,7 +186,7 @@ class Endpoint:
         status = int(code) if code.isdecimal() else STATUS_OF.get(code)
         if status is None or started:
             return self._broken(f"the endpoint reported “{said or code}”", started)
-        return RequestError(self._explain.status(status, code, said), passing=is_passing(status, code, said))
+        return RequestError(self._explain.status(status, code, said), passing=is_retryable(status, code, said))
 
     def _broken(self, why: str, started: bool) -> RequestError:
         if started:
@@ -194,9 +194,9 @@ class Endpoint:
         return RequestError(self._explain.empty(why), passing=True)
 
     def _refused(self, error: APIStatusError) -> RequestError:
-        code, said = said_by(error)
+        code, said = error_details(error)
         explained = self._explain.status(error.status_code, code, said)
-        after_s = pause_asked(error.response.headers)
+        after_s = retry_after_s(error.response.headers)
         # Nobody waits longer for a second try than they would for an answer.
-        passing = is_passing(error.status_code, code, said) and after_s <= self._settings.openai_timeout_s
+        passing = is_retryable(error.status_code, code, said) and after_s <= self._settings.openai_timeout_s
         return RequestError(explained, status=error.status_code, passing=passing, after_s=after_s)

@@ -17,7 +17,7 @@ from rag_core.errors import (
     GeneratorUnavailable,
 )
 from rag_core.llm.openai_apis import api_of
-from rag_core.llm.request import DEFAULT_BASE_URL, shown_url
+from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.settings import Settings
 
 # Seconds to wait for a connection to the endpoint.
@@ -27,7 +27,7 @@ _LONGEST_QUOTE = 200
 _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I)
 
 
-class Explainer:
+class EndpointErrors:
     """Makes errors of the package out of what went wrong with the endpoint that the settings name."""
 
     def __init__(self, settings: Settings) -> None:
@@ -39,7 +39,7 @@ class Explainer:
             self._where = f"model in {self._model}"
         else:
             self._model = f"RAG_OPENAI_MODEL={settings.openai_model}"
-            self._where = f"endpoint at RAG_OPENAI_BASE_URL={shown_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
+            self._where = f"endpoint at RAG_OPENAI_BASE_URL={redact_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
 
     def status(self, status: int, code: str, said: str) -> GeneratorError:
         """An answer with an HTTP status of an error, or the same as an event in a stream.
@@ -140,7 +140,7 @@ class Explainer:
             "Put the question in other words, or set another model."
         )
 
-    def all_thought(self) -> GeneratorUnavailable:
+    def only_reasoning(self) -> GeneratorUnavailable:
         """The model spent its tokens before the first word of the answer."""
         return GeneratorUnavailable(
             f"{self._model} used up "
@@ -163,6 +163,6 @@ def _is_quota(code: str, said: str) -> bool:
     return "quota" in f"{code} {said}".casefold()
 
 
-def is_passing(status: int, code: str, said: str) -> bool:
+def is_retryable(status: int, code: str, said: str) -> bool:
     """Whether another try may succeed after such an answer."""
     return status >= 500 or (status == 429 and not _is_quota(code, said))

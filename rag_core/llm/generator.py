@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from rag_core.errors import SettingsError
-from rag_core.llm.connection_test import probe
-from rag_core.llm.context_budget import Fitted, fit
+from rag_core.llm.connection_test import check_connection
+from rag_core.llm.context_budget import FittedContext, fit_context
 from rag_core.llm.endpoint import Endpoint
-from rag_core.llm.endpoint_errors import Explainer
-from rag_core.llm.pricing import usage_of
+from rag_core.llm.endpoint_errors import EndpointErrors
+from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import build_messages
-from rag_core.llm.reasoning import behind_thinking, without_thinking
-from rag_core.llm.request import Report, RequestError
+from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
+from rag_core.llm.request import RequestError, RequestReport
 from rag_core.settings import Settings
-from rag_core.text.injection import reads_like_instructions
+from rag_core.text.injection import contains_instructions
 from rag_core.types import REFUSAL, Check, Message, Passage, Usage
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ BACKOFF_S = 0.5
 _Pieces = Generator[str, None, None]
 
 
-class Generation(Iterator[str]):
+class AnswerStream(Iterator[str]):
     """The pieces of one answer, and afterwards what the reader should know about it.
 
     Attributes
@@ -40,7 +40,7 @@ class Generation(Iterator[str]):
         What it took, also where it failed or was closed half-way.
     """
 
-    def __init__(self, pieces: Callable[[Generation], _Pieces]) -> None:
+    def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
         self.notices: tuple[str, ...] = ()
         self.usage = Usage()
         self._pieces = pieces(self)
@@ -61,7 +61,7 @@ class Completion:
     usage: Usage
 
 
-class OpenAIGenerator:
+class LanguageModel:
     """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses, or in this process.
 
     Parameters
@@ -83,7 +83,7 @@ class OpenAIGenerator:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = settings
-        self._explain = Explainer(settings)
+        self._explain = EndpointErrors(settings)
         self._endpoint = Endpoint(settings)
         self._on_usage = on_usage
         self._sleep = sleep
@@ -92,9 +92,9 @@ class OpenAIGenerator:
     def name(self) -> str:
         return self._settings.generator_name
 
-    def generate(
+    def stream_answer(
         self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
-    ) -> Generation:
+    ) -> AnswerStream:
         """Write an answer from the passages that fit into the context; see `prompt.build_messages`.
 
         A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
@@ -111,16 +111,16 @@ class OpenAIGenerator:
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return Generation(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
+        return AnswerStream(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
 
-    def write(self, messages: Sequence[dict[str, str]]) -> Generation:
+    def write(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
         """The reply to chat messages, in pieces, for work other than answering from passages."""
-        return Generation(lambda outcome: self._tries(outcome, messages))
+        return AnswerStream(lambda outcome: self._tries(outcome, messages))
 
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
         """The whole reply to chat messages; raises a `GeneratorError`."""
         reply = self.write(messages)
-        return Completion(behind_thinking("".join(reply)), reply.usage)
+        return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
     def models(self) -> list[str]:
         """Names of the models that the endpoint offers, sorted.
@@ -137,8 +137,8 @@ class OpenAIGenerator:
         self._asked(self._endpoint.warm_up)
 
     def probe(self) -> Iterator[Check]:
-        """Try the endpoint out with one small request; see `rag_core.llm.connection_test.probe`."""
-        return probe(self._endpoint, self._settings, self._on_usage)
+        """Try the endpoint out with one small request; see `rag_core.llm.connection_test.check_connection`."""
+        return check_connection(self._endpoint, self._settings, self._on_usage)
 
     def close(self) -> None:
         """Close idle connections; the generator may be used again."""
@@ -153,7 +153,7 @@ class OpenAIGenerator:
 
     def _pieces(
         self,
-        outcome: Generation,
+        outcome: AnswerStream,
         question: str,
         passages: Sequence[Passage],
         history: Sequence[Message],
@@ -168,16 +168,16 @@ class OpenAIGenerator:
             "context_tokens": settings.openai_context_tokens,
             "answer_tokens": settings.openai_answer_tokens,
         }
-        fitted = fit(passages, question, history, **room)
+        fitted = fit_context(passages, question, history, **room)
         outcome.notices += tuple(_budget_notices(fitted, len(passages), settings.openai_context_tokens))
         yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful))
 
-    def _tries(self, outcome: Generation, messages: Sequence[dict[str, str]]) -> _Pieces:
+    def _tries(self, outcome: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries
         for tried in range(retries + 1):
-            report, started, failed = Report(), False, None
+            report, started, failed = RequestReport(), False, None
             try:
-                with closing(without_thinking(self._endpoint.stream(messages, report))) as pieces:
+                with closing(strip_reasoning(self._endpoint.stream(messages, report))) as pieces:
                     for piece in pieces:
                         started = True
                         yield piece
@@ -197,14 +197,14 @@ class OpenAIGenerator:
         # Half of the pause is left to chance, so that those turned away together do not come back together.
         return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
-    def _account(self, outcome: Generation, messages: Sequence[dict[str, str]], report: Report) -> None:
+    def _account(self, outcome: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
         if not report.written and report.tokens is None:
             return  # refused, or broken off before anything was made of it
-        usage = usage_of(self._settings, messages, report.written, report.tokens)
+        usage = estimate_usage(self._settings, messages, report.written, report.tokens)
         outcome.usage += usage
         self._on_usage(usage)
 
-    def _conclude(self, outcome: Generation, report: Report, started: bool) -> None:
+    def _conclude(self, outcome: AnswerStream, report: RequestReport, started: bool) -> None:
         if report.finish == "content_filter":
             why = "its content filter withheld the text"
             raise self._explain.interrupted(why) if started else self._explain.empty(why)
@@ -212,7 +212,7 @@ class OpenAIGenerator:
             why = f"the model declined to go on with “{report.refusal}”"
             raise self._explain.interrupted(why) if started else self._explain.declined(report.refusal)
         if not started:
-            raise self._explain.all_thought() if report.finish == "length" else self._explain.empty("it has no text")
+            raise self._explain.only_reasoning() if report.finish == "length" else self._explain.empty("it has no text")
         if report.finish == "length":
             outcome.notices += (
                 f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
@@ -222,14 +222,14 @@ class OpenAIGenerator:
             outcome.notices += ("The endpoint ended the answer before it was complete.",)
 
 
-def _budget_notices(fitted: Fitted, given: int, context_tokens: int) -> Iterator[str]:
+def _budget_notices(fitted: FittedContext, given: int, context_tokens: int) -> Iterator[str]:
     setting = f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens}"
     if fitted.left_out:
         listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)
         yield f"{len(fitted.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."
     if fitted.shortened:
         yield f"Only the beginning of passage [{fitted.passages[0].rank}] fitted into {setting}; the rest was not used."
-    withheld = [f"[{one.rank}]" for one in fitted.passages if reads_like_instructions(one.text)]
+    withheld = [f"[{one.rank}]" for one in fitted.passages if contains_instructions(one.text)]
     if withheld:
         yield (
             f"Sentences that read like instructions to a model were kept from the model, in {', '.join(withheld)}. "

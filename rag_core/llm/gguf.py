@@ -57,7 +57,7 @@ class GgufServer:
             self._server = None
 
     def _load(self, path: Path) -> Any:
-        if problem := problem_of(path):
+        if problem := find_gguf_problem(path):
             raise GeneratorUnavailable(problem)
         import xllamacpp
 
@@ -100,7 +100,7 @@ class GgufServer:
         connection.close()
 
 
-def problem_of(path: Path) -> str:
+def find_gguf_problem(path: Path) -> str:
     """What keeps a file from being loaded, in words; empty where nothing is seen without loading it."""
     try:
         with path.open("rb") as file:

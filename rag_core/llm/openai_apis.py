@@ -14,7 +14,7 @@ from rag_core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StreamEvent:
     """What one event of a stream tells.
 
     Attributes
@@ -37,7 +37,7 @@ class Event:
     failure: tuple[str, str] | None = None
 
 
-class Api(Protocol):
+class EndpointApi(Protocol):
     """One of the protocols. ``name`` is what people call it."""
 
     name: str
@@ -51,7 +51,7 @@ class Api(Protocol):
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
         """Send the request; returns the stream of its events."""
 
-    def read(self, event: Any) -> Event:
+    def read(self, event: Any) -> StreamEvent:
         """What an event tells; nothing, where it is of no known shape."""
 
 
@@ -73,13 +73,13 @@ class ChatCompletions:
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
         return self.resource(client).create(model=model, messages=list(messages), stream=True, **options)
 
-    def read(self, event: Any) -> Event:
+    def read(self, event: Any) -> StreamEvent:
         tokens = _tokens(getattr(event, "usage", None), "prompt_tokens", "completion_tokens")
         choices = getattr(event, "choices", None)
         if not isinstance(choices, list) or not choices:
-            return Event(tokens=tokens)
+            return StreamEvent(tokens=tokens)
         delta = getattr(choices[0], "delta", None)
-        return Event(
+        return StreamEvent(
             text=_text(delta, "content") or _parts(getattr(delta, "content", None)),
             refusal=_text(delta, "refusal"),
             finish=_text(choices[0], "finish_reason"),
@@ -106,27 +106,27 @@ class Responses:
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
         return self.resource(client).create(model=model, input=[*map(_item, messages)], stream=True, **options)
 
-    def read(self, event: Any) -> Event:
+    def read(self, event: Any) -> StreamEvent:
         kind = _text(event, "type")
         response = getattr(event, "response", None)
         tokens = _tokens(getattr(response, "usage", None), "input_tokens", "output_tokens")
         match kind:
             case "response.output_text.delta":
-                return Event(text=_text(event, "delta"))
+                return StreamEvent(text=_text(event, "delta"))
             case "response.refusal.delta":
-                return Event(refusal=_text(event, "delta"))
+                return StreamEvent(refusal=_text(event, "delta"))
             case "response.completed":
-                return Event(finish="stop", tokens=tokens)
+                return StreamEvent(finish="stop", tokens=tokens)
             case "response.incomplete":
                 reason = _text(getattr(response, "incomplete_details", None), "reason")
                 finish = {"max_output_tokens": "length", "content_filter": "content_filter"}.get(reason, "incomplete")
-                return Event(finish=finish, tokens=tokens)
+                return StreamEvent(finish=finish, tokens=tokens)
             case "response.failed":
                 error = getattr(response, "error", None)
-                return Event(tokens=tokens, failure=(_text(error, "code"), _text(error, "message")))
+                return StreamEvent(tokens=tokens, failure=(_text(error, "code"), _text(error, "message")))
             case "error":
-                return Event(failure=(_text(event, "code"), _text(event, "message")))
-        return Event()
+                return StreamEvent(failure=(_text(event, "code"), _text(event, "message")))
+        return StreamEvent()
 
 
 def _item(message: dict[str, str]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _item(message: dict[str, str]) -> dict[str, Any]:
     return {"type": "message", "role": "assistant", "content": [said]}
 
 
-def api_of(settings: Settings) -> Api:
+def api_of(settings: Settings) -> EndpointApi:
     """The protocol that the settings name."""
     return Responses() if settings.openai_api == "responses" else ChatCompletions()
 

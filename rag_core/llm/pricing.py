@@ -11,7 +11,7 @@ from rag_core.types import Usage
 _MILLION = 1_000_000
 
 
-def usage_of(
+def estimate_usage(
     settings: Settings, messages: Sequence[dict[str, str]], written: str, told: tuple[int, int] | None
 ) -> Usage:
     """What one request took.

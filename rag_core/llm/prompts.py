@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rag_core.text.injection import LEFT_OUT, instruction_spans, reads_like_instructions
+from rag_core.text.injection import LEFT_OUT, contains_instructions, find_instructions
 from rag_core.types import REFUSAL, Message, Passage
 from rag_core.types.answers import strip_markers
 
@@ -77,7 +77,7 @@ def build_messages(
     ----------
     question : str
     passages : Sequence[Passage]
-        Each numbered by its rank, in the order of `in_prompt_order`.
+        Each numbered by its rank, in the order of `order_passages`.
     history : Sequence[Message]
         Earlier turns, oldest first, without the present question. Only a ``user`` turn with the
         ``assistant`` turn that follows it counts: chat templates refuse any other order. Citation
@@ -94,13 +94,13 @@ def build_messages(
     messages = [{"role": "system", "content": _RULES_IN_DOUBT if doubtful else _RULES}]
     for asked, answered in pairwise(history):
         if (asked.role, answered.role) == ("user", "assistant"):
-            messages += [turn(asked), turn(answered)]
-    blocks = [passage_block(passage) for passage in in_prompt_order(passages)]
-    content = "\n\n".join([*blocks, f"Question: {neutralise(question).strip()}", *([_CHECK] if doubtful else [])])
+            messages += [format_turn(asked), format_turn(answered)]
+    blocks = [format_passage(passage) for passage in order_passages(passages)]
+    content = "\n\n".join([*blocks, f"Question: {escape_markup(question).strip()}", *([_CHECK] if doubtful else [])])
     return [*messages, {"role": "user", "content": content}]
 
 
-def in_prompt_order(passages: Sequence[Passage]) -> list[Passage]:
+def order_passages(passages: Sequence[Passage]) -> list[Passage]:
     """A few passages best first; many as 1, 3, 5, …, 6, 4, 2, since models use the ends of a long context best.
 
     Liu et al., "Lost in the middle: How language models use long contexts", TACL 2024.
@@ -109,33 +109,33 @@ def in_prompt_order(passages: Sequence[Passage]) -> list[Passage]:
     return ranked if len(ranked) <= _FEW else [*ranked[::2], *ranked[1::2][::-1]]
 
 
-def turn(message: Message) -> dict[str, str]:
+def format_turn(message: Message) -> dict[str, str]:
     """An earlier turn as a chat message, with its citation markers taken out."""
-    return {"role": message.role, "content": strip_markers(neutralise(message.text)).strip()}
+    return {"role": message.role, "content": strip_markers(escape_markup(message.text)).strip()}
 
 
-def passage_block(passage: Passage) -> str:
+def format_passage(passage: Passage) -> str:
     """A passage under a line with its number, document name and page label.
 
     No line of the text can look like such a line or like the question: a square bracket at its beginning becomes a
     round one, and a dash goes before "Question:". Sentences that read like instructions to a model are left out,
     which is said in their place.
     """
-    text = _BRACKETED_NUMBERS.sub(r"(\1)", neutralise(_without_instructions(passage.text))).strip()
+    text = _BRACKETED_NUMBERS.sub(r"(\1)", escape_markup(_without_instructions(passage.text))).strip()
     text = _LIKE_QUESTION.sub(r"\1- \2", _LIKE_HEADER.sub(r"\1(", text))
-    document, page = attribute(passage.document), attribute(passage.page_label)
+    document, page = format_name(passage.document), format_name(passage.page_label)
     return f"[{passage.rank}] {document}, page {page}\n{text}"
 
 
 def _without_instructions(text: str) -> str:
     pieces, position = [], 0
-    for start, end in instruction_spans(text):
+    for start, end in find_instructions(text):
         pieces += [text[position:start], LEFT_OUT]
         position = end
     return "".join([*pieces, text[position:]])
 
 
-def neutralise(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Text without anything that could pass for markup, a control token or a hidden character.
 
     Invisible format characters (zero-width, bidirectional overrides, tags) and control characters
@@ -151,25 +151,25 @@ def _visible(char: str) -> str:
     return " " if char.isspace() else ""
 
 
-def attribute(value: str) -> str:
+def format_name(value: str) -> str:
     """A document's name or a page's label as a model may read it: one line, no square brackets, no instruction."""
-    plain = " ".join(neutralise(value).split())
+    plain = " ".join(escape_markup(value).split())
     # File names put other characters in the place of blanks.
-    if reads_like_instructions(_BETWEEN_WORDS.sub(" ", plain)):
+    if contains_instructions(_BETWEEN_WORDS.sub(" ", plain)):
         return NAME_LEFT_OUT
     return plain.translate({ord("["): "(", ord("]"): ")", ord("<"): "\u2039", ord(">"): "\u203a"})[:_MAX_NAME]
 
 
-def map_messages(request: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
+def build_map_messages(request: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
     """Return chat messages that ask for notes on passages, each numbered by its rank, in their order."""
-    blocks = "\n\n".join(passage_block(passage) for passage in passages)
-    return build_chat(_MAP, f"{blocks}\n\nRequest: {neutralise(request)}")
+    blocks = "\n\n".join(format_passage(passage) for passage in passages)
+    return build_chat(_MAP, f"{blocks}\n\nRequest: {escape_markup(request)}")
 
 
-def reduce_messages(request: str, notes: Sequence[str]) -> list[dict[str, str]]:
+def build_reduce_messages(request: str, notes: Sequence[str]) -> list[dict[str, str]]:
     """Return chat messages that ask for one text from notes."""
-    quoted = "\n".join(neutralise(note) for note in notes)
-    return build_chat(_REDUCE, f"<notes>\n{quoted}\n</notes>\n\nRequest: {neutralise(request)}")
+    quoted = "\n".join(escape_markup(note) for note in notes)
+    return build_chat(_REDUCE, f"<notes>\n{quoted}\n</notes>\n\nRequest: {escape_markup(request)}")
 
 
 def build_chat(rules: str, request: str) -> list[dict[str, str]]:

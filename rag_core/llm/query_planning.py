@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rag_core.llm.context_budget import newest_exchanges
-from rag_core.llm.prompts import attribute, build_chat, neutralise, passage_block, turn
-from rag_core.text.noun_phrases import content
-from rag_core.text.words import words
+from rag_core.llm.prompts import build_chat, escape_markup, format_name, format_passage, format_turn
+from rag_core.text.noun_phrases import content_words
+from rag_core.text.words import tokenize
 from rag_core.types import Message, Passage
 
 # Gives a model's whole reply to chat messages.
@@ -62,58 +62,58 @@ _ANNOUNCES = re.compile(r":\W*$|^\s*```")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubQuestion:
     """A question that another was taken apart into; ``document`` is the position of the one to ask, if any."""
 
     question: str
     document: int | None = None
 
 
-def sub_queries(complete: Complete, question: str, most: int) -> list[str]:
+def expand_queries(complete: Complete, question: str, most: int) -> list[str]:
     """Up to ``most`` queries that differ from the question and from each other; none if the model has none."""
-    reply = complete(build_chat(_QUERIES.format(most=most) + _QUOTED, f"Question: {neutralise(question)}"))
+    reply = complete(build_chat(_QUERIES.format(most=most) + _QUOTED, f"Question: {escape_markup(question)}"))
     return _queries(reply, [question])[:most]
 
 
-def hypothesis(complete: Complete, question: str) -> str:
+def write_hypothesis(complete: Complete, question: str) -> str:
     """A made-up passage that would answer the question, to search with and for nothing else.
 
     Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
     """
-    reply = complete(build_chat(_HYPOTHESIS + _QUOTED, f"Question: {neutralise(question)}"))
+    reply = complete(build_chat(_HYPOTHESIS + _QUOTED, f"Question: {escape_markup(question)}"))
     return _line(reply)[:LONGEST_HYPOTHESIS]
 
 
-def parts(complete: Complete, question: str, documents: Sequence[str], most: int) -> list[Part]:
+def decompose_question(complete: Complete, question: str, documents: Sequence[str], most: int) -> list[SubQuestion]:
     """The questions that one is taken apart into, each about one thing, in order; at most ``most``.
 
     A part that shares no word with the question is dropped: answers to it would not answer the question.
     Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
     """
-    listed = "\n".join(f"[{number}] {attribute(name)}" for number, name in enumerate(documents, 1))
-    request = f"Documents:\n{listed}\n\nQuestion: {neutralise(question)}"
+    listed = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
+    request = f"Documents:\n{listed}\n\nQuestion: {escape_markup(question)}"
     reply = complete(build_chat(_PARTS.format(most=most) + _QUOTED, request))
-    found: dict[tuple[str, int | None], Part] = {}
+    found: dict[tuple[str, int | None], SubQuestion] = {}
     for line in _lines(reply):
         text = _BULLET.sub("", line)
         number = _NUMBER.match(text)
         document = int(number[1]) - 1 if number and 0 < int(number[1]) <= len(documents) else None
         text = _query(_NUMBER.sub("", text))
         if text and _stems(text) & _stems(question):
-            found.setdefault((text.casefold(), document), Part(text, document))
+            found.setdefault((text.casefold(), document), SubQuestion(text, document))
     return list(found.values())[:most]
 
 
-def missing(complete: Complete, question: str, passages: Sequence[Passage], asked: Sequence[str]) -> str:
+def next_query(complete: Complete, question: str, passages: Sequence[Passage], asked: Sequence[str]) -> str:
     """A query for what the passages leave open; empty where nothing is, or the model names nothing new.
 
     A query must share a word with the question, or with a passage that does: one about something else
     would find what answers something else. Trivedi et al., "Interleaving retrieval with chain-of-thought
     reasoning for knowledge-intensive multi-step questions", ACL 2023, on retrieving by what was read.
     """
-    blocks = "\n\n".join(passage_block(passage) for passage in passages)
-    before = "\n".join(f"- {neutralise(one)}" for one in asked)
-    request = f"{blocks}\n\nSearched for so far:\n{before}\n\nQuestion: {neutralise(question)}"
+    blocks = "\n\n".join(format_passage(passage) for passage in passages)
+    before = "\n".join(f"- {escape_markup(one)}" for one in asked)
+    request = f"{blocks}\n\nSearched for so far:\n{before}\n\nQuestion: {escape_markup(question)}"
     reply = complete(build_chat(_MISSING + _QUOTED, request))
     if re.match(rf"\W*{ENOUGH}\b", reply, re.IGNORECASE) or re.search(rf"\b{ENOUGH}\W*$", reply):
         return ""
@@ -128,25 +128,27 @@ def missing(complete: Complete, question: str, passages: Sequence[Passage], aske
 def format_conversation(history: Sequence[Message]) -> str:
     """Return the newest turns that fit into `HISTORY_TOKENS`, a line each."""
     earlier, _ = newest_exchanges(history, HISTORY_TOKENS)
-    return "\n".join(f"{'Reader' if one.role == 'user' else 'Answer'}: {turn(one)['content']}" for one in earlier)
+    return "\n".join(
+        f"{'Reader' if one.role == 'user' else 'Answer'}: {format_turn(one)['content']}" for one in earlier
+    )
 
 
 def build_rewrite_messages(question: str, conversation: str) -> list[dict[str, str]]:
     """Return chat messages that ask for a question in words that can be understood without the conversation."""
-    return build_chat(_REWRITE, f"Conversation:\n{conversation}\n\nLast question: {neutralise(question)}")
+    return build_chat(_REWRITE, f"Conversation:\n{conversation}\n\nLast question: {escape_markup(question)}")
 
 
 def parse_rewritten_question(reply: str, question: str, conversation: str) -> str:
     """Return the model's wording of a question; empty if it is no question, or far from what was said."""
-    lines = [line for line in told_lines(reply) if line.strip()]
+    lines = [line for line in reply_lines(reply) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
     if len(wording.split()) > len(question.split()) + MOST_WORDS_ADDED:
         return ""
     # A statement in place of a question is an answer.
     if wording.endswith((".", "!")) and question.rstrip().endswith("?"):
         return ""
-    known = {word.lower() for text in (question, conversation) for word in content(text)}
-    added = [word.lower() for word in content(wording)]
+    known = {word.lower() for text in (question, conversation) for word in content_words(text)}
+    added = [word.lower() for word in content_words(wording)]
     # The model made up what neither question nor conversation contains.
     return wording if added and sum(word in known for word in added) * 2 >= len(added) else ""
 
@@ -168,7 +170,7 @@ def _lines(reply: str) -> list[str]:
     if listed:
         with suppress(ValueError):
             return [one for one in json.loads(listed[0]) if isinstance(one, str)]
-    return told_lines(reply)
+    return reply_lines(reply)
 
 
 def _query(line: str) -> str:
@@ -182,9 +184,9 @@ def _line(text: str) -> str:
 
 
 def _stems(text: str) -> set[str]:
-    return {word.stem for word in words(text) if word.content}
+    return {word.stem for word in tokenize(text) if word.content}
 
 
-def told_lines(reply: str) -> list[str]:
+def reply_lines(reply: str) -> list[str]:
     """Return the lines of a reply without those that only announce others, or mark them as code."""
     return [line for line in reply.splitlines() if not _ANNOUNCES.search(line)]

@@ -12,7 +12,7 @@ _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
 
-def without_thinking(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
+def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
     """Leave out a block of thought at the start, as ``<think>``, which some servers send as part of the text."""
     held = start = ""
     end: str | None = None
@@ -34,7 +34,7 @@ def without_thinking(pieces: Generator[str, None, None]) -> Generator[str, None,
         yield start.rstrip()
 
 
-def behind_thinking(text: str) -> str:
+def text_after_reasoning(text: str) -> str:
     """A whole text without thought whose end alone is marked: its beginning stands in the prompt of some models."""
     for begun, closed in _BLOCKS:
         if closed in text and begun not in text.partition(closed)[0]:
@@ -42,10 +42,10 @@ def behind_thinking(text: str) -> str:
     return text
 
 
-def thought_taken_back(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
-    """What was written, `behind_thinking`; what was shown of the thought is taken back."""
+def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
+    """What was written, `text_after_reasoning`; what was shown of the thought is taken back."""
     written = "".join(pieces)
-    text = behind_thinking(written)
+    text = text_after_reasoning(written)
     if text != written:
         yield Restart(_THOUGHT)
         yield Delta(text)

@@ -51,10 +51,10 @@ class RequestError(Exception):
 
 
 @dataclass(slots=True)
-class Report:
+class RequestReport:
     """What a request brought beside its pieces: complete once its stream has ended, however that was.
 
-    ``finish`` is as in `rag_core.llm.openai_apis.Event`; ``written`` is all that the model wrote, also
+    ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`; ``written`` is all that the model wrote, also
     what it declined with in ``refusal``; ``tokens`` are those of input and output, where told.
     """
 
@@ -64,7 +64,7 @@ class Report:
     tokens: tuple[int, int] | None = None
 
 
-def pause_asked(headers: Any) -> float:
+def retry_after_s(headers: Any) -> float:
     """Seconds that ``Retry-After`` asks to wait, given as such or as a date (RFC 9110, 10.2.3); else 0."""
     asked = str(headers.get("retry-after", "")).strip()
     if asked.isdecimal():
@@ -76,14 +76,14 @@ def pause_asked(headers: Any) -> float:
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
-def said_by(error: Any) -> tuple[str, str]:
+def error_details(error: Any) -> tuple[str, str]:
     """Code and message of the endpoint's error object; some send words in its place, or call them "detail"."""
     body = error.body if isinstance(error.body, dict) else {"message": error.body}
     said = body.get("message") or body.get("detail")
     return str(error.code or body.get("type") or ""), said if isinstance(said, str) else ""
 
 
-def without_refused(options: dict[str, Any], error: Any) -> dict[str, Any] | None:
+def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] | None:
     """A request's options without the one that the endpoint does not take, ``None`` if it was not ours.
 
     Models that think first know ``max_completion_tokens`` and one temperature; most other servers
@@ -100,7 +100,7 @@ def without_refused(options: dict[str, Any], error: Any) -> dict[str, Any] | Non
     return simpler
 
 
-def shown_url(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return a URL without user name, password, query and fragment, which may be secrets."""
     try:
         parts = urlsplit(url)

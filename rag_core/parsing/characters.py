@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
 # Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte; these are the ones
 # that carry meaning in reports and forms. Other private use characters are drawings to a reader of text.
@@ -44,7 +44,7 @@ UNSPACED = (
     "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
 )
 
-SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{RAISED_FIGURES}⁺⁻⁻"), strict=True))
+SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{SUPERSCRIPT_DIGITS}⁺⁻⁻"), strict=True))
 
 
 def needs_cleaning(text: str) -> bool:

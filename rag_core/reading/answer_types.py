@@ -15,7 +15,7 @@ from functools import lru_cache
 from rag_core.reading.clauses import items
 from rag_core.text.dates import find_quarters, is_year
 from rag_core.text.grammar import AUXILIARIES, WH, tokens
-from rag_core.text.numbers import Number, numbers
+from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import stem
 
 
@@ -171,7 +171,7 @@ def holds(kind: Kind, text: str, question: str) -> bool:
 # A text's numbers are asked about one by one.
 @lru_cache(maxsize=64)
 def _numbers(text: str) -> tuple[Number, ...]:
-    return tuple(numbers(text))
+    return tuple(parse_numbers(text))
 
 
 def wanting(question: str, texts: Sequence[str]) -> str:
@@ -234,13 +234,13 @@ def dated(number: Number, text: str) -> bool:
 
 def _is_year(number: Number) -> bool:
     # Four digits without a thousands separator, a scale or a currency.
-    plain = number.bare and not number.currency and not number.kind
+    plain = number.unscaled and not number.currency and not number.kind
     return plain and is_year(number.text)
 
 
 def _is_day(number: Number, text: str) -> bool:
     """Whether a number is a day, by the month beside it."""
-    if not number.bare or number.kind:
+    if not number.unscaled or number.kind:
         return False
     # "12 may attend" names no month.
     months = [one for one in _numbers(text) if one.kind == "month" and one.text[0].isupper()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_core.text.sentences import ITEM_MARK
+from rag_core.text.sentences import LIST_MARKER
 
 # Behind a semicolon or a dash, and at a conjunction that sets one clause against another, a clause
 # ends. A comma before "and" may as well be within a list, and a relative clause needs its noun.
@@ -14,7 +14,7 @@ _ANNOUNCES = re.compile(
     r"(?:[:,]|\b(?:for example|for instance|as follows|such as|namely|e\.g\.|i\.e\.))$", re.IGNORECASE
 )
 # The first item within the sentence that announces it; numbers of items may have lost their point.
-_OPENED = re.compile(rf":\s+(?:{ITEM_MARK.pattern}|1\s+[A-Z])")
+_OPENED = re.compile(rf":\s+(?:{LIST_MARKER.pattern}|1\s+[A-Z])")
 _NUMBERED = re.compile(r"\d{1,2}\s+[A-Z]")
 _GOES_ON = re.compile(r"(?:[;:,]|\b(?:and|or|und|oder|et|ou))$")
 FEWEST_WORDS = 8
@@ -77,7 +77,7 @@ def goes_on(text: str) -> bool:
 
 def is_item(text: str) -> bool:
     """Whether a line is an item of a list, by its mark."""
-    return bool(ITEM_MARK.match(text))
+    return bool(LIST_MARKER.match(text))
 
 
 def continues_list(text: str, last: str) -> bool:

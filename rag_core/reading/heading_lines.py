@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, dated, unasked
 from rag_core.reading.clauses import is_item, items
-from rag_core.text.tables import heads_years, is_row
+from rag_core.text.tables import is_row, is_year_header
 
 _END = re.compile(r"[.!?:;。！？]$")
 _NUMBERED = re.compile(r"\d{1,2}[.)]\s")
@@ -66,7 +66,7 @@ def is_heading(line: Line, path: str, question: str, kind: Kind | None) -> bool:
     section = _SECTION.match(words)
     if words and path.casefold().endswith((words.casefold(), words[section.end() if section else 0 :].casefold())):
         return True
-    if heads_years(words) and is_row(line.after) and not heads_years(line.after):
+    if is_year_header(words) and is_row(line.after) and not is_year_header(line.after):
         return True
     if line.announced or _END.search(words):
         return False

@@ -11,7 +11,7 @@ from rag_core.reading.answer_types import Kind, expected, holds, periods
 from rag_core.reading.clauses import LONGEST_LIST_WORDS, announces, items, runs
 from rag_core.reading.heading_lines import Line, is_heading
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.tables import heads_years, is_row
+from rag_core.text.tables import is_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
 # How much the whole passage's score counts beside the sentence's own: a sentence out of a passage
@@ -126,7 +126,7 @@ class Scoring:
             line = _line(passage, spans, place, announced=before is not None and announces(before.text))
             if one is None or is_heading(line, passage.heading, self._question.text, self._kind):
                 before, head = None, one
-                years = one if one is not None and heads_years(one.text) else None
+                years = one if one is not None and is_year_header(one.text) else None
                 continue
             one.head = head
             if not is_row(one.text):

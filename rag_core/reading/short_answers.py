@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, dated, expected, unasked
-from rag_core.text.annotated import Reading
+from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import FUNCTION_WORDS, base, lacks
+from rag_core.text.words import FUNCTION_WORDS, lacks_lemmas, lemma
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -167,11 +167,11 @@ def _shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
 
 
 def _counts(question: str, sentences: Sequence[str], asked: _Asked) -> Iterator[_Value]:
-    counted = {base(word) for word in asked.counted}
+    counted = {lemma(word) for word in asked.counted}
     for one in sentences:
         for number in unasked(one, question):
             after = _WORD.findall(one[number.end :])[:_WITHIN_WORDS]
-            if not dated(number, one) and counted & {base(word.lower()) for word in after}:
+            if not dated(number, one) and counted & {lemma(word.lower()) for word in after}:
                 text = one[number.start : number.end].strip()
                 yield _Value(text, one, number.start, number.end, is_date=False)
 
@@ -180,11 +180,11 @@ def _answers(value: _Value, asked: _Asked, before: re.Pattern[str]) -> bool:
     """Whether a value's clause says what is asked of it."""
     # "Not before 2024" bounds the value and denies nothing.
     clause = _clause(value)
-    reading = Reading(clause.replace(_bounded(value, before), ""))
-    if reading.negations or reading.denials or lacks(_words(clause), asked.predicate):
+    reading = AnnotatedText(clause.replace(_bounded(value, before), ""))
+    if reading.negations or reading.denials or lacks_lemmas(_words(clause), asked.predicate):
         return False
     words = _words(value.sentence)
-    return bool(_STANDS_IN & set(words)) or not lacks(words, asked.rest)
+    return bool(_STANDS_IN & set(words)) or not lacks_lemmas(words, asked.rest)
 
 
 def _clause(value: _Value) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rag_core.text.injection import reads_like_instructions
+from rag_core.text.injection import contains_instructions
 from rag_core.types import ChunkRow, Passage, Place
 
 
@@ -30,7 +30,7 @@ def build_passage(
         text=row.text,
         heading=row.heading,
         scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
-        instructions=reads_like_instructions(row.text) or reads_like_instructions(hidden),
+        instructions=contains_instructions(row.text) or contains_instructions(hidden),
         duplicates=tuple(Place(one.document_id, one.document, one.page_index, one.page_label) for one in duplicates),
         hidden=hidden,
     )

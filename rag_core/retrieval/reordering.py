@@ -9,7 +9,7 @@ import numpy as np
 
 from rag_core.retrieval.passage_weights import freshness
 from rag_core.text.names import names_in_title
-from rag_core.text.normalize import plain
+from rag_core.text.normalize import normalize
 from rag_core.types.retrieval import NAMED, Ranking
 
 
@@ -43,7 +43,7 @@ def prefer_named_documents(
     def is_meant(chunk_id: int) -> bool:
         if documents.get(chunk_id) in named:
             return True
-        text = plain(texts.get(chunk_id, ""))
+        text = normalize(texts.get(chunk_id, ""))
         return any(name in text for name in telling)
 
     scores = {chunk_id: float(is_meant(chunk_id)) for chunk_id in ranking.order} if telling else {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag_core.errors import RagError
-from rag_core.llm.gguf import problem_of
+from rag_core.llm.gguf import find_gguf_problem
 from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -62,7 +62,7 @@ def condition(
             f"The index was built with other settings ({', '.join(differing)}). It goes on answering as it is; "
             "re-index to bring it up to date."
         )
-    if settings.gguf and (problem := problem_of(settings.gguf)):
+    if settings.gguf and (problem := find_gguf_problem(settings.gguf)):
         problems.append(problem)
     if names := asked(unfinished, list[str]()):
         problems.append(

@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import partial
 
 from rag_core.errors import SettingsError, StoreError
-from rag_core.llm.generator import OpenAIGenerator
-from rag_core.llm.request import DEFAULT_BASE_URL, shown_url
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Check, Usage, UsageTotal
@@ -34,7 +34,7 @@ class LanguageModels:
         self._settings = settings
         self._stores = stores
         self._connecting = threading.Lock()
-        self._generators: dict[str, OpenAIGenerator] = {}
+        self._generators: dict[str, LanguageModel] = {}
 
     @property
     def current(self) -> str:
@@ -51,7 +51,7 @@ class LanguageModels:
             return str(settings.gguf)
         if not (settings.openai_base_url or settings.openai_api_key or self.current):
             return ""
-        return shown_url(settings.openai_base_url or DEFAULT_BASE_URL)
+        return redact_url(settings.openai_base_url or DEFAULT_BASE_URL)
 
     @property
     def generator(self) -> str:
@@ -88,18 +88,18 @@ class LanguageModels:
         """Return the usage of language models since a moment, or ever, by generator and currency."""
         return self._stores.usage.totals(since)
 
-    def active(self) -> OpenAIGenerator | None:
+    def active(self) -> LanguageModel | None:
         """Return the generator of the model in use; ``None`` if no model is set, so that answers are quotes."""
         model = self.current
         return self.get(model) if model else None
 
-    def get(self, model: str) -> OpenAIGenerator:
+    def get(self, model: str) -> LanguageModel:
         """Return the generator of one of the endpoint's models, whether the endpoint has it or not."""
         with self._connecting:
             if model not in self._generators:
                 settings = self._with(model)
                 record = partial(self._record_usage, settings.generator_name)
-                self._generators[model] = OpenAIGenerator(settings, on_usage=record)
+                self._generators[model] = LanguageModel(settings, on_usage=record)
             return self._generators[model]
 
     def warm_up(self) -> None:

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_core.text.languages import COMMON, DENIALS, INTERJECTION, NEGATIONS, NO_LONGER, unelided
-from rag_core.text.numbers import Number, numbers
-from rag_core.text.words import Word, words
+from rag_core.text.languages import COMMON, INTERJECTION, NEGATIONS, NEGATIVE_VERBS, NO_LONGER, split_elisions
+from rag_core.text.numbers import Number, parse_numbers
+from rag_core.text.words import Word, tokenize
 
 # "I've", "I'm": the pronoun, whatever its verb is cut to.
 _SPEAKER = re.compile(r"I['’]")
@@ -18,7 +18,7 @@ _CLAUSE_END = re.compile(r"[;:.!?]")
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnnotatedText:
     """A text with what is compared of it; ``language`` is one of `languages`, or empty for English or not known."""
 
     text: str
@@ -26,7 +26,7 @@ class Reading:
 
     @cached_property
     def words(self) -> list[Word]:
-        return unelided(words(self.text), self.language)
+        return split_elisions(tokenize(self.text), self.language)
 
     @cached_property
     def content(self) -> list[Word]:
@@ -47,12 +47,12 @@ class Reading:
     @cached_property
     def numbers(self) -> list[Number]:
         # "One" is a pronoun as often as a number.
-        return [number for number in numbers(self.text) if number.text.casefold() not in ("one", "zero")]
+        return [number for number in parse_numbers(self.text) if number.text.casefold() not in ("one", "zero")]
 
     @cached_property
     def columns(self) -> list[Number]:
         """The numbers that "94 000" would be in a table, where a blank parts columns and not thousands."""
-        return numbers(self.text, spaced=False)
+        return parse_numbers(self.text, spaced=False)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -86,7 +86,7 @@ class Reading:
         return [(self.words[position].text, self._scope(position)) for position in self._negating]
 
     @cached_property
-    def denied(self) -> list[tuple[str, list[str]]]:
+    def negated_words(self) -> list[tuple[str, list[str]]]:
         """Each negation with the stems of all content words that it reaches, in order; none in French."""
         found = [] if self.language == "fr" else self._negating
         return [(self.words[position].text, self._behind(position)) for position in found]
@@ -106,7 +106,7 @@ class Reading:
     @cached_property
     def denials(self) -> list[frozenset[str]]:
         """What words such as "refused" deny, as in `negations`."""
-        denials = DENIALS[""] | DENIALS[self.language]
+        denials = NEGATIVE_VERBS[""] | NEGATIVE_VERBS[self.language]
         return [self._scope(position) for position, word in enumerate(self.words) if word.stem in denials]
 
     def _behind(self, position: int) -> list[str]:
@@ -114,19 +114,19 @@ class Reading:
         for other in self.words[position + 1 : position + 1 + _SCOPE_WITHIN]:
             if _CLAUSE_END.search(self.text, word.end, other.start):
                 break
-            if self._tells(other) and not other.folded.endswith("ly"):
+            if self._is_informative(other) and not other.folded.endswith("ly"):
                 following.append(other.stem)
         return following
 
     def _scope(self, position: int) -> frozenset[str]:
-        if self.language == "fr" and position and self._tells(self.words[position - 1]):
+        if self.language == "fr" and position and self._is_informative(self.words[position - 1]):
             # "n'exporte pas": the verb is denied, whatever follows.
             return frozenset([self.words[position - 1].stem])
         following = self._behind(position)
-        before = [other.stem for other in self.words[max(0, position - 3) : position] if self._tells(other)]
+        before = [other.stem for other in self.words[max(0, position - 3) : position] if self._is_informative(other)]
         return frozenset([*following, *before[::-1]][:2])
 
-    def _tells(self, word: Word) -> bool:
+    def _is_informative(self, word: Word) -> bool:
         return word.content and word.folded not in COMMON.get(self.language, ())
 
     def number_at(self, word: Word) -> Number | None:

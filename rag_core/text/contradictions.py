@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rag_core.text.annotated import Reading
-from rag_core.text.languages import DENIALS, OPPOSITES
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.languages import ANTONYMS, NEGATIVE_VERBS
 from rag_core.text.words import Word
 
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
@@ -13,9 +13,9 @@ _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 _NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
 
 
-def holds_name(reading: Reading, name: Word) -> bool:
+def contains_name(reading: AnnotatedText, name: Word) -> bool:
     """Whether a name stands in a text, in a like form, or by its initials."""
-    return any(_same_name(name.folded, one.folded) for one in reading.words) or spelled_out(name, reading)
+    return any(_same_name(name.folded, one.folded) for one in reading.words) or expands_acronym(name, reading)
 
 
 def _same_name(one: str, other: str) -> bool:
@@ -25,7 +25,7 @@ def _same_name(one: str, other: str) -> bool:
     return len(shorter) > 3 and longer.startswith(shorter) and longer[len(shorter) :] in _NAME_ENDINGS
 
 
-def spelled_out(word: Word, source: Reading) -> bool:
+def expands_acronym(word: Word, source: AnnotatedText) -> bool:
     """Whether the words that an acronym stands for are in the source, in small letters where it has three or more."""
     if not (word.text.isupper() and len(word.text) > 1):
         return False
@@ -34,56 +34,56 @@ def spelled_out(word: Word, source: Reading) -> bool:
     return word.folded in capitals.casefold() or (len(word.text) > 2 and word.folded in initials.casefold())
 
 
-def own_negations(statement: Reading, source: Reading) -> Iterator[str]:
+def added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Where a statement denies what its source says, in words for the reader."""
     for word, scope in statement.negations:
         prefixed = any(
             other.startswith(prefix + one) for prefix in _PREFIXES for one in scope for other in source.folded
         )
-        if not prefixed and not _met(scope, source):
+        if not prefixed and not _is_denied_too(scope, source):
             yield f"the source does not say “{word}”"
 
 
-def source_negations(statement: Reading, source: Reading) -> Iterator[str]:
+def dropped_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Where a source denies what the statement says, in words for the reader."""
     for word, scope in source.negations:
-        if scope and scope <= statement.stems and not _met(scope, statement):
+        if scope and scope <= statement.stems and not _is_denied_too(scope, statement):
             yield f"the source says “{word}”"
 
 
-def narrowed_negations(statement: Reading, source: Reading) -> Iterator[str]:
+def narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Where a source denies what a statement says with fewer words: "covers water", of "not cover damage by water"."""
-    for word, reached in source.denied:
+    for word, reached in source.negated_words:
         head, rest = frozenset(reached[:1]), statement.stems & frozenset(reached[1:])
-        if head <= statement.stems and rest and not _met(head | rest, statement):
+        if head <= statement.stems and rest and not _is_denied_too(head | rest, statement):
             yield f"the source says “{word}”"
 
 
-def shifted_negations(statement: Reading, source: Reading) -> Iterator[str]:
+def shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Where both deny the same of different things: "not cover damage by fire", and by water."""
-    for (word, reached), (_, scope) in zip(statement.denied, statement.negations, strict=False):
-        for _, there in source.denied:
+    for (word, reached), (_, scope) in zip(statement.negated_words, statement.negations, strict=False):
+        for _, there in source.negated_words:
             own = {*reached, *scope} - source.stems
             if reached[:1] == there[:1] and own and set(there) - statement.stems:
                 yield f"the source says “{word}” of something else"
 
 
-def _met(scope: frozenset[str], other: Reading) -> bool:
+def _is_denied_too(scope: frozenset[str], other: AnnotatedText) -> bool:
     """Whether the other text denies the same too."""
     denied = [there for _, there in other.negations]
     # "Not forbidden" is no denial, and "forbidden" does not say the same.
-    if not scope & (DENIALS[""] | DENIALS[other.language]):
+    if not scope & (NEGATIVE_VERBS[""] | NEGATIVE_VERBS[other.language]):
         denied += other.denials
     return any(scope & there or scope == there for there in denied)
 
 
-def opposites(statement: Reading, source: Reading) -> Iterator[str]:
+def find_antonyms(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Where one has a word and the other its opposite, in words for the reader."""
     # What is not allowed is forbidden.
     denied, denied_there = (
         frozenset[str]().union(*(scope for _, scope in reading.negations)) for reading in (statement, source)
     )
-    for pair in dict.fromkeys((*OPPOSITES[""], *OPPOSITES[source.language])):
+    for pair in dict.fromkeys((*ANTONYMS[""], *ANTONYMS[source.language])):
         for one, other in (pair, pair[::-1]):
             if (
                 statement.stems & one

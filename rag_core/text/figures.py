@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from rag_core.text.annotated import Reading
+from rag_core.text.annotated import AnnotatedText
 
 _FIGURES = re.compile(r"\d{2,}")
 _FISCAL = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
@@ -26,7 +26,7 @@ def join_digit_groups(text: str) -> str:
     return re.sub(r"(?<=\d)[,.](?=\d)", "", text)
 
 
-def missing_figures(asked: Reading, said: Reading, known: Collection[str] = ()) -> Iterator[str]:
+def missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
     """Yield the figures of a question that a text lacks; a year that is ``known`` is not missing."""
     digits = join_digit_groups(said.text)
     known = {*known, *(year[2:] for year in fiscal_years(asked.text) if year in known)}

@@ -94,13 +94,13 @@ _PATTERNS = (
 )
 
 
-def instruction_spans(text: str) -> list[tuple[int, int]]:
+def find_instructions(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences that read like instructions to a model, in order, merged where they touch.
 
     A sentence is also found where it is one only together with the next, as when a full stop was put
     into the middle of it, and where it hides characters from the reader.
     """
-    if not reads_like_instructions(text):
+    if not contains_instructions(text):
         return []
     spans = sentence_spans(text)
     found = {span for span in spans if _speaks(text[slice(*span)])}
@@ -117,12 +117,12 @@ def instruction_spans(text: str) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=10_000)
-def reads_like_instructions(text: str) -> bool:
+def contains_instructions(text: str) -> bool:
     """Whether a text holds sentences that read like instructions to a model."""
     return _speaks(text) or _speaks(_unstopped(text))
 
 
-def undisguised(text: str) -> str:
+def remove_obfuscation(text: str) -> str:
     """A text as a model may read it: without invisible characters and other forms of letters."""
     if not text.isascii():
         shown = _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text)
@@ -137,7 +137,7 @@ def _visible(character: re.Match[str]) -> str:
 def _speaks(text: str) -> bool:
     if _HIDING.search(text):
         return True
-    plain = undisguised(text)
+    plain = remove_obfuscation(text)
     # Words written with look-alikes are read as Latin; text in another script makes no sense that way.
     readings = {plain.casefold(), plain.translate(_LOOKALIKES).casefold()}
     return any(_patterns().Match(one.encode("utf-8", "replace")) for one in readings)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from rag_core.text.normalize import plain
+from rag_core.text.normalize import normalize
 from rag_core.text.words import Word, stem
 
 _ENGLISH = (
@@ -153,7 +153,7 @@ _LEAST_TELLING = 2
 
 
 def _words(listed: str) -> frozenset[str]:
-    return frozenset(plain(listed).split())
+    return frozenset(normalize(listed).split())
 
 
 def _stems(listed: str) -> frozenset[str]:
@@ -163,35 +163,35 @@ def _stems(listed: str) -> frozenset[str]:
 # In plain letters; denials and opposites by their stems.
 COMMON: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _COMMON.items()}
 NEGATIONS: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _NEGATIONS.items()}
-DENIALS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}
-OPPOSITES: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
+NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}
+ANTONYMS: Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     language: tuple((_stems(one), _stems(other)) for one, other in pairs) for language, pairs in _OPPOSITES.items()
 }
 _TELLING = {"en": _words(_ENGLISH), **COMMON}
 
 
 @lru_cache(maxsize=2000)
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """Which of the four languages a text is in, by its commonest words; empty for another, and in doubt.
 
-    >>> language_of("Das Rauchen ist nicht gestattet."), language_of("Smoking is not allowed.")
+    >>> detect_language("Das Rauchen ist nicht gestattet."), detect_language("Smoking is not allowed.")
     ('de', '')
     """
-    words = [plain(word) for word in _WORD.findall(text)]
+    words = [normalize(word) for word in _WORD.findall(text)]
     counts = {language: sum(word in telling for word in words) for language, telling in _TELLING.items()}
     most = max(counts.values())
     found = [language for language, count in counts.items() if count == most]
     return found[0] if most and len(found) == 1 and found != ["en"] else ""
 
 
-def differ(text: str, source: str) -> bool:
+def languages_differ(text: str, source: str) -> bool:
     """Whether two texts are in different languages, as far as their words and letters tell."""
     if _is_latin(text) != _is_latin(source):
         return True
-    language = language_of(text)
-    telling = sum(plain(word) in _TELLING[language or "en"] for word in _WORD.findall(text))
+    language = detect_language(text)
+    telling = sum(normalize(word) in _TELLING[language or "en"] for word in _WORD.findall(text))
     # One word alone tells no language: "in" is English, German and Italian.
-    return telling >= _LEAST_TELLING and language != language_of(source)
+    return telling >= _LEAST_TELLING and language != detect_language(source)
 
 
 def _is_latin(text: str) -> bool:
@@ -199,7 +199,7 @@ def _is_latin(text: str) -> bool:
     return 2 * sum(letter < "\u0250" for letter in letters) >= len(letters)
 
 
-def unelided(words: Sequence[Word], language: str) -> list[Word]:
+def split_elisions(words: Sequence[Word], language: str) -> list[Word]:
     """Words without those that French and Italian run together with them: "Union" for "l'Union"."""
     elision = _ELISIONS.get(language)
     return [_without(word, found) if elision and (found := elision.match(word.text)) else word for word in words]
@@ -207,4 +207,4 @@ def unelided(words: Sequence[Word], language: str) -> list[Word]:
 
 def _without(word: Word, elided: re.Match[str]) -> Word:
     text = word.text[elided.end() :]
-    return Word(word.start + elided.end(), word.end, text, plain(text), stem(plain(text)))
+    return Word(word.start + elided.end(), word.end, text, normalize(text), stem(normalize(text)))

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from rag_core.text.annotated import Reading
+from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
-from rag_core.text.normalize import plain
+from rag_core.text.normalize import normalize
 from rag_core.text.words import FUNCTION_WORDS, Word, stem
 
 # Names are mistyped in questions, and formed otherwise: Celeron for Céloron, Britain for British.
@@ -40,36 +40,36 @@ _LEAST_HEADLINE, _HEADLINE = 4, 0.7
 _LETTERS = re.compile(r"[^\W\d_]+")
 POSSESSIVE = re.compile(r"['’]s?$")
 # A question is held against several passages, which often have one title.
-reading = lru_cache(maxsize=32)(Reading)
+annotate = lru_cache(maxsize=32)(AnnotatedText)
 
 
-def named(question: str) -> list[str]:
+def document_name_terms(question: str) -> list[str]:
     """What a question names, in small letters, to be looked for in what documents are called.
 
-    >>> named("How much did Acme's Bridge Fund earn in FY2022?")
+    >>> document_name_terms("How much did Acme's Bridge Fund earn in FY2022?")
     ['acme', 'bridge', 'fund']
     """
-    return _distinct(word for word in reading(question).names if _is_long_enough(word))
+    return _distinct(word for word in annotate(question).names if _is_long_enough(word))
 
 
-def uncapitalised(question: str) -> list[str]:
+def lowercase_name_terms(question: str) -> list[str]:
     """What a question without any capital may name: whatever it has words for; none of another.
 
-    >>> uncapitalised("acme's current ratio?")
+    >>> lowercase_name_terms("acme's current ratio?")
     ['acme', 'current', 'ratio']
     """
-    content = reading(question).content if question == question.lower() else []
-    return _distinct(word for word in content if len(bare(word)) >= FEWEST_LETTERS)
+    content = annotate(question).content if question == question.lower() else []
+    return _distinct(word for word in content if len(strip_possessive(word)) >= FEWEST_LETTERS)
 
 
 def _distinct(found: Iterable[Word]) -> list[str]:
-    return list(dict.fromkeys(bare(word) for word in found if not is_asking(word)))
+    return list(dict.fromkeys(strip_possessive(word) for word in found if not is_asking(word)))
 
 
 def _is_long_enough(word: Word) -> bool:
     """Three letters are enough for a symbol (CVS, JnJ), not for a name (Ann, as in "Annual")."""
     symbol = sum(letter.isupper() for letter in word.text) > 1
-    return len(bare(word)) >= (FEWEST_LETTERS if symbol else LEAST_NAME)
+    return len(strip_possessive(word)) >= (FEWEST_LETTERS if symbol else LEAST_NAME)
 
 
 def is_asking(word: Word) -> bool:
@@ -77,15 +77,15 @@ def is_asking(word: Word) -> bool:
     return word.folded in FUNCTION_WORDS or word.folded in _ASKING or word.text[0].isdigit()
 
 
-def borne_out(question: str, passage: str, title: str) -> frozenset[str]:
+def matched_names(question: str, passage: str, title: str) -> frozenset[str]:
     """The names of a question, in small letters, that a passage or its title has, perhaps in another form."""
-    asked, said, about = reading(question), reading(passage), reading(title)
-    return frozenset(bare(word) for word in subjects(asked) if stands(word, said, about))
+    asked, said, about = annotate(question), annotate(passage), annotate(title)
+    return frozenset(strip_possessive(word) for word in likely_names(asked) if mentions_name(word, said, about))
 
 
-def stands(word: Word, said: Reading, about: Reading) -> bool:
+def mentions_name(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
     """Whether a name stands in what is said or what it is about, perhaps in another form."""
-    name, (there, together) = bare(word), _words_of(said, about)
+    name, (there, together) = strip_possessive(word), _words_of(said, about)
     stems = said.stems | about.stems
     if name in there or word.stem in stems or stem(name) in stems or name in together:
         return True
@@ -98,29 +98,29 @@ def stands(word: Word, said: Reading, about: Reading) -> bool:
 
 def _is_part(word: Word, title: str) -> bool:
     """Whether a word of a title, in which files run names together (BESTBUY_2023), begins or ends with a name."""
-    name = bare(word)
+    name = strip_possessive(word)
     begins = title.startswith(name) and _is_long_enough(word)
     return begins or (title.endswith(name) and len(name) >= FEWEST_LETTERS)
 
 
 # Each name of a question is looked for in the same words.
 @lru_cache(maxsize=32)
-def _words_of(said: Reading, about: Reading) -> tuple[frozenset[str], str]:
+def _words_of(said: AnnotatedText, about: AnnotatedText) -> tuple[frozenset[str], str]:
     """The words of both, bare, and those that are said, run together."""
-    there = frozenset(bare(word) for text in (said, about) for word in text.words)
+    there = frozenset(strip_possessive(word) for text in (said, about) for word in text.words)
     return there, "".join(word.folded for word in said.words)
 
 
-def bare(word: Word) -> str:
+def strip_possessive(word: Word) -> str:
     """A word in small letters, without the ending of a possessive."""
     return word.folded if word.folded.isalnum() else POSSESSIVE.sub("", word.folded)
 
 
-def _initials(name: str, said: Reading) -> bool:
+def _initials(name: str, said: AnnotatedText) -> bool:
     return name in "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
 
 
-def subjects(asked: Reading) -> list[Word]:
+def likely_names(asked: AnnotatedText) -> list[Word]:
     """What is likely to be a name; nothing where nearly all words have capitals, as in a headline."""
     names = [word for word in asked.names if not asked.begins_sentence(word)]
     if len(asked.content) >= _LEAST_HEADLINE and len(asked.names) > _HEADLINE * len(asked.content):
@@ -128,14 +128,14 @@ def subjects(asked: Reading) -> list[Word]:
     return [
         word
         for word in names
-        if len(bare(word)) >= LEAST_NAME
+        if len(strip_possessive(word)) >= LEAST_NAME
         and not word.text.isupper()
         and not is_asking(word)
-        and bare(word) not in _SAID_OTHERWISE
+        and strip_possessive(word) not in _SAID_OTHERWISE
     ]
 
 
 def names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
     """Those of these names that the document is called by."""
-    words = _LETTERS.findall(plain(document))
+    words = _LETTERS.findall(normalize(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

@@ -40,7 +40,7 @@ class Phrase:
         return (last.endswith("s") and not last.endswith(("ss", "us", "is"))) or " and " in self.text
 
 
-def names(text: str) -> list[Phrase]:
+def find_names(text: str) -> list[Phrase]:
     """Names in a text, in order: words that begin with a capital or mix letters and figures.
 
     Words that belong together stay together (``War of the Austrian Succession``, ``St. John's
@@ -56,10 +56,10 @@ def names(text: str) -> list[Phrase]:
     return [_with_article(text, start, _with_head(text, words, start, end)) for start, end in found]
 
 
-def noun_phrases(question: str) -> list[Phrase]:
+def find_noun_phrases(question: str) -> list[Phrase]:
     """Phrases that an article opens and that hold no name, in order, without the verb that follows."""
     words = tokens(question)
-    taken = names(question)
+    taken = find_names(question)
     found = []
     for position, token in enumerate(words):
         if token.word not in ARTICLES or position + 1 == len(words):
@@ -73,12 +73,12 @@ def noun_phrases(question: str) -> list[Phrase]:
     return found
 
 
-def phrases(question: str) -> list[Phrase]:
+def find_topics(question: str) -> list[Phrase]:
     """Names, or noun phrases where there are none."""
-    return names(question) or noun_phrases(question)
+    return find_names(question) or find_noun_phrases(question)
 
 
-def content(question: str) -> list[str]:
+def content_words(question: str) -> list[str]:
     """The words that are neither function words nor figures alone, in order."""
     return [token.text for token in tokens(question) if not token.is_function and not token.text.isdigit()]
 

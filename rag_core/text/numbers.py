@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from rag_core.text.dates import FOREIGN_MONTHS, MONTHS
-from rag_core.text.normalize import RAISED_FIGURES, plain
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
 SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6,
@@ -62,8 +62,8 @@ _AFTER = re.compile(
     re.I,
 )
 # Marks of footnotes stand between a figure and its unit; behind a ten they are its power.
-_RAISED = re.compile(rf"[{RAISED_FIGURES}]+(?:,[{RAISED_FIGURES}]+)*")
-_POWER = re.compile(rf"[{RAISED_FIGURES}]{{1,2}}")
+_RAISED = re.compile(rf"[{SUPERSCRIPT_DIGITS}]+(?:,[{SUPERSCRIPT_DIGITS}]+)*")
+_POWER = re.compile(rf"[{SUPERSCRIPT_DIGITS}]{{1,2}}")
 _WORDS = re.compile(
     r"\b(?:"
     + "|".join([*_SPELLED, "hundred"])
@@ -114,7 +114,7 @@ class Number:
         ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
     currency : str
         ``dollar`` and so on, empty where none is named.
-    bare : bool
+    unscaled : bool
         Whether it stands without a scale: in a table whose head says "in millions", it has that one.
     hedged : bool
         Whether the text says "about" or the like.
@@ -126,11 +126,11 @@ class Number:
     values: frozenset[Decimal]
     kind: str = ""
     currency: str = ""
-    bare: bool = True
+    unscaled: bool = True
     hedged: bool = False
 
 
-def numbers(text: str, *, spaced: bool = True) -> list[Number]:
+def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     """The numbers of a text, in order of appearance; both ends of a range share their unit.
 
     With ``spaced``, a blank may part thousands, as in ``94 000``.
@@ -154,7 +154,7 @@ def table_scales(text: str) -> frozenset[int]:
     return frozenset(SCALES[name.casefold().removesuffix("s")] for name in named)
 
 
-def equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
+def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
     """Whether a statement's number is a source's.
 
     Kinds must agree, and currencies where both name one. A hedged number may be the source's,
@@ -163,7 +163,7 @@ def equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) ->
     if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
         return False
     values = source.values
-    if source.bare and not said.bare:
+    if source.unscaled and not said.unscaled:
         values |= {value.scaleb(scale) for value in source.values for scale in scales}
     if said.values & values:
         return True
@@ -206,7 +206,7 @@ def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
             frozenset(value.scaleb(power) for value in mantissas for power in powers),
             kind,
             CURRENCIES.get(named.casefold(), ""),
-            bare=powers == {0},
+            unscaled=powers == {0},
             hedged=bool(_HEDGE.search(text, 0, start)),
         )
 
@@ -228,7 +228,7 @@ def _values(written: str) -> frozenset[Decimal]:
 def _spelled(text: str) -> Iterator[Number]:
     for match in _WORDS.finditer(text):
         total = current = 0
-        for word in re.findall(r"[a-z]+", plain(match[0])):
+        for word in re.findall(r"[a-z]+", normalize(match[0])):
             if word == "hundred":
                 current = max(current, 1) * 100
             elif word != "and":
@@ -247,7 +247,7 @@ def _spelled(text: str) -> Iterator[Number]:
             frozenset({Decimal(total).scaleb(SCALES.get(scale, 0))}),
             "percent" if after and after["percent"] else "",
             CURRENCIES.get(named, ""),
-            bare=not scale,
+            unscaled=not scale,
             hedged=bool(_HEDGE.search(text, 0, match.start())),
         )
 
@@ -286,7 +286,7 @@ def _month(match: re.Match[str], group: int) -> Number:
 
 def _as_range(text: str, one: Number, following: Number) -> Number:
     """In "3 to 5 %" and "$2 and $3 million" the first number has the second's unit."""
-    if one.kind or one.currency or not one.bare or not _RANGE.fullmatch(text, one.end, following.start):
+    if one.kind or one.currency or not one.unscaled or not _RANGE.fullmatch(text, one.end, following.start):
         return one
     if following.kind == "percent":
         return replace(one, kind="percent")

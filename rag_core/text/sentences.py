@@ -8,7 +8,7 @@ from itertools import pairwise
 
 _LINE = re.compile(r"[^\n]+")
 # What an item of a list begins with.
-ITEM_MARK = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
+LIST_MARKER = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
 # A run longer than this with line ends in it is a table or a list, unless its lines are those of flowing prose.
 LONGEST_SENTENCE_CHARS = 600
 # A line of flowing prose has so many words as a rule, for each figure so many that are none, and of the lines behind it
@@ -99,7 +99,7 @@ def _plain(blank: re.Match[str]) -> str:
 
 def _is_open(before: str, after: str) -> bool:
     """Whether a sentence goes on behind what looks like its end."""
-    if _PARAGRAPH_END.search(before) or (before.endswith("\n") and ITEM_MARK.match(after)):
+    if _PARAGRAPH_END.search(before) or (before.endswith("\n") and LIST_MARKER.match(after)):
         return False
     if _LONE_MARK.fullmatch(before) or _OPEN.search(before) or _GERMAN_ORDINAL.search(before):
         return True

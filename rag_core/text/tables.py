@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from rag_core.text.dates import MONTHS
-from rag_core.text.numbers import CURRENCIES, SCALE_WORDS, SCALES, Number, numbers
-from rag_core.text.words import words
+from rag_core.text.numbers import CURRENCIES, SCALE_WORDS, SCALES, Number, parse_numbers
+from rag_core.text.words import tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _FULL_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -65,7 +65,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ColumnHeader:
     """A line of years above columns: ``columns`` holds the year of each, empty for one that has none."""
 
     start: int
@@ -74,7 +74,7 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class TableRow:
     """A line of a table.
 
     Attributes
@@ -85,7 +85,7 @@ class Row:
         What it is called, with the line before where that goes on in this one.
     cells : tuple of Cell
         Its figures, from left to right.
-    head : Head or None
+    head : ColumnHeader or None
         The nearest line of years above it in the same table.
     above : tuple of str
         The lines without figures above it, nearest last: titles, the scale, what heads its section.
@@ -96,17 +96,17 @@ class Row:
     end: int
     label: str
     cells: tuple[Cell, ...]
-    head: Head | None
+    head: ColumnHeader | None
     above: tuple[str, ...]
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(word.stem for word in words(self.label) if word.content)
+        return frozenset(word.stem for word in tokenize(self.label) if word.content)
 
     @cached_property
     def section(self) -> frozenset[str]:
         """The stems of what stands above the row."""
-        return frozenset(word.stem for word in words("\n".join(self.above)) if word.content)
+        return frozenset(word.stem for word in tokenize("\n".join(self.above)) if word.content)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class Row:
         if years and not years[0] and len(self.cells) == len(years) - 1 and not may_be_note:
             years = years[1:]
         unclear = may_be_note and all(len(other) > _NOTE_DIGITS for other in others if other) and years[:1] != ("",)
-        if len(years) != len(self.cells) or unclear or any(map(year_of, (first, *others))):
+        if len(years) != len(self.cells) or unclear or any(map(parse_year, (first, *others))):
             return ()
         return years
 
@@ -126,15 +126,15 @@ class Row:
     def scale(self) -> int | None:
         """The power of ten that the table says it counts in, zero for what it counts by the piece."""
         # "(in millions, except per share amounts)" is about the whole table, not about the rows below it alone.
-        nearest = self.above[-1] if self.above and scale_of(self.above[-1]) is None else ""
+        nearest = self.above[-1] if self.above and parse_scale(self.above[-1]) is None else ""
         if _EACH.search(self.label) or _EACH.search(nearest) or _IN_PERCENT.search(self.label):
             return 0
-        return next((scale for line in self.above[::-1] if (scale := scale_of(line)) is not None), None)
+        return next((scale for line in self.above[::-1] if (scale := parse_scale(line)) is not None), None)
 
     @cached_property
     def values(self) -> list[Number | None]:
         """Its figures with the unit and the currency that its label and its table give them."""
-        symbols = {_currency(one[0]) for line in self.above if scale_of(line) for one in _SYMBOL.finditer(line)}
+        symbols = {_currency(one[0]) for line in self.above if parse_scale(line) for one in _SYMBOL.finditer(line)}
         currency = symbols.pop() if len(symbols) == 1 else ""
         in_percent = bool(_IN_PERCENT.search(self.label))
         return [
@@ -148,15 +148,15 @@ class Row:
         ]
 
 
-def rows(text: str) -> list[Row]:
+def parse_rows(text: str) -> list[TableRow]:
     """The rows of figures in a text, in order, each with the years above it.
 
     A table ends at a blank line or a sentence. The nearest line that names years heads the rows
     below it; one that names them otherwise than one a column leaves them without a head.
     """
-    found: list[Row] = []
+    found: list[TableRow] = []
     above: list[str] = []
-    head: Head | None = None
+    head: ColumnHeader | None = None
     # Whether the table has had a row; the line before, where it is none.
     begun, before = False, ""
     for match in _LINE.finditer(text):
@@ -171,15 +171,15 @@ def rows(text: str) -> list[Row]:
         at, cells = _cells(line)
         if columns:
             # Two figures of a row may look like years: then it is not clear what heads the rest.
-            clear = head is None or not named or scale_of(line) is not None
-            head, begun = Head(start, start + len(line), columns) if clear else None, False
+            clear = head is None or not named or parse_scale(line) is not None
+            head, begun = ColumnHeader(start, start + len(line), columns) if clear else None, False
             above = [*above[-_CAPTION_LINES:], line]
-        elif len(cells) > 1 and any(cell.number for cell in cells) and words(line[:at]):
+        elif len(cells) > 1 and any(cell.number for cell in cells) and tokenize(line[:at]):
             goes_on = before and (line[0].islower() or before.endswith(","))
             label = f"{before} {line[:at]}" if goes_on else line[:at]
             if head and len(cells) == len(head.columns) + 1 and _FOOTNOTE.match(line[at:]):
                 cells = cells[1:]
-            found.append(Row(start, start + at, start + len(line), label, cells, head, tuple(above)))
+            found.append(TableRow(start, start + at, start + len(line), label, cells, head, tuple(above)))
             begun = True
         else:
             if len(YEARS.findall(line)) > 1 or len(_OTHER_COLUMNS.findall(line)) > 1:
@@ -193,10 +193,10 @@ def rows(text: str) -> list[Row]:
     return found
 
 
-def scale_of(line: str) -> int | None:
+def parse_scale(line: str) -> int | None:
     """The power of ten in which a line says that a table counts.
 
-    >>> scale_of("(in millions, except per share amounts)"), scale_of("£'000"), scale_of("It cost $5 million")
+    >>> parse_scale("(in millions, except per share amounts)"), parse_scale("£'000"), parse_scale("It cost $5 million")
     (6, 3, None)
     """
     match = _SCALE.search(line)
@@ -211,7 +211,7 @@ def _currency(symbol: str) -> str:
     return CURRENCIES.get(symbol.casefold(), "")
 
 
-def year_of(text: str) -> str:
+def parse_year(text: str) -> str:
     """The year that a text is, as ``2022`` and ``FY22`` are; else empty."""
     match = _YEAR.fullmatch(text)
     return (match[1] or f"20{match[2]}") if match else ""
@@ -234,7 +234,7 @@ def _figures(line: str, tokens: list[re.Match[str]]) -> Iterator[Cell]:
         if following in ("%", ")", ")%") or (_APART.fullmatch(token[0]) and token[0] not in ("%", ")", ")%")):
             continue
         written, start = line[start : token.end()], None
-        number = next(iter(numbers(written.replace("( ", "("), spaced=False)), None)
+        number = next(iter(parse_numbers(written.replace("( ", "("), spaced=False)), None)
         # "(3.2)%": the bracket parts a figure from its unit.
         if number and written.endswith("%"):
             number = replace(number, kind="percent")
@@ -249,7 +249,7 @@ def _columns(line: str) -> tuple[tuple[str, ...], bool]:
     columns: list[str] = []
     tokens = [match[0].strip("()*") for match in _TOKEN.finditer(line)]
     while tokens:
-        year = year_of(tokens[-1])
+        year = parse_year(tokens[-1])
         if year or _CHANGE.fullmatch(tokens[-1]):
             columns.insert(0, year)
         elif not _BESIDE_YEARS.fullmatch(tokens[-1]):
@@ -270,10 +270,10 @@ def is_row(text: str) -> bool:
     return short and "\n" not in text and len(_NUMBER.findall(text)) >= 2
 
 
-def heads_years(text: str) -> bool:
+def is_year_header(text: str) -> bool:
     """Whether a line looks like the head of columns for several years.
 
-    >>> heads_years("$ million 2023 2022"), heads_years("Sales 2023 412")
+    >>> is_year_header("$ million 2023 2022"), is_year_header("Sales 2023 412")
     (True, False)
     """
     return is_row(text) and all(_FULL_YEAR.fullmatch(number) for number in _NUMBER.findall(text))

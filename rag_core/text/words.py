@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_core.text.normalize import plain
+from rag_core.text.normalize import normalize
 
 # Chinese, Japanese and Korean are written without blanks: there each character counts as a word.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -73,14 +73,14 @@ class Word:
         return self.folded not in FUNCTION_WORDS and (len(self.folded) > 1 or not self.folded.isascii())
 
 
-def words(text: str) -> list[Word]:
+def tokenize(text: str) -> list[Word]:
     """The words and numbers of a text, in order; hyphenated words are taken apart."""
     found = []
     for match in _WORD.finditer(text):
         position = match.start()
         for part in re.split(r"(-)", match[0]) if "-" in match[0] else (match[0],):
             if part and part != "-":
-                folded = plain(part).removesuffix("'s").replace("'", "").replace(".", "") or part
+                folded = normalize(part).removesuffix("'s").replace("'", "").replace(".", "") or part
                 if part[0].isdigit():
                     folded = part
                 found.append(Word(position, position + len(part), part, folded, stem(folded)))
@@ -104,15 +104,15 @@ def stem(folded: str) -> str:
 _BASES = {stem(form): group.split()[0] for group in _FORMS.split(", ") for form in group.split()}
 
 
-def base(word: str) -> str:
+def lemma(word: str) -> str:
     """What all forms of a word in lower case have in common.
 
-    >>> base("left") == base("leaving"), base("began") == base("starts"), base("open") == base("operated")
+    >>> lemma("left") == lemma("leaving"), lemma("began") == lemma("starts"), lemma("open") == lemma("operated")
     (True, True, False)
     """
     return _BASES.get(stem(word), stem(word))
 
 
-def lacks(text: Iterable[str], words: Iterable[str]) -> bool:
+def lacks_lemmas(text: Iterable[str], words: Iterable[str]) -> bool:
     """Whether a text, given by its words in lower case, has any of some words in no form."""
-    return not {base(word) for word in words} <= {base(word) for word in text}
+    return not {lemma(word) for word in words} <= {lemma(word) for word in text}

@@ -12,16 +12,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rag_core.text.annotated import Reading
-from rag_core.text.languages import INTERJECTION, differ
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.languages import INTERJECTION, languages_differ
 from rag_core.types import Citation, Mark, Passage, Statement
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.citation_markers import normalised, unlisted
-from rag_core.verification.claims import Claim, claims
+from rag_core.verification.citation_markers import normalize_markers, strip_source_list
+from rag_core.verification.claims import ClaimSpan, split_claims
 from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
-from rag_core.verification.refusals import begins_open, is_refusal, leaves_open
+from rag_core.verification.refusals import is_refusal, starts_with_no_answer, states_no_answer
 from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
-from rag_core.verification.verifier import Verified
+from rag_core.verification.verifier import VerifiedAnswer
 
 NO_WORDS = "The model's answer has no words."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
@@ -43,7 +43,7 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 class _Attribution:
     """A claim with the sentences that support it, best first; none where no sentence supports it."""
 
-    claim: Claim
+    claim: ClaimSpan
     sentences: tuple[SourceSentence, ...] = ()
     mark: Mark = ""
     source_value: str = ""
@@ -64,16 +64,16 @@ class _Edit:
     text: str
 
 
-def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> Verified:
+def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
     """A generated text with its claims attributed, or as a refusal if it only says that the passages lack the answer.
 
     A text that begins so and goes on with what the passages support is an answer to a part of the question.
     """
     if is_refusal(text):
-        return Verified(text, refused=True)
+        return VerifiedAnswer(text, refused=True)
     answer = attribute_claims(text, question, passages, encode)
-    if begins_open(text) and not any(one.supported for one in answer.statements):
-        return Verified(text, refused=True)
+    if starts_with_no_answer(text) and not any(one.supported for one in answer.statements):
+        return VerifiedAnswer(text, refused=True)
     return answer
 
 
@@ -82,7 +82,7 @@ def states_anything(text: str) -> bool:
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
-def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> Verified:
+def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
     """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
 
     A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
@@ -92,7 +92,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `citation_markers.normalised` reads.
+        As generated, with markers in any form that `citation_markers.normalize_markers` reads.
     question : str
     passages : sequence of Passage
         Those that the text was generated from; a marker is a passage's rank.
@@ -101,17 +101,17 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 
     Returns
     -------
-    Verified
+    VerifiedAnswer
         Citations are in order of appearance. A citation that the model did not make has ``added`` set. A text in
         another language than its passages gets no marks, and no citations but the model's own and those of shared
         values and names.
     """
     ranks = sorted(passage.rank for passage in passages)
-    text = unlisted(normalised(text, ranks), {passage.document for passage in passages})
+    text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
     text = _LEADING_MARKERS.sub(_with_markers_behind, text)
     asked = encode_text(question, encode)
     sources = [SplitPassage(passage, asked, encode) for passage in passages]
-    foreign = differ(text, "\n".join(passage.text for passage in passages))
+    foreign = languages_differ(text, "\n".join(passage.text for passage in passages))
     found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
     return replace(_with_markers(text, found), unchecked=foreign)
 
@@ -122,9 +122,9 @@ def _with_markers_behind(line: re.Match[str]) -> str:
     return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
 
 
-def _checkable(text: str) -> list[Claim]:
+def _checkable(text: str) -> list[ClaimSpan]:
     """The claims of a text, without a "Yes." or "No." before others and without what the passages leave open."""
-    found = [one for one in claims(text) if not leaves_open(text[one.start : one.end])]
+    found = [one for one in split_claims(text) if not states_no_answer(text[one.start : one.end])]
     stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
     return [
         one if one.markers or _shares_markers_of(text, stating, position) is not None else replace(one, ranks=())
@@ -132,7 +132,7 @@ def _checkable(text: str) -> list[Claim]:
     ]
 
 
-def _shares_markers_of(text: str, all_claims: Sequence[Claim], position: int) -> int | None:
+def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
     """Position of the later claim of the same paragraph whose markers also serve a claim without markers."""
     following = range(position + 1, len(all_claims))
     marked = next((other for other in following if all_claims[other].markers), None)
@@ -142,7 +142,7 @@ def _shares_markers_of(text: str, all_claims: Sequence[Claim], position: int) ->
 
 
 def _attribute(
-    text: str, claim: Claim, asked: EncodedText, sources: Sequence[SplitPassage], encode: TextEncoder, foreign: bool
+    text: str, claim: ClaimSpan, asked: EncodedText, sources: Sequence[SplitPassage], encode: TextEncoder, foreign: bool
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
@@ -180,7 +180,7 @@ def _attribute(
     return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
 
 
-def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[SplitPassage], support: float) -> bool:
+def _is_unrelated(said: AnnotatedText, asked: AnnotatedText, sources: Sequence[SplitPassage], support: float) -> bool:
     """Whether a claim shares no value, name or meaning with the passages."""
     if support >= UNRELATED or len(said.content) < 2:
         return False
@@ -189,7 +189,7 @@ def _is_unrelated(said: Reading, asked: Reading, sources: Sequence[SplitPassage]
     )
 
 
-def _with_numbers(said: Reading, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
+def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
     """The sentences, each followed by one of its passage that has a number of the claim which it lacks."""
     for sentence in sentences:
         yield sentence
@@ -208,7 +208,7 @@ def _with_numbers(said: Reading, sentences: Sequence[SourceSentence]) -> Iterato
         yield from [other for other in [next(others, None)] if other]
 
 
-def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
+def _with_markers(text: str, found: Sequence[_Attribution]) -> VerifiedAnswer:
     """The text with the markers of its attributions, its citations and its statements."""
     all_claims = [one.claim for one in found]
     # Markers at the end of a paragraph serve all its claims.
@@ -222,7 +222,7 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> Verified:
     statements = tuple(
         _statement(one, end, edits) for one, (_, end) in zip(found, changes, strict=True) if one.claim.start < end
     )
-    return Verified(_edited(text, edits), _citations(found), statements)
+    return VerifiedAnswer(_edited(text, edits), _citations(found), statements)
 
 
 def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Statement:

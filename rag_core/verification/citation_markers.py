@@ -28,7 +28,7 @@ LEADING_WORDS = re.compile(
 _NUMBERED = re.compile(r"^\W*\d+[.)]\s|\b(?:pages?|pp?|seiten?|s)\b\.?\s*[\w\u2013-]+", re.I)
 
 
-def normalised(text: str, ranks: Sequence[int]) -> str:
+def normalize_markers(text: str, ranks: Sequence[int]) -> str:
     """Put every marker into the form ``[n]``; one that names no rank given goes with the blanks before it.
 
     ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)`` and
@@ -46,7 +46,7 @@ def normalised(text: str, ranks: Sequence[int]) -> str:
         text = rewritten
 
 
-def without(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
     """The text without the given spans and the blanks that go with them, and the spans that went."""
     removed: list[tuple[int, int]] = []
     for start, end in sorted(markers):
@@ -62,7 +62,7 @@ def without(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[
     return "".join([*kept, text[position:]]), removed
 
 
-def unlisted(text: str, documents: Collection[str]) -> str:
+def strip_source_list(text: str, documents: Collection[str]) -> str:
     """A normalised text without a list of sources at its end: an answer's own are shown with it.
 
     Its lines hold nothing but markers and numbers of passages, pages, and names of these documents. Where no
@@ -83,10 +83,10 @@ def unlisted(text: str, documents: Collection[str]) -> str:
     above = "\n".join(lines[:kept]).rstrip()
     if MARKER.search(above):
         return above
-    return " ".join([above, *(f"[{number}]" for number in dict.fromkeys(markers_in("\n".join(lines[kept:]))))])
+    return " ".join([above, *(f"[{number}]" for number in dict.fromkeys(parse_markers("\n".join(lines[kept:]))))])
 
 
-def markers_in(text: str) -> list[int]:
+def parse_markers(text: str) -> list[int]:
     """The numbers of the markers of a normalised text, in order."""
     return [int(match[1]) for match in MARKER.finditer(text)]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import words
+from rag_core.text.words import tokenize
 from rag_core.types.answers import MARKER
 from rag_core.verification.citation_markers import LEADING_WORDS
-from rag_core.verification.refusals import FIGURE, leaves_open
+from rag_core.verification.refusals import FIGURE, states_no_answer
 
 _GROUP = re.compile(r"\[\d+\](?:[ \t]*\[\d+\])*")
 # What Markdown puts before and after a sentence, and the end of the one before a marker.
@@ -39,7 +39,7 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
     ``markers`` holds the spans of its own markers by rank; a statement without any borrows the
@@ -52,18 +52,18 @@ class Claim:
     ranks: tuple[int, ...]
 
 
-def claims(text: str) -> list[Claim]:
+def split_claims(text: str) -> list[ClaimSpan]:
     """The statements of a normalised text, in order.
 
     A statement is a sentence, or the part of one that a group of markers stands behind. Headings,
     lines that introduce a list, rules of tables and what is said to be left open by the sources are none.
     """
-    found = [claim for start, end in _paragraphs(text) for claim in _lent(list(_claims(text, start, end)))]
+    found = [claim for start, end in _paragraphs(text) for claim in _assign_markers(list(_claims(text, start, end)))]
     told = [_beside_what_is_open(text, claim) for claim in found]
     return [claim for claim in told if claim and (claim.markers or not _says_nothing(text, claim))]
 
 
-def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
+def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     # Blanks in place of markers, so that they part no sentence and each offset stays.
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
@@ -84,11 +84,11 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[Claim]:
         start, stop = _trimmed(text, position, end)
         after = markers[-1][1] if markers else end
         position = max(position, after)
-        if start < stop and words(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
-            yield Claim(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
+        if start < stop and tokenize(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
+            yield ClaimSpan(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
         elif markers:
             # A marker before the words that it stands for, as in "[1] Net sales fell" or "In [1], net sales fell".
-            yield Claim(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
+            yield ClaimSpan(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
 
 
 def _row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
@@ -104,36 +104,36 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, after.start() if after else end
 
 
-def _lent(found: list[Claim]) -> Iterator[Claim]:
+def _assign_markers(found: list[ClaimSpan]) -> Iterator[ClaimSpan]:
     """Statements with the markers they rest on; markers without words go to the statement behind them."""
-    merged: list[Claim] = []
+    merged: list[ClaimSpan] = []
     held: tuple[tuple[int, int, int], ...] = ()
     for claim in found:
         if claim.start == claim.end:
             held += claim.markers
             continue
         markers = (*held, *claim.markers)
-        merged.append(Claim(claim.start, claim.end, markers, tuple(rank for _, _, rank in markers)))
+        merged.append(ClaimSpan(claim.start, claim.end, markers, tuple(rank for _, _, rank in markers)))
         held = ()
     if held and merged:
         last = merged.pop()
         markers = (*last.markers, *held)
-        merged.append(Claim(last.start, last.end, markers, tuple(rank for _, _, rank in markers)))
+        merged.append(ClaimSpan(last.start, last.end, markers, tuple(rank for _, _, rank in markers)))
     elif held:
-        yield Claim(held[0][0], held[0][0], held, ())
+        yield ClaimSpan(held[0][0], held[0][0], held, ())
     for position, claim in enumerate(merged):
         lenders = [*merged[position:], *merged[:position][::-1]]
         ranks = next((one.ranks for one in lenders if one.markers), ())
-        yield Claim(claim.start, claim.end, claim.markers, ranks)
+        yield ClaimSpan(claim.start, claim.end, claim.markers, ranks)
 
 
-def _beside_what_is_open(text: str, claim: Claim) -> Claim | None:
+def _beside_what_is_open(text: str, claim: ClaimSpan) -> ClaimSpan | None:
     """A statement without the clauses that say what the sources leave open, which stands in none.
 
     Of one that says nothing else, ``None``; with markers of its own it stays, for its markers to be judged.
     """
     clauses = list(_clauses(text, claim.start, claim.end))
-    told = [(start, end) for start, end in clauses if not leaves_open(text[start:end])]
+    told = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
     if len(told) == len(clauses) or (not told and claim.markers):
         return claim
     return replace(claim, start=told[0][0], end=told[-1][1]) if told else None
@@ -150,7 +150,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _says_nothing(text: str, claim: Claim) -> bool:
+def _says_nothing(text: str, claim: ClaimSpan) -> bool:
     said = text[claim.start : claim.end]
     begin = text.rfind("\n", 0, claim.start) + 1
     if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):

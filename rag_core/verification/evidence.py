@@ -11,17 +11,17 @@ from itertools import pairwise
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag_core.text.annotated import Reading
-from rag_core.text.contradictions import opposites, spelled_out
-from rag_core.text.languages import language_of
-from rag_core.text.normalize import squeezed
-from rag_core.text.numbers import equal, table_scales
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.contradictions import expands_acronym, find_antonyms
+from rag_core.text.languages import detect_language
+from rag_core.text.normalize import normalize_with_offsets
+from rag_core.text.numbers import numbers_equal, table_scales
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.tables import Row, rows
-from rag_core.text.words import PRONOUNS, words
+from rag_core.text.tables import TableRow, parse_rows
+from rag_core.text.words import PRONOUNS, tokenize
 from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
-from rag_core.verification.table_claims import scales
+from rag_core.verification.table_claims import row_scales
 
 # What a word counts: figures and names say which fact it is, other words what kind of fact.
 _FACT_WEIGHT = 2.0
@@ -41,34 +41,34 @@ _MOST_ROWS = 4
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EvidenceSpan:
     """Sentences of a passage that may support a statement.
 
     Attributes
     ----------
     spans : tuple of (int, int)
         What to quote, as offsets into the passage's text, on its first page.
-    source : Reading
+    source : AnnotatedText
         The sentences, whole.
-    context : Reading
+    context : AnnotatedText
         What stands before them in the passage.
-    title : Reading
+    title : AnnotatedText
         The document's name and the passage's heading, which say what all of it is about.
     coverage : float
         Share of the statement's words that they hold, by weight, in 0..1.
-    rows : tuple of Row
+    rows : tuple of TableRow
         Those of a table among the sentences.
-    rest : Reading
+    rest : AnnotatedText
         The sentences without the figures of those rows and without what heads them.
     """
 
     spans: tuple[tuple[int, int], ...]
-    source: Reading
-    context: Reading
-    title: Reading
+    source: AnnotatedText
+    context: AnnotatedText
+    title: AnnotatedText
     coverage: float
-    rows: tuple[Row, ...]
-    rest: Reading
+    rows: tuple[TableRow, ...]
+    rest: AnnotatedText
 
     @property
     def quotes(self) -> list[tuple[int, int]]:
@@ -82,40 +82,40 @@ class Candidate:
         return [*sorted(heads), *widened]
 
     @cached_property
-    def around(self) -> Reading:
+    def around(self) -> AnnotatedText:
         """What stands above the sentences, and says what the figures of their rows are."""
         above = [line for row in self.rows for line in row.above]
         return _reading("\n".join([*above, self.source.text]), self.source.language)
 
 
-def joined(parts: Sequence[Candidate]) -> Candidate:
+def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
     """Places in several passages, read as one: it has no span to quote."""
     source, context, rest = (
-        Reading("\n".join(texts), parts[0].source.language)
+        AnnotatedText("\n".join(texts), parts[0].source.language)
         for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
     )
     found = tuple(row for one in parts for row in one.rows)
-    return Candidate((), source, context, parts[0].title, 0.0, found, rest)
+    return EvidenceSpan((), source, context, parts[0].title, 0.0, found, rest)
 
 
-class Source:
+class SourcePassage:
     """A passage, taken apart once for all statements that cite it."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
         self._text = passage.text.replace(PAGE_BREAK, " ")
-        self._language = language_of(self._text)
-        self._title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
+        self._language = detect_language(self._text)
+        self._title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self._first_page = len(passage.first_page_text)
         # A citation has one page: a sentence that begins on the next one cannot be quoted.
-        self.rows = rows(passage.first_page_text)
+        self.rows = parse_rows(passage.first_page_text)
         self._spans = [span for span in _whole_sentences(self._text) if span[0] < self._first_page]
 
     @cached_property
     def _squeezed(self) -> tuple[str, list[int]]:
-        return squeezed(self._text)
+        return normalize_with_offsets(self._text)
 
-    def candidates(self, statement: Reading, vectors: TextEncoder | None) -> Iterator[Candidate]:
+    def candidates(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
         """Places that may support a statement, those that fit best first.
 
         Where it stands word for word, then where it stands but for a few characters, then the
@@ -129,8 +129,8 @@ class Source:
             if _RELATED <= one.coverage < 1.0:
                 yield replace(one, coverage=_coverage(statement, one, vectors))
 
-    def _verbatim(self, statement: Reading) -> Iterator[Candidate]:
-        wanted = squeezed(statement.text)[0].strip().rstrip(".!?;:,")
+    def _verbatim(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+        wanted = normalize_with_offsets(statement.text)[0].strip().rstrip(".!?;:,")
         text, offsets = self._squeezed
         if len(statement.content) < 2:
             return
@@ -157,7 +157,7 @@ class Source:
             end += 1
         return start, end
 
-    def _by_words(self, statement: Reading) -> Iterator[Candidate]:
+    def _by_words(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         spans = self._spans
         alone = [self._candidate(statement, *span, *span) for span in spans]
         best = sorted(alone, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
@@ -169,24 +169,24 @@ class Source:
         ]
         yield from sorted(joined, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
 
-    def _candidate(self, statement: Reading, begin: int, finish: int, start: int, end: int) -> Candidate:
+    def _candidate(self, statement: AnnotatedText, begin: int, finish: int, start: int, end: int) -> EvidenceSpan:
         source = _reading(self._text[begin:finish], self._language)
         before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
         found = tuple(row for row in self.rows if row.start < finish and begin < row.end)
         rest = _reading(_without_figures(self._text, begin, finish, found), self._language) if found else source
         end = min(end, self._first_page)
-        one = Candidate(((start, end),), source, _reading(earlier, self._language), self._title, 0.0, found, rest)
+        one = EvidenceSpan(((start, end),), source, _reading(earlier, self._language), self._title, 0.0, found, rest)
         return replace(one, coverage=_coverage(statement, one, None))
 
-    def _by_rows(self, statement: Reading) -> Iterator[Candidate]:
+    def _by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         """The rows that a statement gives figures of, read as one, where they are several."""
         found = tuple(
             row
             for row in self.rows
             if row.stems & statement.stems
             and any(
-                equal(number, one, scales(row, self._title))
+                numbers_equal(number, one, row_scales(row, self._title))
                 for number in statement.numbers
                 for one in row.values
                 if one
@@ -196,7 +196,7 @@ class Source:
             source = _reading("\n".join(self._text[row.start : row.end] for row in found), self._language)
             rest = _reading("\n".join(row.label for row in found), self._language)
             spans = tuple((row.start, row.end) for row in found)
-            one = Candidate(spans, source, _reading("", self._language), self._title, 0.0, found, rest)
+            one = EvidenceSpan(spans, source, _reading("", self._language), self._title, 0.0, found, rest)
             yield replace(one, coverage=_coverage(statement, one, None))
 
 
@@ -214,20 +214,20 @@ def _whole_sentences(text: str) -> list[tuple[int, int]]:
 def _goes_on(line: str, following: str) -> bool:
     if line[-1] in ".!?:;":
         return False
-    last = words(line)[-1:]
+    last = tokenize(line)[-1:]
     return following[0].islower() or line[-1] == "," or any(not word.content and word.text.islower() for word in last)
 
 
-def _complementary(statement: Reading, first: Reading, second: Reading) -> bool:
+def _complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
     """Whether each of two sentences holds words of the statement, beyond names, that the other does not."""
     # Where one says the opposite, the other's words are of something else.
-    if any(opposites(statement, first)) or any(opposites(statement, second)):
+    if any(find_antonyms(statement, first)) or any(find_antonyms(statement, second)):
         return False
     wanted = {word.stem for word in statement.content if word.text[0].islower()}
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
 
-def _without_figures(text: str, begin: int, finish: int, found: Sequence[Row]) -> str:
+def _without_figures(text: str, begin: int, finish: int, found: Sequence[TableRow]) -> str:
     """A part of a text without the figures of its rows, and without the lines that head them."""
     kept, position = [], begin
     heads = {(row.head.start, row.head.end) for row in found if row.head}
@@ -237,12 +237,12 @@ def _without_figures(text: str, begin: int, finish: int, found: Sequence[Row]) -
     return "\n".join([*kept, text[position:finish]])
 
 
-def _coverage(statement: Reading, candidate: Candidate, vectors: TextEncoder | None) -> float:
+def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
     there = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
-    powers |= {power for row in candidate.rows for power in scales(row, title)}
-    figures = [any(equal(number, one, powers) for one in there) for number in statement.numbers]
+    powers |= {power for row in candidate.rows for power in row_scales(row, title)}
+    figures = [any(numbers_equal(number, one, powers) for one in there) for number in statement.numbers]
     total, held = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
     names = {word.start for word in statement.names if not statement.begins_sentence(word)}
     lent, missing = 0.0, []
@@ -252,7 +252,7 @@ def _coverage(statement: Reading, candidate: Candidate, vectors: TextEncoder | N
             continue
         weight = _FACT_WEIGHT if word.start in names else 1.0
         total += weight
-        if word.stem in candidate.around.stems or spelled_out(word, source):
+        if word.stem in candidate.around.stems or expands_acronym(word, source):
             held += weight
         elif word.stem in title.stems or (refers and word.stem in context.stems):
             lent += weight
@@ -277,5 +277,5 @@ def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEn
 
 
 @lru_cache(maxsize=2000)
-def _reading(text: str, language: str) -> Reading:
-    return Reading(text, language)
+def _reading(text: str, language: str) -> AnnotatedText:
+    return AnnotatedText(text, language)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_core.text.annotated import Reading
-from rag_core.text.numbers import Number, equal
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import Number, numbers_equal
 
 # Share of a claim's words that must stand in the sentence, and the least number of them.
 _SAME_WORDS = 0.8
@@ -22,32 +22,32 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 def numbers_match(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
     """Whether a claim's number is a source's, or the source's rounded to the digits of the claim."""
-    return equal(replace(said, hedged=True), source, scales)
+    return numbers_equal(replace(said, hedged=True), source, scales)
 
 
 def find_differing_value(
-    claim: Reading,
-    sentence: Reading,
-    context: Reading,
+    claim: AnnotatedText,
+    sentence: AnnotatedText,
+    context: AnnotatedText,
     scales: frozenset[int],
-    passages: Sequence[tuple[Reading, frozenset[int]]],
-    question: Reading,
+    passages: Sequence[tuple[AnnotatedText, frozenset[int]]],
+    question: AnnotatedText,
 ) -> str:
     """Return the value that a sentence has in place of a claim's; empty unless that is beyond doubt.
 
     Parameters
     ----------
-    claim : Reading
-    sentence : Reading
+    claim : AnnotatedText
+    sentence : AnnotatedText
         The sentence that supports the claim best.
-    context : Reading
+    context : AnnotatedText
         What says whom the sentence is about: the document's name, the heading and the sentence before. A name of the
         claim may stand there instead.
     scales : frozenset of int
         Powers of ten in which the sentence's passage counts.
-    passages : sequence of (Reading, frozenset of int)
+    passages : sequence of (AnnotatedText, frozenset of int)
         All that were read, with their scales: a number that stands in any of them may have been taken from there.
-    question : Reading
+    question : AnnotatedText
         A number that the claim repeats from the question is not the claim's own.
     """
     known = [(number, of) for text, of in ((question, scales), *passages) for number in (*text.numbers, *text.columns)]
@@ -73,7 +73,7 @@ def find_differing_value(
     return _with_unit(sentence, rivals[0])
 
 
-def shares_fact(claim: Reading, source: Reading, scales: frozenset[int], question: Reading) -> bool:
+def shares_fact(claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText) -> bool:
     """Whether a source contains a number or name of a claim that the claim does not repeat from the question."""
     if any(
         numbers_match(number, one, scales)
@@ -85,7 +85,7 @@ def shares_fact(claim: Reading, source: Reading, scales: frozenset[int], questio
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
 
 
-def _with_unit(text: Reading, number: Number) -> str:
+def _with_unit(text: AnnotatedText, number: Number) -> str:
     """A number as it stands in a text, with the word for what it counts."""
     end = number.end
     if text.unit(number):
@@ -93,7 +93,7 @@ def _with_unit(text: Reading, number: Number) -> str:
     return " ".join(text.text[number.start : end].split())
 
 
-def _same_kind(claim: Reading, number: Number, sentence: Reading, other: Number) -> bool:
+def _same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
     if (number.kind, number.currency) != (other.kind, other.currency):
         return False
     if bool(_YEAR.fullmatch(number.text)) != bool(_YEAR.fullmatch(other.text)):
@@ -102,12 +102,12 @@ def _same_kind(claim: Reading, number: Number, sentence: Reading, other: Number)
     return len(units) < 2
 
 
-def _same_place(claim: Reading, number: Number, sentence: Reading, other: Number) -> bool:
+def _same_place(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
     """Whether the nearest content word before or behind both numbers is the same."""
     return bool(_beside(claim, number) & _beside(sentence, other))
 
 
-def _beside(text: Reading, number: Number) -> frozenset[tuple[str, str]]:
+def _beside(text: AnnotatedText, number: Number) -> frozenset[tuple[str, str]]:
     words = [word for word in text.content if text.number_at(word) is None]
     before = next((word.stem for word in reversed(words) if word.end <= number.start), "")
     behind = next((word.stem for word in words if word.start >= number.end), "")

@@ -52,16 +52,16 @@ _OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
 _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
 
-def leaves_open(text: str) -> bool:
+def states_no_answer(text: str) -> bool:
     """Whether a text says no more than that the sources leave something open, or that the model does not know it.
 
-    >>> leaves_open("The founder is not mentioned."), leaves_open("Damage by water is not included.")
+    >>> states_no_answer("The founder is not mentioned."), states_no_answer("Damage by water is not included.")
     (True, False)
     """
     return _OPEN.search(text) is not None and not _FIGURE.search(text)
 
 
-def begins_open(text: str) -> bool:
+def starts_with_no_answer(text: str) -> bool:
     """Whether an answer begins with that: what else it tells is no answer to what was asked."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
     return _OPEN.search(text, start, end) is not None

@@ -13,9 +13,9 @@ from itertools import pairwise, product
 
 from rapidfuzz.distance import Indel, Opcode
 
-from rag_core.text.annotated import Reading
-from rag_core.text.contradictions import holds_name, spelled_out
-from rag_core.text.numbers import Number, equal
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.contradictions import contains_name, expands_acronym
+from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import YEARS
 from rag_core.text.words import Word
 
@@ -42,7 +42,7 @@ _Dated = list[tuple[Number, str]]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 
-def replaced(statement: Reading, source: Reading) -> Iterator[str]:
+def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """What the source has in place of a statement's names and numbers, in words for the reader."""
     yield from _renamed(statement, source)
     said, there = _dated(statement), _with_years(source)
@@ -68,21 +68,21 @@ def replaced(statement: Reading, source: Reading) -> Iterator[str]:
                 break
 
 
-def _renamed(statement: Reading, source: Reading) -> Iterator[str]:
+def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Names that stand in the source after another first word alone, as "Jane Doe" in place of "John Doe"."""
     for first, name in _named_together(statement):
         beside = [before for before, one in _named_together(source) if one.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
-        if alone or holds_name(source, first) or {first.folded, *(one.folded for one in beside)} & _TITLES:
+        if alone or contains_name(source, first) or {first.folded, *(one.folded for one in beside)} & _TITLES:
             continue
-        if beside and not any(holds_name(statement, one) for one in beside):
+        if beside and not any(contains_name(statement, one) for one in beside):
             yield f"“{beside[0].text}” is there in place of “{first.text}”"
 
 
 def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
     """Figures that the source has with another year right behind them."""
     for figure, year in said:
-        found = [other for number, other in there if equal(figure, number)]
+        found = [other for number, other in there if numbers_equal(figure, number)]
         if year and found and all(found) and year not in found and any(other == year for _, other in there):
             yield f"the number {figure.text} is of {', '.join(sorted(set(found)))} there"
 
@@ -90,18 +90,19 @@ def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
 def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
     """Whether the source has each figure with its year."""
     return bool(said) and all(
-        year and any(equal(figure, number) and year == other for number, other in there) for figure, year in said
+        year and any(numbers_equal(figure, number) and year == other for number, other in there)
+        for figure, year in said
     )
 
 
-def _dated(statement: Reading) -> _Dated:
+def _dated(statement: AnnotatedText) -> _Dated:
     """The figures of a statement with their years; a single one may stand behind its year."""
     said = _with_years(statement)
     years = [number.text for number in statement.numbers if YEARS.fullmatch(number.text)]
     return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
 
 
-def _with_years(reading: Reading) -> _Dated:
+def _with_years(reading: AnnotatedText) -> _Dated:
     """The figures of a text that are no parts of dates, each with the year behind it, if one is there."""
     found: _Dated = []
     if "respectively" in reading.folded:
@@ -113,7 +114,7 @@ def _with_years(reading: Reading) -> _Dated:
     return found
 
 
-def _named_together(reading: Reading) -> Iterator[tuple[Word, Word]]:
+def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
     """Each two capitalised words with nothing but blanks between them."""
     names = set(reading.names)
     for one, other in pairwise(reading.words):
@@ -121,7 +122,7 @@ def _named_together(reading: Reading) -> Iterator[tuple[Word, Word]]:
             yield one, other
 
 
-def _before_an_aside(source: Reading, own: set[str], places: Sequence[int]) -> bool:
+def _before_an_aside(source: AnnotatedText, own: set[str], places: Sequence[int]) -> bool:
     """Whether the source has the run too, and only an aside between it and the words it is known by."""
     for place in places:
         for at in range(max(0, place - _LONGEST_ASIDE), place):
@@ -131,11 +132,11 @@ def _before_an_aside(source: Reading, own: set[str], places: Sequence[int]) -> b
     return False
 
 
-def _is_fact(reading: Reading, word: Word) -> bool:
+def _is_fact(reading: AnnotatedText, word: Word) -> bool:
     return word.content and (word.text[0].isupper() or reading.number_at(word) is not None)
 
 
-def _runs(reading: Reading) -> Iterator[tuple[int, int]]:
+def _runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
     """Runs of capitalised words and of numbers, as indexes of words."""
     at = 0
     while at < len(reading.words):
@@ -145,7 +146,7 @@ def _runs(reading: Reading) -> Iterator[tuple[int, int]]:
         at = max(last, at + 1)
 
 
-def _run_at(reading: Reading, at: int) -> tuple[int, int]:
+def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
     """The run around a word; empty where the word is no fact."""
     first = last = at
     while first > 0 and _is_fact(reading, reading.words[first - 1]):
@@ -155,7 +156,7 @@ def _run_at(reading: Reading, at: int) -> tuple[int, int]:
     return (first, last) if at < last else (at, at)
 
 
-def _around(reading: Reading, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
+def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
     """What a run is known by: the two words next to it on a side, and the next one where it says something."""
     found = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
     nearest = found[-1:] if before else found[:1]
@@ -165,7 +166,7 @@ def _around(reading: Reading, start: int, end: int, before: bool) -> Iterator[tu
         yield (nearest[0].stem,)
 
 
-def _anchors(source: Reading) -> _Anchors:
+def _anchors(source: AnnotatedText) -> _Anchors:
     """The words of the source that stand next to what runs may be known by."""
     places: _Anchors = defaultdict(list)
     for at in range(len(source.words)):
@@ -175,7 +176,7 @@ def _anchors(source: Reading) -> _Anchors:
     return places
 
 
-def _in_its_place(statement: Reading, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
+def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
     """Whether a run stands in a stretch that the source has too, with words of its own around it."""
     for first, last, at_start, at_end in agreeing:
         if first < end and start < last:
@@ -185,7 +186,7 @@ def _in_its_place(statement: Reading, start: int, end: int, agreeing: Sequence[_
     return False
 
 
-def _slots(statement: Reading, source: Reading) -> tuple[dict[int, range], list[_Block]]:
+def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
     """An alignment that leaves the most words in common: what faces a word where it differs, and where it agrees."""
     one, other = statement.keys, source.keys
     facing: dict[int, range] = defaultdict(lambda: range(0))
@@ -206,7 +207,7 @@ def _spans(op: Opcode) -> tuple[int, int, int, int]:
     return op.src_start, op.src_end, op.dest_start, op.dest_end
 
 
-def _rivals(statement: Reading, one: Word, source: Reading, other: Word) -> bool:
+def _rivals(statement: AnnotatedText, one: Word, source: AnnotatedText, other: Word) -> bool:
     """Whether two words are different facts of a kind, the second of which the statement does not hold."""
     if not one.content or not other.content:
         return False
@@ -216,10 +217,10 @@ def _rivals(statement: Reading, one: Word, source: Reading, other: Word) -> bool
         if bool(YEARS.fullmatch(figure.text)) != bool(YEARS.fullmatch(source_figure.text)):
             return False
         return figure.kind == source_figure.kind and not any(
-            equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
+            numbers_equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
         )
     if figure or source_figure or not (one.text[0].isupper() and other.text[0].isupper()):
         return False
     if source.begins_sentence(other) and statement.begins_sentence(one):
         return False
-    return not (holds_name(statement, other) or spelled_out(one, source))
+    return not (contains_name(statement, other) or expands_acronym(one, source))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rag_core.text.annotated import Reading
+from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import table_scales
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
@@ -32,7 +32,7 @@ _QUESTION_SHARE = 0.2
 class EncodedText:
     """A text with its token vectors, shape (n, dimension), and their character spans, shape (n, 2)."""
 
-    reading: Reading
+    reading: AnnotatedText
     tokens: FloatArray
     spans: IntArray
 
@@ -44,7 +44,7 @@ class SourceSentence:
     source: SplitPassage
     start: int
     end: int
-    reading: Reading
+    reading: AnnotatedText
     tokens: FloatArray
     question_support: float = 0.0
 
@@ -56,20 +56,20 @@ class SplitPassage:
         self.passage = passage
         # A citation has one page, so only the text on the passage's first page can be quoted.
         self.text = passage.first_page_text
-        self.title = Reading(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
-        self.reading = Reading(passage.text.replace(PAGE_BREAK, " "))
+        self.title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
+        self.reading = AnnotatedText(passage.text.replace(PAGE_BREAK, " "))
         self.scales = table_scales(f"{self.title.text}\n{passage.text}")
         tokens, spans = encode(self.text)
         self.sentences = []
         for start, end in sentence_spans(self.text):
             inside = (spans[:, 0] < end) & (spans[:, 1] > start)
-            sentence = SourceSentence(self, start, end, Reading(self.text[start:end]), tokens[inside])
+            sentence = SourceSentence(self, start, end, AnnotatedText(self.text[start:end]), tokens[inside])
             self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
 
-    def context(self, sentence: SourceSentence) -> Reading:
+    def context(self, sentence: SourceSentence) -> AnnotatedText:
         """Return what says whom a sentence is about: the title and the sentence before it."""
         before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
-        return Reading("\n".join([self.title.text, *before]))
+        return AnnotatedText("\n".join([self.title.text, *before]))
 
 
 class ScoredSentence(NamedTuple):
@@ -83,7 +83,7 @@ class ScoredSentence(NamedTuple):
 def encode_text(text: str, encode: TextEncoder) -> EncodedText:
     """Return a text with its token vectors."""
     tokens, spans = encode(text)
-    return EncodedText(Reading(text), tokens, spans)
+    return EncodedText(AnnotatedText(text), tokens, spans)
 
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:

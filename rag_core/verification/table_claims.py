@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_core.text.annotated import Reading
-from rag_core.text.numbers import Number, equal, table_scales
-from rag_core.text.tables import YEARS, Row, year_of
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.numbers import Number, numbers_equal, table_scales
+from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
 
 # A row's name and a statement may each say a little more than the other, not both something else.
@@ -46,12 +46,16 @@ class _Placed:
     """A figure of a statement with the row that has it, and the columns there where it stands."""
 
     figure: Number
-    row: Row
+    row: TableRow
     columns: tuple[int, ...]
 
 
-def misread(
-    statement: Reading, rows: Sequence[Row], table: Sequence[Row], rest: Reading, title: Reading
+def check_table_claim(
+    statement: AnnotatedText,
+    rows: Sequence[TableRow],
+    table: Sequence[TableRow],
+    rest: AnnotatedText,
+    title: AnnotatedText,
 ) -> list[str] | None:
     """What a statement says otherwise than the rows whose figures it gives, in words for the reader.
 
@@ -61,14 +65,14 @@ def misread(
 
     Parameters
     ----------
-    statement : Reading
-    rows : sequence of Row
+    statement : AnnotatedText
+    rows : sequence of TableRow
         Those of the place that the statement is held against.
-    table : sequence of Row
+    table : sequence of TableRow
         All rows of the passage, of which another may be the one that is meant.
-    rest : Reading
+    rest : AnnotatedText
         What else stands at that place, the names of its rows included.
-    title : Reading
+    title : AnnotatedText
         What the passage is about; its first line is the document's name.
 
     Returns
@@ -78,7 +82,7 @@ def misread(
         columns are not clear: then a table tells no more than other text.
     """
     figures = _figures(statement, rest)
-    years = [(match.start(), year_of(match[0])) for match in YEARS.finditer(statement.text)]
+    years = [(match.start(), parse_year(match[0])) for match in YEARS.finditer(statement.text)]
     if not figures:
         return None
     if not any(row.columns for row in rows):
@@ -94,7 +98,7 @@ def misread(
     ]
 
 
-def turned(statement: Reading) -> Iterator[str]:
+def check_direction(statement: AnnotatedText) -> Iterator[str]:
     """Where a figure is said to rise from a higher one, or to fall from a lower one, in words for the reader."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     said = rose or fell
@@ -108,12 +112,12 @@ def turned(statement: Reading) -> Iterator[str]:
                 yield f"its own figures say the opposite of “{said[0]}”"
 
 
-def scales(row: Row, title: Reading) -> frozenset[int]:
+def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
     """The powers of ten that a row's figures may count in."""
     return table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
 
-def _figures(statement: Reading, rest: Reading) -> list[Number]:
+def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
     """The numbers of a statement that are no parts of dates, and not said outside of the figures."""
     taken = [match.span() for match in YEARS.finditer(statement.text)]
     taken += [(date.start, date.end) for date in _dates(statement)]
@@ -121,11 +125,11 @@ def _figures(statement: Reading, rest: Reading) -> list[Number]:
         number
         for number in statement.numbers
         if not any(start < number.end and number.start < end for start, end in taken)
-        and not any(equal(number, one) for one in rest.numbers)
+        and not any(numbers_equal(number, one) for one in rest.numbers)
     ]
 
 
-def _dates(statement: Reading) -> Iterator[Number]:
+def _dates(statement: AnnotatedText) -> Iterator[Number]:
     """Months, and the days beside them."""
     for at, number in enumerate(statement.numbers):
         beside = [
@@ -138,7 +142,11 @@ def _dates(statement: Reading) -> Iterator[Number]:
 
 
 def _placed(
-    statement: Reading, figures: Sequence[Number], rows: Sequence[Row], table: Sequence[Row], title: Reading
+    statement: AnnotatedText,
+    figures: Sequence[Number],
+    rows: Sequence[TableRow],
+    table: Sequence[TableRow],
+    title: AnnotatedText,
 ) -> list[_Placed] | str:
     """Each figure in the row that is meant; a reason where there is none."""
     whole = _called(_said(statement, 0, len(statement.text), title), rows, table, title)
@@ -156,17 +164,19 @@ def _placed(
     return f"the number {missing.text} is not there" if missing else [one for one in found if one]
 
 
-def _in_row(figure: Number, rows: Sequence[Row], title: Reading) -> _Placed | None:
+def _in_row(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _Placed | None:
     for row in rows:
-        there = [at for at, value in enumerate(row.values) if value and equal(figure, value, scales(row, title))]
+        there = [
+            at for at, value in enumerate(row.values) if value and numbers_equal(figure, value, row_scales(row, title))
+        ]
         if there and row.columns:
             return _Placed(figure, row, tuple(there))
     return None
 
 
-def _said(statement: Reading, start: int, end: int, title: Reading) -> frozenset[str]:
+def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
     """The stems of the words in a part of a statement that may name a row, without the document's name."""
-    document = Reading(title.text.partition("\n")[0]).stems
+    document = AnnotatedText(title.text.partition("\n")[0]).stems
     return frozenset(
         word.stem
         for word in statement.content
@@ -177,10 +187,12 @@ def _said(statement: Reading, start: int, end: int, title: Reading) -> frozenset
     )
 
 
-def _called(said: frozenset[str], rows: Sequence[Row], table: Sequence[Row], title: Reading) -> list[Row]:
+def _called(
+    said: frozenset[str], rows: Sequence[TableRow], table: Sequence[TableRow], title: AnnotatedText
+) -> list[TableRow]:
     """The rows called most like what is said, one or several of one name; none where another is, or it is not clear."""
 
-    def likeness(row: Row) -> tuple[int, int, int]:
+    def likeness(row: TableRow) -> tuple[int, int, int]:
         return len(said & row.stems), -len(row.stems - said), len(said & row.section)
 
     most = max(map(likeness, table))
@@ -190,7 +202,7 @@ def _called(said: frozenset[str], rows: Sequence[Row], table: Sequence[Row], tit
     return [row for row in best if row in rows and _meant(said, row, table, title)]
 
 
-def _meant(said: frozenset[str], row: Row, table: Sequence[Row], title: Reading) -> bool:
+def _meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
     """Whether a row can be what is said, and measures nothing else."""
     totals = [other.stems for other in table if other.label.casefold().startswith("total")]
     around = row.stems.union(row.section, title.stems, *totals)
@@ -199,14 +211,14 @@ def _meant(said: frozenset[str], row: Row, table: Sequence[Row], title: Reading)
     return not any(said & measure and not around & measure for measure in _MEASURES)
 
 
-def _undated(statement: Reading, placed: Sequence[_Placed], rest: Reading) -> Iterator[str]:
+def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText) -> Iterator[str]:
     """Months and days that do not head the table, and parts of a year in place of the year."""
     for row in {one.row for one in placed}:
-        above = Reading("\n".join(row.above))
+        above = AnnotatedText("\n".join(row.above))
         known = [*rest.numbers, *above.numbers]
         months = {min(one.values) for one in above.numbers if one.kind == "month"}
         for date in _dates(statement):
-            if len(months) > 1 or not any(equal(date, one) for one in known):
+            if len(months) > 1 or not any(numbers_equal(date, one) for one in known):
                 yield f"the number {date.text} is not there"
         part = _PART.search(statement.text)
         if part and not _PART.search(f"{above.text}\n{row.label}"):
@@ -215,7 +227,9 @@ def _undated(statement: Reading, placed: Sequence[_Placed], rest: Reading) -> It
             yield f"the source says “{whole[0]}”"
 
 
-def _other_years(statement: Reading, placed: Sequence[_Placed], rest: Reading, years: Sequence[str]) -> Iterator[str]:
+def _other_years(
+    statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText, years: Sequence[str]
+) -> Iterator[str]:
     """Where a figure does not stand under the year that is given with it."""
     heads = {year for one in placed for year in one.row.columns}
     for year in years:
@@ -253,13 +267,15 @@ def _years(placed: _Placed) -> set[str]:
     return {placed.row.columns[at] for at in placed.columns} - {""}
 
 
-def _of_before(statement: Reading, placed: _Placed, there: set[str], year: str, found: Sequence[set[str]]) -> bool:
+def _of_before(
+    statement: AnnotatedText, placed: _Placed, there: set[str], year: str, found: Sequence[set[str]]
+) -> bool:
     """Whether a figure is that of the year before, which another one is compared with."""
     compared = _COMPARED.search(statement.text, 0, placed.figure.start)
     return bool(compared) and str(int(year) - 1) in there and any(year in one for one in found)
 
 
-def _other_direction(statement: Reading, placed: Sequence[_Placed], year: str) -> Iterator[str]:
+def _other_direction(statement: AnnotatedText, placed: Sequence[_Placed], year: str) -> Iterator[str]:
     """Where a statement says that a figure rose, and it fell from the year before, or the other way round."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     row = placed[0].row
@@ -272,12 +288,12 @@ def _other_direction(statement: Reading, placed: Sequence[_Placed], year: str) -
         yield f"the source says the opposite of “{said[0] if said else ''}”"
 
 
-def _signed(row: Row, at: int) -> float | None:
+def _signed(row: TableRow, at: int) -> float | None:
     number = row.values[at]
     return None if number is None else float(min(number.values)) * (-1 if row.cells[at].negative else 1)
 
 
-def _other_sense(statement: Reading, placed: Sequence[_Placed], title: Reading) -> Iterator[str]:
+def _other_sense(statement: AnnotatedText, placed: Sequence[_Placed], title: AnnotatedText) -> Iterator[str]:
     """Where a gain is called a loss, or an amount in millions is given without them."""
     lost = bool(_LOSS.search(statement.text))
     for one in placed:
@@ -286,5 +302,5 @@ def _other_sense(statement: Reading, placed: Sequence[_Placed], title: Reading) 
         if _GAIN.search(row.label) and not _COST.search(row.label) and lost != negative:
             yield f"the number {figure.text} has another sign there"
         whole = all((value := row.values[at]) and "." not in value.text for at in one.columns)
-        if figure.currency and figure.bare and whole and scales(row, title):
+        if figure.currency and figure.unscaled and whole and row_scales(row, title):
             yield f"the number {figure.text} counts something else there"

@@ -20,9 +20,9 @@ from rag_core.errors import (
     GeneratorUnavailable,
     SettingsError,
 )
-from rag_core.llm.endpoint_errors import Explainer
-from rag_core.llm.generator import OpenAIGenerator
-from rag_core.llm.reasoning import behind_thinking, without_thinking
+from rag_core.llm.endpoint_errors import EndpointErrors
+from rag_core.llm.generator import LanguageModel
+from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, Message, Passage, Usage
 from tests.contract.servers import (
@@ -87,38 +87,38 @@ def api(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def local() -> Iterator[OpenAIGenerator]:
+def local() -> Iterator[LanguageModel]:
     """A model in this process, loaded once."""
-    made = OpenAIGenerator(gguf_settings())
+    made = LanguageModel(gguf_settings())
     yield made
     made.close()
 
 
 @pytest.fixture(params=["model chat", "model responses", "script chat", "script responses", "gguf"])
-def generator(request: pytest.FixtureRequest) -> Iterator[OpenAIGenerator]:
+def generator(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
     kind, _, api = str(request.param).partition(" ")
     if kind == "gguf":
         yield request.getfixturevalue("local")
     elif kind == "model":
         url = request.getfixturevalue("model_url")
-        made = OpenAIGenerator(settings(url, openai_timeout_s=120, openai_api=api))
+        made = LanguageModel(settings(url, openai_timeout_s=120, openai_api=api))
         yield made
         made.close()
     else:
         with ScriptedEndpoint(complete("It was ", "$1,749 million", " [1].")) as endpoint:
-            made = OpenAIGenerator(settings(endpoint.url, openai_api=api))
+            made = LanguageModel(settings(endpoint.url, openai_api=api))
             yield made
             made.close()
 
 
 @pytest.fixture
-def play() -> Iterator[Callable[..., tuple[OpenAIGenerator, ScriptedEndpoint]]]:
+def play() -> Iterator[Callable[..., tuple[LanguageModel, ScriptedEndpoint]]]:
     """Starts an endpoint with a script and a generator that asks it."""
-    opened: list[tuple[OpenAIGenerator, ScriptedEndpoint]] = []
+    opened: list[tuple[LanguageModel, ScriptedEndpoint]] = []
 
-    def start(*script: Play, **changes: object) -> tuple[OpenAIGenerator, ScriptedEndpoint]:
+    def start(*script: Play, **changes: object) -> tuple[LanguageModel, ScriptedEndpoint]:
         endpoint = ScriptedEndpoint(*script).__enter__()
-        made = OpenAIGenerator(settings(endpoint.url, **changes), sleep=pauses.append)
+        made = LanguageModel(settings(endpoint.url, **changes), sleep=pauses.append)
         opened.append((made, endpoint))
         return made, endpoint
 
@@ -131,37 +131,37 @@ def play() -> Iterator[Callable[..., tuple[OpenAIGenerator, ScriptedEndpoint]]]:
 
 
 class TestEveryGenerator:
-    def test_yields_pieces_that_join_to_a_text(self, generator: OpenAIGenerator) -> None:
-        pieces = list(generator.generate(QUESTION, [passage()]))
+    def test_yields_pieces_that_join_to_a_text(self, generator: LanguageModel) -> None:
+        pieces = list(generator.stream_answer(QUESTION, [passage()]))
         assert len(pieces) > 1
         assert all(isinstance(piece, str) and piece for piece in pieces)
         assert "".join(pieces).strip()
 
-    def test_has_a_name_with_its_provider(self, generator: OpenAIGenerator) -> None:
+    def test_has_a_name_with_its_provider(self, generator: LanguageModel) -> None:
         assert generator.name in ("openai:smollm2", f"gguf:{MODEL_FILE.stem}")
 
-    def test_can_be_closed_early_and_used_again(self, generator: OpenAIGenerator) -> None:
-        stream = generator.generate(QUESTION, [passage()])
+    def test_can_be_closed_early_and_used_again(self, generator: LanguageModel) -> None:
+        stream = generator.stream_answer(QUESTION, [passage()])
         assert next(stream)
         stream.close()
         assert list(stream) == []
-        assert "".join(generator.generate(QUESTION, [passage()]))
+        assert "".join(generator.stream_answer(QUESTION, [passage()]))
 
-    def test_can_be_closed_before_it_began(self, generator: OpenAIGenerator) -> None:
-        generator.generate(QUESTION, [passage()]).close()
+    def test_can_be_closed_before_it_began(self, generator: LanguageModel) -> None:
+        generator.stream_answer(QUESTION, [passage()]).close()
 
-    def test_without_passages_it_refuses(self, generator: OpenAIGenerator) -> None:
-        assert "".join(generator.generate(QUESTION, [])) == REFUSAL
+    def test_without_passages_it_refuses(self, generator: LanguageModel) -> None:
+        assert "".join(generator.stream_answer(QUESTION, [])) == REFUSAL
 
-    def test_takes_history(self, generator: OpenAIGenerator, now: object) -> None:
+    def test_takes_history(self, generator: LanguageModel, now: object) -> None:
         history = [
             Message("m1", "user", "What was capital expenditure?", now),
             Message("m2", "assistant", "In which year? [1]", now),
         ]
-        assert "".join(generator.generate("In 2022", [passage()], history))
+        assert "".join(generator.stream_answer("In 2022", [passage()], history))
 
     def test_names_its_models(self, model_url: str) -> None:
-        made = OpenAIGenerator(settings(model_url, openai_timeout_s=60))
+        made = LanguageModel(settings(model_url, openai_timeout_s=60))
         assert made.models() == ["smollm2"]
         made.close()
 
@@ -314,7 +314,7 @@ def test_misbehaviour_becomes_an_error_that_names_the_setting(
     caplog.set_level(logging.DEBUG)
     made, _ = play(script, openai_api=api, openai_timeout_s=0.3 if error is GeneratorTimeout else 10.0)
     with pytest.raises(GeneratorError) as caught:
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
     assert type(caught.value) is error
     assert named in str(caught.value)
     assert caught.value.__cause__ is None
@@ -327,7 +327,7 @@ def test_misbehaviour_becomes_an_error_that_names_the_setting(
 
 def test_what_came_before_a_break_is_kept(play) -> None:
     made, _ = play(drop_midway)
-    stream = made.generate(QUESTION, [passage()])
+    stream = made.stream_answer(QUESTION, [passage()])
     assert next(stream) == "It was "
     with pytest.raises(GeneratorInterrupted):
         next(stream)
@@ -336,9 +336,9 @@ def test_what_came_before_a_break_is_kept(play) -> None:
 def test_refused_connection() -> None:
     with ScriptedEndpoint(complete("x")) as endpoint:
         url = endpoint.url
-    made = OpenAIGenerator(settings(url))
+    made = LanguageModel(settings(url))
     with pytest.raises(GeneratorUnavailable, match=r"RAG_OPENAI_BASE_URL=http://127\.0\.0\.1"):
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
     made.close()
 
 
@@ -378,7 +378,7 @@ def events(*sent: dict[str, object], first: str = "") -> Play:
 def test_events_of_failure(play, script: Play, error: type[GeneratorError], named: str) -> None:
     made, _ = play(script, openai_api="responses")
     with pytest.raises(error, match=named) as caught:
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
     assert KEY not in str(caught.value)
     assert caught.value.__context__ is None
 
@@ -386,13 +386,13 @@ def test_events_of_failure(play, script: Play, error: type[GeneratorError], name
 def test_an_address_without_the_responses_api_is_told_of_the_other(play) -> None:
     made, endpoint = play(status(404), openai_api="responses")
     with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_API=chat"):
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
     assert endpoint.paths == ["/v1/responses"]
 
 
 def test_a_response_that_ends_early_for_another_reason_says_so(play) -> None:
     made, _ = play(complete("It was", finish="steered"), openai_api="responses")
-    stream = made.generate(QUESTION, [passage()])
+    stream = made.stream_answer(QUESTION, [passage()])
     assert "".join(stream) == "It was"
     assert stream.notices == ("The endpoint ended the answer before it was complete.",)
 
@@ -405,9 +405,9 @@ def test_a_connection_that_nobody_accepts_is_given_up(monkeypatch: pytest.Monkey
         for one in waiting:
             one.setblocking(False)
             one.connect_ex(listener.getsockname())
-        made = OpenAIGenerator(settings(f"http://127.0.0.1:{listener.getsockname()[1]}/v1"))
+        made = LanguageModel(settings(f"http://127.0.0.1:{listener.getsockname()[1]}/v1"))
         with pytest.raises(GeneratorTimeout, match="Check the address"):
-            list(made.generate(QUESTION, [passage()]))
+            list(made.stream_answer(QUESTION, [passage()]))
         made.close()
         for one in waiting:
             one.close()
@@ -426,37 +426,37 @@ def test_a_connection_that_nobody_accepts_is_given_up(monkeypatch: pytest.Monkey
 )
 def test_an_address_that_is_none(url: str) -> None:
     with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_BASE_URL"):
-        list(OpenAIGenerator(settings(url)).generate(QUESTION, [passage()]))
+        list(LanguageModel(settings(url)).stream_answer(QUESTION, [passage()]))
 
 
 @pytest.mark.parametrize("key", ["sk-two words", "sk-ünicode", "sk-\nline"])
 def test_a_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
-    made = OpenAIGenerator(settings("http://127.0.0.1:9/v1", openai_api_key=key))
+    made = LanguageModel(settings("http://127.0.0.1:9/v1", openai_api_key=key))
     with pytest.raises(GeneratorAuthError, match="OPENAI_API_KEY") as caught:
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
     assert key not in str(caught.value)
 
 
 def test_secrets_in_the_address_are_not_shown() -> None:
     url = "http://me:hunter2@127.0.0.1:9/v1?token=hunter3"
-    assert "hunter" not in str(Explainer(settings(url)).timeout())
+    assert "hunter" not in str(EndpointErrors(settings(url)).timeout())
 
 
 def test_without_a_key_the_endpoint_is_told_so_and_the_reader_too(play) -> None:
     made, _ = play(status(401), openai_api_key=None)
     with pytest.raises(GeneratorAuthError, match="OPENAI_API_KEY is not set"):
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
 
 
 def test_without_a_key_a_local_endpoint_answers(play) -> None:
     made, _ = play(complete("Yes [1]."), openai_api_key=None)
-    assert "".join(made.generate(QUESTION, [passage()])) == "Yes [1]."
+    assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes [1]."
 
 
 def test_a_proxy_in_the_environment_is_not_used_for_this_machine(play, monkeypatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     made, _ = play(complete("Yes."))
-    assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+    assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
 
 
 @pytest.mark.parametrize(
@@ -470,8 +470,8 @@ def test_a_proxy_in_the_environment_is_not_used_for_this_machine(play, monkeypat
 )
 def test_a_proxy_or_certificates_that_cannot_be_used_are_told(monkeypatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
-    made = OpenAIGenerator(settings("https://192.0.2.1/v1"))
-    for call in (made.models, made.warm_up, lambda: list(made.generate(QUESTION, [passage()]))):
+    made = LanguageModel(settings("https://192.0.2.1/v1"))
+    for call in (made.models, made.warm_up, lambda: list(made.stream_answer(QUESTION, [passage()]))):
         with pytest.raises(GeneratorUnavailable, match=name) as caught:
             call()
         assert caught.value.__context__ is None
@@ -480,37 +480,37 @@ def test_a_proxy_or_certificates_that_cannot_be_used_are_told(monkeypatch, name:
 class TestRetries:
     def test_a_passing_failure_is_tried_again_with_growing_pauses(self, play) -> None:
         made, endpoint = play(status(503), status(429), empty_stream, complete("Yes."), openai_retries=3)
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert len(endpoint.requests) == 4
         for pause, longest in zip(play.pauses, (0.5, 1.0, 2.0), strict=True):
             assert longest / 2 <= pause <= longest
 
     def test_the_endpoint_may_ask_for_a_pause(self, play) -> None:
         made, _ = play(status(429, retry_after="7"), complete("Yes."), openai_retries=1, openai_timeout_s=10)
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert 7.0 < play.pauses[0] <= 7.5
 
     def test_or_until_a_moment(self, play) -> None:
         moment = format_datetime(datetime.now(UTC) + timedelta(seconds=9), usegmt=True)
         made, _ = play(status(503, retry_after=moment), complete("Yes."), openai_retries=1, openai_timeout_s=20)
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert 5 < play.pauses[0] <= 9.5
 
     def test_what_is_no_pause_is_not_waited_for(self, play) -> None:
         made, _ = play(status(503, retry_after="soon"), complete("Yes."), openai_retries=1)
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert play.pauses[0] <= 0.5
 
     def test_no_pause_is_longer_than_the_time_out(self, play, monkeypatch) -> None:
         monkeypatch.setattr("rag_core.llm.generator.BACKOFF_S", 60.0)
         made, _ = play(status(503), complete("Yes."), openai_retries=1, openai_timeout_s=4)
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert 2 <= play.pauses[0] <= 4
 
     def test_but_not_for_a_longer_one_than_the_time_out(self, play) -> None:
         made, endpoint = play(status(429, retry_after="600"), openai_retries=3)
         with pytest.raises(GeneratorRateLimited):
-            list(made.generate(QUESTION, [passage()]))
+            list(made.stream_answer(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
 
     @pytest.mark.parametrize("script", [status(401), status(404), status(429, QUOTA), hang_at_once])
@@ -518,20 +518,20 @@ class TestRetries:
         # Long enough for the request to arrive also where other work is done.
         made, endpoint = play(script, openai_retries=3, openai_timeout_s=3.0)
         with pytest.raises(GeneratorError):
-            list(made.generate(QUESTION, [passage()]))
+            list(made.stream_answer(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
 
     def test_nothing_is_tried_again_once_text_has_come(self, play) -> None:
         made, endpoint = play(drop_midway, complete("Yes."), openai_retries=3)
         with pytest.raises(GeneratorInterrupted):
-            list(made.generate(QUESTION, [passage()]))
+            list(made.stream_answer(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
 
 
 class TestRequest:
     def test_carries_the_settings_and_the_passages(self, play) -> None:
         made, endpoint = play(complete("Yes."))
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
         (request,) = endpoint.requests
         assert (request["model"], request["max_tokens"], request["temperature"]) == ("smollm2", 48, 0.0)
         assert request["stream"] is True
@@ -541,7 +541,7 @@ class TestRequest:
 
     def test_responses_are_not_kept_by_the_provider(self, play) -> None:
         made, endpoint = play(complete("Yes."), openai_api="responses")
-        list(made.generate(QUESTION, [passage()]))
+        list(made.stream_answer(QUESTION, [passage()]))
         (request,) = endpoint.requests
         assert (request["model"], request["max_output_tokens"], request["temperature"]) == ("smollm2", 48, 0.0)
         assert (request["stream"], request["store"]) == (True, False)
@@ -551,13 +551,13 @@ class TestRequest:
     @pytest.mark.parametrize("code", [400, 422])
     def test_an_endpoint_that_does_not_tell_tokens_is_not_asked_for_them(self, play, code: int) -> None:
         made, endpoint = play(status(code, {"message": "extra field stream_options"}), complete("Yes."))
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert "stream_options" not in endpoint.requests[-1]
 
     def test_an_endpoint_that_insists_on_keeping_them_gets_no_second_request(self, play) -> None:
         made, endpoint = play(status(400, {"message": "store must be true", "param": "store"}), openai_api="responses")
         with pytest.raises(GeneratorUnavailable, match="store must be true"):
-            list(made.generate(QUESTION, [passage()]))
+            list(made.stream_answer(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
 
     def test_options_that_the_model_does_not_know_are_left_out_from_then_on(self, play) -> None:
@@ -567,7 +567,7 @@ class TestRequest:
             complete("Yes."),
         )
         for _ in range(2):
-            assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+            assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert len(endpoint.requests) == 4
         assert endpoint.requests[-1]["max_completion_tokens"] == 48
         assert not {"max_tokens", "temperature"} & set(endpoint.requests[-1])
@@ -581,18 +581,18 @@ class TestRequest:
     )
     def test_an_option_that_is_refused_in_words_alone_is_left_out_too(self, play, said: str, left_out: str) -> None:
         made, endpoint = play(status(400, {"message": said}), complete("Yes."))
-        assert "".join(made.generate(QUESTION, [passage()])) == "Yes."
+        assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes."
         assert left_out not in endpoint.requests[-1]
 
     def test_a_limit_that_is_too_large_is_not_lifted(self, play) -> None:
         made, endpoint = play(status(400, {"message": "max_tokens is too large: 48"}), complete("Yes."))
         with pytest.raises(GeneratorUnavailable, match="too large"):
-            list(made.generate(QUESTION, [passage()]))
+            list(made.stream_answer(QUESTION, [passage()]))
         assert len(endpoint.requests) == 1
 
     def test_passages_that_do_not_fit_are_left_out_and_said_so(self, play) -> None:
         made, endpoint = play(complete("Yes."))
-        stream = made.generate(QUESTION, [passage(1), passage(2, "word " * 3000)])
+        stream = made.stream_answer(QUESTION, [passage(1), passage(2, "word " * 3000)])
         assert "".join(stream) == "Yes."
         assert "1 of 2 passages did not fit" in stream.notices[0]
         assert stream.notices[0].endswith("were not used: [2].")
@@ -601,14 +601,14 @@ class TestRequest:
 
 def test_a_passage_that_was_cut_is_told(play) -> None:
     made, _ = play(complete("Yes."))
-    stream = made.generate(QUESTION, [passage(1, "word " * 30_000)])
+    stream = made.stream_answer(QUESTION, [passage(1, "word " * 30_000)])
     assert "".join(stream) == "Yes."
     assert stream.notices[0].startswith("Only the beginning of passage [1] fitted into RAG_OPENAI_CONTEXT_TOKENS=")
 
 
 def test_an_answer_at_the_limit_says_so(play) -> None:
     made, _ = play(complete("It was", finish="length"))
-    stream = made.generate(QUESTION, [passage()])
+    stream = made.stream_answer(QUESTION, [passage()])
     assert "".join(stream) == "It was"
     assert "RAG_OPENAI_ANSWER_TOKENS" in stream.notices[0]
 
@@ -616,7 +616,7 @@ def test_an_answer_at_the_limit_says_so(play) -> None:
 class TestUsage:
     def test_is_what_the_endpoint_tells(self, play, api: str) -> None:
         made, _ = play(complete("Yes.", tokens=(321, 7)), openai_api=api, price_input=1.0, price_output=10.0)
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         list(stream)
         assert stream.usage == Usage(1, 321, 7, False, pytest.approx(0.000391), "USD")
 
@@ -630,7 +630,7 @@ class TestUsage:
             exchange.end()
 
         made, _ = play(counting)
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         assert "".join(stream) == "It was."
         assert stream.usage == Usage(1, 50, 4)
 
@@ -642,13 +642,13 @@ class TestUsage:
             exchange.hang()
 
         made, _ = play(lingering, openai_timeout_s=0.3)
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         assert "".join(stream) == "Yes."
         assert stream.usage.estimated
 
     def test_is_estimated_where_it_does_not(self, play, api: str) -> None:
         made, _ = play(complete("It was $1,749 million."), openai_api=api)
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         list(stream)
         assert stream.usage.estimated
         assert stream.usage.input_tokens > 150
@@ -657,13 +657,13 @@ class TestUsage:
     @pytest.mark.parametrize("tokens", [("3", 4), (None, 1), (-1, 2), (True, 2)])
     def test_is_estimated_where_it_tells_nonsense(self, play, api: str, tokens: tuple) -> None:
         made, _ = play(complete("Yes.", tokens=tokens), openai_api=api)
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         list(stream)
         assert stream.usage.estimated
 
     def test_is_known_where_the_answer_was_closed_half_way(self, play) -> None:
         made, _ = play(complete("It was ", "more than ", "was planned."))
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         next(stream)
         stream.close()
         assert (stream.usage.calls, stream.usage.estimated) == (1, True)
@@ -673,7 +673,7 @@ class TestUsage:
         made, _ = play(status(503), drop_midway, openai_retries=1)
         heard: list[Usage] = []
         made._on_usage = heard.append
-        stream = made.generate(QUESTION, [passage()])
+        stream = made.stream_answer(QUESTION, [passage()])
         with pytest.raises(GeneratorInterrupted):
             list(stream)
         assert heard == [stream.usage]
@@ -685,8 +685,8 @@ class TestUsage:
         assert (reply.text, reply.usage) == ("Yes.", Usage(1, 20, 2))
 
     def test_a_real_server_tells_it(self, model_url: str, api: str) -> None:
-        made = OpenAIGenerator(settings(model_url, openai_timeout_s=120, openai_api=api))
-        stream = made.generate(QUESTION, [passage()])
+        made = LanguageModel(settings(model_url, openai_timeout_s=120, openai_api=api))
+        stream = made.stream_answer(QUESTION, [passage()])
         list(stream)
         made.close()
         assert not stream.usage.estimated
@@ -703,7 +703,7 @@ def test_characters_split_over_network_chunks_arrive_whole(play) -> None:
         exchange.end()
 
     made, _ = play(play_split)
-    assert "".join(made.generate(QUESTION, [passage()])) == "Größe 😀 会"
+    assert "".join(made.stream_answer(QUESTION, [passage()])) == "Größe 😀 会"
 
 
 def test_text_in_parts_comes_without_the_thoughts_beside_it(play) -> None:
@@ -716,7 +716,7 @@ def test_text_in_parts_comes_without_the_thoughts_beside_it(play) -> None:
         exchange.end()
 
     made, _ = play(in_parts)
-    assert "".join(made.generate(QUESTION, [passage()])) == "Yes [1]."
+    assert "".join(made.stream_answer(QUESTION, [passage()])) == "Yes [1]."
 
 
 def test_closing_hangs_up(play) -> None:
@@ -725,16 +725,16 @@ def test_closing_hangs_up(play) -> None:
         exchange.until_client_leaves()
 
     made, endpoint = play(endless)
-    stream = made.generate(QUESTION, [passage()])
+    stream = made.stream_answer(QUESTION, [passage()])
     assert next(stream) == "more "
     stream.close()
     assert endpoint.exchanges[0].closed_by_client.wait(5)
 
 
 def test_without_a_model_nothing_is_asked() -> None:
-    made = OpenAIGenerator(settings("http://127.0.0.1:9/v1", openai_model=None))
+    made = LanguageModel(settings("http://127.0.0.1:9/v1", openai_model=None))
     with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL"):
-        made.generate(QUESTION, [passage()])
+        made.stream_answer(QUESTION, [passage()])
 
 
 class TestModels:
@@ -774,7 +774,7 @@ class TestModels:
     ],
 )
 def test_a_block_of_thought_at_the_start_is_left_out(pieces: list[str], expected: str) -> None:
-    assert "".join(without_thinking(piece for piece in pieces)) == expected
+    assert "".join(strip_reasoning(piece for piece in pieces)) == expected
 
 
 @pytest.mark.parametrize(
@@ -788,6 +788,6 @@ def test_a_block_of_thought_at_the_start_is_left_out(pieces: list[str], expected
     ],
 )
 def test_thought_of_which_the_end_alone_is_marked_is_left_out_of_a_whole_text(play, text: str, expected: str) -> None:
-    assert behind_thinking(text) == expected
+    assert text_after_reasoning(text) == expected
     made, _ = play(complete(text))
     assert made.complete([{"role": "user", "content": "Ready?"}]).text == expected

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from rag_core.errors import GeneratorError, GeneratorUnavailable
-from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import GgufServer
 from rag_core.settings import Settings
 from rag_core.types import AnswerState
@@ -44,7 +44,7 @@ def test_other_programs_are_kept_out() -> None:
 
 
 def test_a_prompt_beyond_its_context_names_the_setting() -> None:
-    made = OpenAIGenerator(settings(MODEL_FILE))
+    made = LanguageModel(settings(MODEL_FILE))
     with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_CONTEXT_TOKENS"):
         made.complete([{"role": "user", "content": "word " * 3000}])
     made.close()
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_model(tmp_path: Path, content: bytes | None, said: st
     path = tmp_path / "model.gguf"
     if content is not None:
         path.write_bytes(content)
-    made = OpenAIGenerator(settings(path))
+    made = LanguageModel(settings(path))
     for _ in range(2):
         with pytest.raises(GeneratorUnavailable, match=said) as caught:
             made.complete(ASKED)
@@ -74,7 +74,7 @@ def test_without_the_package_it_is_said_how_to_install_it(monkeypatch: pytest.Mo
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "xllamacpp" else real(name))
     with pytest.raises(GeneratorError, match=r"pip install -r requirements-gguf\.txt"):
-        OpenAIGenerator(settings(MODEL_FILE)).complete(ASKED)
+        LanguageModel(settings(MODEL_FILE)).complete(ASKED)
 
 
 def test_it_answers_in_the_engine_and_its_key_is_nowhere(

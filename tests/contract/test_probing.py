@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
 from rag_core.types import Check, Usage
 from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
@@ -25,7 +25,7 @@ def probed(*script: Play, heard: list[Usage] | None = None, **changes: object) -
             "openai_timeout_s": 5.0,
         }
         settings = Settings(_env_file=None, **(given | changes))
-        made = OpenAIGenerator(settings, on_usage=(heard if heard is not None else []).append)
+        made = LanguageModel(settings, on_usage=(heard if heard is not None else []).append)
         found = list(made.probe())
         made.close()
     assert KEY not in repr(found)
@@ -54,7 +54,7 @@ def test_all_is_well(api: str) -> None:
 
 
 def test_a_model_in_this_process() -> None:
-    made = OpenAIGenerator(Settings(_env_file=None, gguf=MODEL_FILE, gguf_threads=1, openai_context_tokens=512))
+    made = LanguageModel(Settings(_env_file=None, gguf=MODEL_FILE, gguf_threads=1, openai_context_tokens=512))
     found = verdicts(list(made.probe()))
     made.close()
     assert found == {name: True for name in WORKS if name != "Key"}

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.layout.runs import Run
-from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
-_NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){RAISED_FIGURES}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
+_NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){SUPERSCRIPT_DIGITS}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
 
 # What stands raised behind a word and belongs to it, and what goes on after that.
-_SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{RAISED_FIGURES},]+)$|^[.,;:!?)](?!\w)")
+_SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.,;:!?)](?!\w)")
 # A raised figure is a footnote mark, and "2.5" followed by one must not become another number.
 _MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
 

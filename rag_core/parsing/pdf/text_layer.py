@@ -13,7 +13,7 @@ from rag_core.parsing.characters import UNSPACED, clean_word, needs_cleaning
 from rag_core.parsing.layout.runs import Run, turn
 from rag_core.parsing.pdf.bidi import in_reading_order
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.text.normalize import RAISED_FIGURES
+from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 from rag_core.types import BoolArray, FloatArray
 
 _HYPHEN = "\x02"
@@ -29,7 +29,7 @@ _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
 # So do dots with blanks between them, from so many on.
 _DOTS = frozenset(".·…")
 _FEWEST_DOTS = 4
-_RAISED = re.compile(f"[{RAISED_FIGURES}]")
+_RAISED = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 

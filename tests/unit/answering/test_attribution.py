@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.types import FloatArray, IntArray, Passage
 from rag_core.verification.attribution import attribute_claims
-from rag_core.verification.verifier import Verified
+from rag_core.verification.verifier import VerifiedAnswer
 
 QUESTION = "What does the Zanzibar bridge cost?"
 TEXTS = (
@@ -40,7 +40,7 @@ def attribute(embedder: BundledEmbedder):
     return lambda text, question=QUESTION: attribute_claims(text, question, PASSAGES, encode)
 
 
-def marks(answer: Verified) -> list[str]:
+def marks(answer: VerifiedAnswer) -> list[str]:
     return [one.mark_text for one in answer.statements]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.errors import GeneratorError
-from rag_core.llm.context_budget import count_tokens, fit, newest_exchanges
+from rag_core.llm.context_budget import count_tokens, fit_context, newest_exchanges
 from rag_core.llm.prompts import build_messages
 from rag_core.types import PAGE_BREAK
 from tests.unit.answering.samples import message, over_two_pages, passage
@@ -21,7 +21,7 @@ def test_counts_control_tokens_as_letters() -> None:
 def test_everything_is_kept_where_there_is_room() -> None:
     passages = [passage(2), passage(1)]
     history = [message("user", "a"), message("assistant", "b")]
-    fitted = fit(passages, "?", history, context_tokens=8192, answer_tokens=800)
+    fitted = fit_context(passages, "?", history, context_tokens=8192, answer_tokens=800)
     assert [one.rank for one in fitted.passages] == [1, 2]
     assert fitted.history == tuple(history)
     assert fitted.left_out == ()
@@ -30,7 +30,7 @@ def test_everything_is_kept_where_there_is_room() -> None:
 
 def test_the_best_passages_are_kept() -> None:
     passages = [passage(rank, "word " * 200) for rank in (3, 1, 4, 2)]
-    fitted = fit(passages, "?", [], context_tokens=1200, answer_tokens=200)
+    fitted = fit_context(passages, "?", [], context_tokens=1200, answer_tokens=200)
     kept = fitted.passages
     assert [one.rank for one in kept] == list(range(1, len(kept) + 1))
     assert kept
@@ -39,7 +39,7 @@ def test_the_best_passages_are_kept() -> None:
 
 
 def test_a_first_passage_that_is_too_long_is_cut_after_a_sentence() -> None:
-    fitted = fit([passage(1, LONG), passage(2)], "?", [], context_tokens=900, answer_tokens=100)
+    fitted = fit_context([passage(1, LONG), passage(2)], "?", [], context_tokens=900, answer_tokens=100)
     first = fitted.passages[0]
     assert fitted.shortened
     assert LONG.startswith(first.text)
@@ -49,23 +49,23 @@ def test_a_first_passage_that_is_too_long_is_cut_after_a_sentence() -> None:
 
 
 def test_or_after_a_word_where_it_has_no_sentences() -> None:
-    (first,) = fit([passage(1, "word " * 3000)], "?", [], context_tokens=900, answer_tokens=100).passages
+    (first,) = fit_context([passage(1, "word " * 3000)], "?", [], context_tokens=900, answer_tokens=100).passages
     assert set(first.text.split()) == {"word"}
 
 
 def test_a_cut_passage_over_two_pages_ends_where_its_text_does() -> None:
     ends_on_first = over_two_pages(LONG, "Tail.")
-    (first,) = fit([ends_on_first], "?", [], context_tokens=900, answer_tokens=100).passages
+    (first,) = fit_context([ends_on_first], "?", [], context_tokens=900, answer_tokens=100).passages
     assert (first.page_index_end, first.end) == (3, first.start + len(first.text))
     ends_on_second = over_two_pages("Head.", LONG)
-    (first,) = fit([ends_on_second], "?", [], context_tokens=900, answer_tokens=100).passages
+    (first,) = fit_context([ends_on_second], "?", [], context_tokens=900, answer_tokens=100).passages
     assert first.page_index_end == 4
     assert LONG[: first.end] == first.text.partition(PAGE_BREAK)[2]
 
 
 def test_the_newest_turns_are_kept_and_take_a_quarter_at_most() -> None:
     history = [message(role, f"{n} " + "word " * 60) for n in range(20) for role in ("user", "assistant")]
-    fitted = fit([passage()], "?", history, context_tokens=2000, answer_tokens=100)
+    fitted = fit_context([passage()], "?", history, context_tokens=2000, answer_tokens=100)
     kept, turns = fitted.passages, fitted.history
     assert len(kept) == 1
     assert turns == tuple(history[-len(turns) :])
@@ -74,7 +74,7 @@ def test_the_newest_turns_are_kept_and_take_a_quarter_at_most() -> None:
 
 def test_no_room_at_all_names_the_settings() -> None:
     with pytest.raises(GeneratorError, match=r"RAG_OPENAI_CONTEXT_TOKENS=512.*RAG_OPENAI_ANSWER_TOKENS=800"):
-        fit([passage()], "?", [], context_tokens=512, answer_tokens=800)
+        fit_context([passage()], "?", [], context_tokens=512, answer_tokens=800)
 
 
 @settings(max_examples=40, deadline=None)
@@ -86,7 +86,7 @@ def test_no_room_at_all_names_the_settings() -> None:
 def test_what_is_kept_fits(sizes: list[int], turns: list[int], context: int) -> None:
     passages = [passage(rank, "A few words. " * size) for rank, size in enumerate(sizes, 1)]
     history = [message(("user", "assistant")[at % 2], "word " * size) for at, size in enumerate(turns)]
-    fitted = fit(passages, "What?", history, context_tokens=context, answer_tokens=100)
+    fitted = fit_context(passages, "What?", history, context_tokens=context, answer_tokens=100)
     kept, kept_turns = fitted.passages, fitted.history
     messages = build_messages("What?", kept, kept_turns)
     assert sum(count_tokens(one["content"]) + 4 for one in messages) + 100 <= context

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.followups.ellipsis import exchanged
+from rag_core.followups.ellipsis import substitute_fragment
 
 OFFICER = "Who is the Chief Executive Officer of Delmar Motors?"
 CONTRACT = "When may the Client terminate the Agreement?"
@@ -31,7 +31,7 @@ SALES = "What did Toyota earn in Japan in 2019?"
     ],
 )
 def test_a_role_takes_the_place_of_a_role_alone(fragment: str, earlier: str, expected: str) -> None:
-    assert exchanged(fragment, earlier) == expected
+    assert substitute_fragment(fragment, earlier) == expected
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_role_takes_the_place_of_a_role_alone(fragment: str, earlier: str, exp
     ],
 )  # fmt: skip
 def test_a_company_takes_the_place_of_an_officer_s_company(fragment: str, earlier: str, expected: str) -> None:
-    assert exchanged(fragment, earlier) == expected
+    assert substitute_fragment(fragment, earlier) == expected
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_company_takes_the_place_of_an_officer_s_company(fragment: str, earlie
     ],
 )  # fmt: skip
 def test_of_several_names_one_in_the_same_role_is_exchanged(fragment: str, earlier: str, expected: str) -> None:
-    assert exchanged(fragment, earlier) == expected
+    assert substitute_fragment(fragment, earlier) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_of_several_names_one_in_the_same_role_is_exchanged(fragment: str, earli
     ],
 )
 def test_where_several_may_be_meant_all_are_kept(fragment: str, earlier: str) -> None:
-    assert exchanged(fragment, earlier) == f"{fragment} – {earlier}"
+    assert substitute_fragment(fragment, earlier) == f"{fragment} – {earlier}"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_where_several_may_be_meant_all_are_kept(fragment: str, earlier: str) ->
     ],
 )
 def test_what_is_like_nothing_there_takes_no_place(fragment: str, earlier: str) -> None:
-    assert exchanged(fragment, earlier) == ""
+    assert substitute_fragment(fragment, earlier) == ""
 
 
 @pytest.mark.parametrize(
@@ -113,20 +113,20 @@ def test_what_is_like_nothing_there_takes_no_place(fragment: str, earlier: str) 
     ],
 )
 def test_a_date_takes_the_place_of_a_whole_date(fragment: str, expected: str) -> None:
-    assert exchanged(fragment, MEETING) == expected
+    assert substitute_fragment(fragment, MEETING) == expected
 
 
 def test_the_words_before_a_date_go_with_it() -> None:
     asked = "What were total assets as of December 31, 2022?"
-    assert exchanged("in 2021", asked) == "What were total assets in 2021?"
+    assert substitute_fragment("in 2021", asked) == "What were total assets in 2021?"
 
 
 def test_of_two_dates_neither_is_exchanged() -> None:
-    assert exchanged("on 18 April", "Who met between 1 May 2024 and 3 June 2024?") == ""
+    assert substitute_fragment("on 18 April", "Who met between 1 May 2024 and 3 June 2024?") == ""
 
 
 def test_a_verb_is_no_month() -> None:
-    assert exchanged("in April", CONTRACT) == ""
+    assert substitute_fragment("in April", CONTRACT) == ""
 
 
 WORDS = st.lists(
@@ -137,4 +137,4 @@ WORDS = st.lists(
 
 @given(WORDS, WORDS)
 def test_any_fragment_can_stand_behind_any_question(fragment: str, earlier: str) -> None:
-    exchanged(fragment, f"Who is {earlier}?")
+    substitute_fragment(fragment, f"Who is {earlier}?")

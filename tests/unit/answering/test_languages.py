@@ -6,15 +6,15 @@ from itertools import product
 
 import pytest
 
-from rag_core.text.annotated import Reading
-from rag_core.text.contradictions import opposites
-from rag_core.text.languages import INTERJECTION, OPPOSITES, differ, language_of
-from rag_core.verification.verifier import verify
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.contradictions import find_antonyms
+from rag_core.text.languages import ANTONYMS, INTERJECTION, detect_language, languages_differ
+from rag_core.verification.verifier import verify_answer
 from tests.unit.answering.samples import passage
 
 
 def supported(statement: str, source: str) -> bool:
-    return all(one.supported for one in verify(f"{statement} [1]", [passage(1, source)]).statements)
+    return all(one.supported for one in verify_answer(f"{statement} [1]", [passage(1, source)]).statements)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ def supported(statement: str, source: str) -> bool:
     ],
 )
 def test_a_language_is_told_by_its_commonest_words(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
-@pytest.mark.parametrize("language", OPPOSITES)
+@pytest.mark.parametrize("language", ANTONYMS)
 def test_no_word_is_its_own_opposite(language: str) -> None:
-    assert not any(one & other for one, other in OPPOSITES[language])
+    assert not any(one & other for one, other in ANTONYMS[language])
 
 
 FORBIDDEN = "forbid forbids forbade forbidden prohibit prohibits prohibited prohibiting ban bans banned banning".split()
@@ -50,7 +50,7 @@ ROSE = "rise rises rose risen rising increase increases increased increasing gro
     ("said", "there"), [*product(ALLOWED, FORBIDDEN), *product(FORBIDDEN, ALLOWED), *product(ROSE, FELL)]
 )
 def test_each_form_of_an_english_word_is_the_opposite_of_each_form_of_the_other(said: str, there: str) -> None:
-    (told,) = opposites(Reading(f"Smoking is {said} there."), Reading(f"Smoking is {there} there."))
+    (told,) = find_antonyms(AnnotatedText(f"Smoking is {said} there."), AnnotatedText(f"Smoking is {there} there."))
     assert told == f"the source says the opposite of “{said}”"
 
 
@@ -149,16 +149,18 @@ def test_months_and_scales_are_told_apart(source: str, wrong: str) -> None:
 
 
 def test_a_question_is_read_as_before() -> None:
-    assert Reading("Ist das Rauchen nicht gestattet?").negations == []
+    assert AnnotatedText("Ist das Rauchen nicht gestattet?").negations == []
 
 
 def test_a_yes_before_a_statement_is_none_itself() -> None:
-    answer = verify("Yes. The contract ends on 31 March 2027 [1].", [passage(1, "The contract ends on 31 March 2027.")])
+    answer = verify_answer(
+        "Yes. The contract ends on 31 March 2027 [1].", [passage(1, "The contract ends on 31 March 2027.")]
+    )
     assert [answer.text[one.start : one.end] for one in answer.statements] == ["The contract ends on 31 March 2027"]
 
 
 def test_a_yes_alone_is_found_nowhere() -> None:
-    assert [one.supported for one in verify("Yes.", [passage(1, "Dogs are allowed.")]).statements] == [False]
+    assert [one.supported for one in verify_answer("Yes.", [passage(1, "Dogs are allowed.")]).statements] == [False]
 
 
 @pytest.mark.parametrize(
@@ -181,4 +183,4 @@ def test_no_other_word_is_an_interjection(text: str) -> None:
     ],
 )
 def test_languages_that_differ_are_told(text: str, source: str, apart: bool) -> None:
-    assert differ(text, source) is apart
+    assert languages_differ(text, source) is apart

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.text.numbers import equal, numbers, table_scales
+from rag_core.text.numbers import numbers_equal, parse_numbers, table_scales
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,11 @@ from rag_core.text.numbers import equal, numbers, table_scales
     ],
 )
 def test_numbers_are_read_by_value(text: str, values: list[object]) -> None:
-    assert [min(one.values) for one in numbers(text)] == values
+    assert [min(one.values) for one in parse_numbers(text)] == values
 
 
 def test_kinds_and_currencies_are_told_apart() -> None:
-    assert [one.kind for one in numbers("5 %, 5 per cent, 5, the 1960s, June 5")] == [
+    assert [one.kind for one in parse_numbers("5 %, 5 per cent, 5, the 1960s, June 5")] == [
         "percent",
         "percent",
         "",
@@ -44,11 +44,11 @@ def test_kinds_and_currencies_are_told_apart() -> None:
         "month",
         "",
     ]
-    assert [one.currency for one in numbers("$5, 5 euros, £5, 5")] == ["dollar", "euro", "pound", ""]
+    assert [one.currency for one in parse_numbers("$5, 5 euros, £5, 5")] == ["dollar", "euro", "pound", ""]
 
 
 def test_a_currency_before_a_number_is_that_number_s() -> None:
-    assert [(one.text, one.currency) for one in numbers("10 £12.00 £120.00")] == [
+    assert [(one.text, one.currency) for one in parse_numbers("10 £12.00 £120.00")] == [
         ("10", ""),
         ("£12.00", "pound"),
         ("£120.00", "pound"),
@@ -56,21 +56,21 @@ def test_a_currency_before_a_number_is_that_number_s() -> None:
 
 
 def test_both_ends_of_a_range_share_their_unit() -> None:
-    assert [one.kind for one in numbers("3 to 5 %")] == ["percent", "percent"]
+    assert [one.kind for one in parse_numbers("3 to 5 %")] == ["percent", "percent"]
 
 
 def test_a_table_s_scale_is_that_of_its_bare_numbers() -> None:
     scales = table_scales("Results (in millions)")
-    (said,), (bare,), (other,) = numbers("$1,749 million"), numbers("1,749"), numbers("1,750")
-    assert equal(said, bare, scales)
-    assert not equal(said, bare)
-    assert not equal(said, other, scales)
+    (said,), (bare,), (other,) = parse_numbers("$1,749 million"), parse_numbers("1,749"), parse_numbers("1,750")
+    assert numbers_equal(said, bare, scales)
+    assert not numbers_equal(said, bare)
+    assert not numbers_equal(said, other, scales)
 
 
 @given(st.text())
 def test_numbers_stand_in_the_text_in_order(text: str) -> None:
     position = 0
-    for one in numbers(text):
+    for one in parse_numbers(text):
         assert position <= one.start < one.end <= len(text)
         assert one.values
         position = one.end
@@ -78,6 +78,6 @@ def test_numbers_stand_in_the_text_in_order(text: str) -> None:
 
 @given(st.integers(0, 10**12))
 def test_a_grouped_number_is_the_plain_one(value: int) -> None:
-    (grouped,), (plain,) = numbers(f"{value:,}"), numbers(str(value))
-    assert equal(grouped, plain)
-    assert equal(plain, grouped)
+    (grouped,), (plain,) = parse_numbers(f"{value:,}"), parse_numbers(str(value))
+    assert numbers_equal(grouped, plain)
+    assert numbers_equal(plain, grouped)

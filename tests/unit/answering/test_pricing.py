@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.llm.pricing import usage_of
+from rag_core.llm.pricing import estimate_usage
 from rag_core.settings import Settings
 from rag_core.types import Usage
 
@@ -15,24 +15,24 @@ def settings(**values: object) -> Settings:
 
 def test_what_the_endpoint_tells_is_taken_and_priced() -> None:
     priced = settings(price_input=2.0, price_output=8.0, price_currency="EUR")
-    assert usage_of(priced, ASKED, "90 metres.", (1_000, 500)) == Usage(1, 1_000, 500, False, 0.006, "EUR")
+    assert estimate_usage(priced, ASKED, "90 metres.", (1_000, 500)) == Usage(1, 1_000, 500, False, 0.006, "EUR")
 
 
 def test_what_it_does_not_tell_is_counted_and_said_to_be_an_estimate() -> None:
-    found = usage_of(settings(), ASKED, "It is ninety metres long.", None)
+    found = estimate_usage(settings(), ASKED, "It is ninety metres long.", None)
     assert found.estimated
     assert 8 <= found.input_tokens <= 40
     assert 5 <= found.output_tokens <= 8
 
 
 def test_without_prices_there_is_no_cost() -> None:
-    found = usage_of(settings(), ASKED, "90 metres.", (1_000, 500))
+    found = estimate_usage(settings(), ASKED, "90 metres.", (1_000, 500))
     assert (found.cost, found.currency) == (None, "")
 
 
 @pytest.mark.parametrize(("price", "cost"), [({"price_input": 2.0}, 0.002), ({"price_output": 8.0}, 0.004)])
 def test_a_price_that_is_not_set_beside_one_that_is_counts_as_nothing(price: dict[str, float], cost: float) -> None:
-    assert usage_of(settings(**price), ASKED, "", (1_000, 500)).cost == pytest.approx(cost)
+    assert estimate_usage(settings(**price), ASKED, "", (1_000, 500)).cost == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(

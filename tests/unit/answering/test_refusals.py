@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.types import REFUSAL
-from rag_core.verification.refusals import begins_open, leaves_open
+from rag_core.verification.refusals import starts_with_no_answer, states_no_answer
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ from rag_core.verification.refusals import begins_open, leaves_open
     ],
 )
 def test_what_is_left_open_is_recognised(text: str) -> None:
-    assert leaves_open(text)
-    assert begins_open(f"{text}\n\nThey tell of the warranty.")
+    assert states_no_answer(text)
+    assert starts_with_no_answer(f"{text}\n\nThey tell of the warranty.")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_what_is_left_open_is_recognised(text: str) -> None:
     ],
 )
 def test_a_denial_of_something_else_is_not(text: str) -> None:
-    assert not leaves_open(text)
+    assert not states_no_answer(text)
 
 
 def test_an_answer_that_leaves_a_part_open_afterwards_does_not_begin_so() -> None:
-    assert not begins_open("It is 42 million euros. The documents do not say who pays.")
+    assert not starts_with_no_answer("It is 42 million euros. The documents do not say who pays.")

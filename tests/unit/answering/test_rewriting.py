@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.followups.anaphora import Kind, find_reference, is_anchored
-from rag_core.followups.rewriting import Turn, rewrite, turns_of
-from rag_core.text.noun_phrases import names, noun_phrases
+from rag_core.followups.anaphora import ReferenceKind, find_reference, is_anchored
+from rag_core.followups.rewriting import Turn, pair_turns, rewrite_question
+from rag_core.text.noun_phrases import find_names, find_noun_phrases
 from rag_core.types import Answer, AnswerState, Gate, Message
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -51,7 +51,7 @@ STANDS_ALONE = (
 @pytest.mark.parametrize("question", STANDS_ALONE)
 @pytest.mark.parametrize("turn", [BRIDGE, ARCHITECT, RIVERS])
 def test_a_question_that_stands_alone_is_left_exactly_as_it_is(question: str, turn: Turn) -> None:
-    assert rewrite(question, [turn]) == question
+    assert rewrite_question(question, [turn]) == question
 
 
 @pytest.mark.parametrize(
@@ -89,15 +89,15 @@ def test_a_question_that_stands_alone_is_left_exactly_as_it_is(question: str, tu
     ],
 )
 def test_a_follow_up_is_made_to_stand_alone(question: str, turn: Turn, expected: str) -> None:
-    assert rewrite(question, [turn]) == expected
+    assert rewrite_question(question, [turn]) == expected
 
 
 def test_an_antecedent_may_lie_some_turns_back() -> None:
-    assert rewrite("When was it opened?", [BRIDGE, Turn("Why?")]) == "When was the Harrow Bridge opened?"
+    assert rewrite_question("When was it opened?", [BRIDGE, Turn("Why?")]) == "When was the Harrow Bridge opened?"
 
 
 def test_without_earlier_turns_nothing_is_changed() -> None:
-    assert rewrite("When was it opened?", []) == "When was it opened?"
+    assert rewrite_question("When was it opened?", []) == "When was it opened?"
 
 
 def test_earlier_questions_count_as_they_were_searched_for() -> None:
@@ -117,23 +117,23 @@ def test_earlier_questions_count_as_they_were_searched_for() -> None:
         Message("2", "assistant", "31 km [1].", NOW, answer),
         Message("3", "user", "Unanswered?", NOW),
     ]
-    assert turns_of(history) == [Turn("How long is the Lindow Canal?", "31 km."), Turn("Unanswered?")]
+    assert pair_turns(history) == [Turn("How long is the Lindow Canal?", "31 km."), Turn("Unanswered?")]
 
 
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
-        ("Why?", Kind.BARE),
-        ("since when?", Kind.BARE),
-        ("and in 2021?", Kind.FRAGMENT),
-        ("who was his successor?", Kind.POSSESSIVE),
-        ("Who succeeded him?", Kind.PRONOUN),
-        ("What caused these losses?", Kind.DEMONSTRATIVE),
-        ("who lived there?", Kind.PLACE),
-        ("what was the first?", Kind.ORDINAL),
+        ("Why?", ReferenceKind.BARE),
+        ("since when?", ReferenceKind.BARE),
+        ("and in 2021?", ReferenceKind.FRAGMENT),
+        ("who was his successor?", ReferenceKind.POSSESSIVE),
+        ("Who succeeded him?", ReferenceKind.PRONOUN),
+        ("What caused these losses?", ReferenceKind.DEMONSTRATIVE),
+        ("who lived there?", ReferenceKind.PLACE),
+        ("what was the first?", ReferenceKind.ORDINAL),
     ],
 )
-def test_how_a_question_leans_on_earlier_ones_is_told(question: str, kind: Kind) -> None:
+def test_how_a_question_leans_on_earlier_ones_is_told(question: str, kind: ReferenceKind) -> None:
     found = find_reference(question)
     assert found is not None
     assert found.kind is kind
@@ -141,21 +141,23 @@ def test_how_a_question_leans_on_earlier_ones_is_told(question: str, kind: Kind)
 
 def test_names_are_kept_whole_and_without_a_genitive() -> None:
     text = "What did St. John's Cathedral, DATANET 1 and the War of the Austrian Succession cost 3M in 1931?"
-    assert [one.text for one in names(text)] == [
+    assert [one.text for one in find_names(text)] == [
         "St. John's Cathedral",
         "DATANET 1",
         "the War of the Austrian Succession",
         "3M",
     ]
-    found = [one.text for one in names("Was the Zanzibar bridge opened when the Ostmark closed or did the SNP win?")]
+    found = [
+        one.text for one in find_names("Was the Zanzibar bridge opened when the Ostmark closed or did the SNP win?")
+    ]
     assert found == ["the Zanzibar bridge", "the Ostmark", "the SNP"]
-    assert [one.text for one in names("Is Warsaw's symbol old? In Warsaw. It is.")] == ["Warsaw", "Warsaw"]
+    assert [one.text for one in find_names("Is Warsaw's symbol old? In Warsaw. It is.")] == ["Warsaw", "Warsaw"]
 
 
 def test_a_noun_phrase_leaves_the_verb_out() -> None:
-    assert [one.text for one in noun_phrases("When did the board meet?")] == ["the board"]
-    assert [one.text for one in noun_phrases("When was the old bridge built?")] == ["the old bridge"]
-    assert [one.text for one in noun_phrases("What is the annual report?")] == ["the annual report"]
+    assert [one.text for one in find_noun_phrases("When did the board meet?")] == ["the board"]
+    assert [one.text for one in find_noun_phrases("When was the old bridge built?")] == ["the old bridge"]
+    assert [one.text for one in find_noun_phrases("What is the annual report?")] == ["the annual report"]
 
 
 def test_a_name_or_a_quotation_says_what_a_question_is_about() -> None:
@@ -166,5 +168,5 @@ def test_a_name_or_a_quotation_says_what_a_question_is_about() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_asked_after_any_other(question: str, earlier: str, answer: str) -> None:
-    made = rewrite(question, [Turn(earlier, answer)])
+    made = rewrite_question(question, [Turn(earlier, answer)])
     assert made == question or find_reference(question) is not None

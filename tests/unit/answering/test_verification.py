@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_core.types import Citation, Passage
-from rag_core.verification.verifier import NOT_CITED, NOT_SAID, Verified, quoted, verify
+from rag_core.verification.verifier import NOT_CITED, NOT_SAID, VerifiedAnswer, claims_of_quotes, verify_answer
 from tests.unit.answering.samples import over_two_pages, passage
 
 CAPEX = passage(1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021.")
@@ -25,19 +25,19 @@ FORT = passage(
 )
 
 
-def verdicts(answer: Verified) -> list[bool]:
+def verdicts(answer: VerifiedAnswer) -> list[bool]:
     return [one.supported for one in answer.statements]
 
 
 def supported(statement: str, *passages: Passage) -> bool:
     """Whether a statement that cites passage 1 is supported, and quoted exactly when it is."""
-    answer = verify(f"{statement} [1]", passages or [FORT])
+    answer = verify_answer(f"{statement} [1]", passages or [FORT])
     assert bool(answer.citations) == any(verdicts(answer))
     return all(verdicts(answer))
 
 
 def test_each_statement_gets_the_sentence_that_supports_it() -> None:
-    answer = verify("Capex was $1,749 m [1], up from $1,603 m [1]. Net sales fell by 3 % [2].", ALL)
+    answer = verify_answer("Capex was $1,749 m [1], up from $1,603 m [1]. Net sales fell by 3 % [2].", ALL)
     assert answer.text == "Capex was $1,749 m [1], up from $1,603 m [1]. Net sales fell by 3 % [2]."
     assert [(one.marker, one.quote) for one in answer.citations] == [
         (1, "Capital expenditure was $1,749 million in 2022."),
@@ -53,7 +53,7 @@ def test_each_statement_gets_the_sentence_that_supports_it() -> None:
 
 
 def test_a_statement_that_its_source_does_not_support_loses_its_marker_and_says_why() -> None:
-    answer = verify("Net sales fell by 4 % [2]. Cash at year-end was $3.7 billion [3].", ALL)
+    answer = verify_answer("Net sales fell by 4 % [2]. Cash at year-end was $3.7 billion [3].", ALL)
     assert answer.text == "Net sales fell by 4 %. Cash at year-end was $3.7 billion [3]."
     assert verdicts(answer) == [False, True]
     wrong = answer.statements[0]
@@ -63,7 +63,7 @@ def test_a_statement_that_its_source_does_not_support_loses_its_marker_and_says_
 
 
 def test_a_citation_says_where_it_stands() -> None:
-    (citation,) = verify("Capital expenditure was $1,749 million [1].", ALL).citations
+    (citation,) = verify_answer("Capital expenditure was $1,749 million [1].", ALL).citations
     assert citation.passage_rank == citation.marker == 1
     assert (citation.document, citation.page_index, citation.page_label) == ("report.pdf", 3, "iv")
     page = " " * 100 + CAPEX.text
@@ -72,13 +72,15 @@ def test_a_citation_says_where_it_stands() -> None:
 
 def test_what_stands_word_for_word_is_quoted_as_it_stands() -> None:
     page = passage(1, "The tower is 88 metres\ntall, and “Lena Holm”  built it. It has eleven bells.")
-    (citation,) = verify('The tower is 88 metres tall, and "Lena Holm" built it [1].', [page]).citations
+    (citation,) = verify_answer('The tower is 88 metres tall, and "Lena Holm" built it [1].', [page]).citations
     assert citation.quote == "The tower is 88 metres\ntall, and “Lena Holm”  built it."
 
 
 def test_a_few_other_characters_make_no_difference() -> None:
     page = passage(1, "The harbour of Brennick was fortifled in the reign of Queen Aldith. Swans live there.")
-    (citation,) = verify("The harbour of Brennick was fortified in the reign of Queen Aldith [1].", [page]).citations
+    (citation,) = verify_answer(
+        "The harbour of Brennick was fortified in the reign of Queen Aldith [1].", [page]
+    ).citations
     assert citation.quote == "The harbour of Brennick was fortifled in the reign of Queen Aldith."
 
 
@@ -318,7 +320,7 @@ def test_a_figure_of_another_row_year_scale_or_sign_is_not(statement: str) -> No
 
 
 def test_a_row_is_quoted_with_the_years_above_it() -> None:
-    answer = verify("Cost of sales was $18,795 million in 2021 [1].", [passage(1, INCOME)])
+    answer = verify_answer("Cost of sales was $18,795 million in 2021 [1].", [passage(1, INCOME)])
     assert [one.quote for one in answer.citations] == [
         "(Millions, except per share amounts) 2022 2021 2020",
         "Cost of sales 19,232 18,795 16,605",
@@ -326,7 +328,7 @@ def test_a_row_is_quoted_with_the_years_above_it() -> None:
 
 
 def test_a_figure_of_another_column_is_told_with_its_own_year() -> None:
-    answer = verify("Cost of sales was $18,795 million in 2022 [1].", [passage(1, INCOME)])
+    answer = verify_answer("Cost of sales was $18,795 million in 2022 [1].", [passage(1, INCOME)])
     assert answer.statements[0].reason == "In passage 1, the number $18,795 million is of 2021 there."
 
 
@@ -390,7 +392,7 @@ def test_only_where_columns_are_clear_is_a_figure_of_a_year(table: str, statemen
 def test_rows_of_two_passages_keep_their_years() -> None:
     sales, costs = "2023 2022\nRevenue 120 110\nProfit 9 8", "2023 2022\nCosts 80 70\nStaff 5 4"
     both = [passage(1, sales), passage(2, costs)]
-    right = verify("Revenue was 120 and costs were 80 in 2023 [1][2].", both)
+    right = verify_answer("Revenue was 120 and costs were 80 in 2023 [1][2].", both)
     assert verdicts(right) == [True]
     assert [(one.marker, one.quote) for one in right.citations] == [
         (1, "2023 2022"),
@@ -398,17 +400,17 @@ def test_rows_of_two_passages_keep_their_years() -> None:
         (2, "2023 2022"),
         (2, "Costs 80 70"),
     ]
-    assert verdicts(verify("Revenue was 120 and costs were 80 in 2022 [1][2].", both)) == [False]
+    assert verdicts(verify_answer("Revenue was 120 and costs were 80 in 2022 [1][2].", both)) == [False]
 
 
 def test_two_passages_may_support_a_statement_together() -> None:
-    answer = verify("Net sales were $34.2 billion and cash at year-end was $3.7 billion [2][3].", ALL)
+    answer = verify_answer("Net sales were $34.2 billion and cash at year-end was $3.7 billion [2][3].", ALL)
     assert verdicts(answer) == [True]
     assert [one.marker for one in answer.citations] == [2, 3]
 
 
 def test_a_statement_without_a_marker_rests_on_the_next_of_its_paragraph() -> None:
-    answer = verify("Net sales were $34.2 billion. They fell by 3 % [2].\n\nTape is made by 3M.", ALL)
+    answer = verify_answer("Net sales were $34.2 billion. They fell by 3 % [2].\n\nTape is made by 3M.", ALL)
     assert verdicts(answer) == [True, True, False]
     assert answer.statements[2].reason == NOT_CITED
     assert [one.quote for one in answer.citations] == ["Net sales were $34.2 billion.", "They fell by 3 %."]
@@ -416,7 +418,7 @@ def test_a_statement_without_a_marker_rests_on_the_next_of_its_paragraph() -> No
 
 def test_headings_introductions_and_what_is_said_of_the_sources_are_no_statements() -> None:
     text = "## Sales\n\nHere is what I found:\n\n- **Net sales** were $34.2 billion [2]\n\nThe passages do not say why."
-    answer = verify(text, ALL)
+    answer = verify_answer(text, ALL)
     assert [text[one.start : one.end] for one in answer.statements] == ["Net sales** were $34.2 billion"]
     assert verdicts(answer) == [True]
 
@@ -438,7 +440,7 @@ def test_headings_introductions_and_what_is_said_of_the_sources_are_no_statement
 def test_what_is_left_open_is_no_statement_and_what_is_said_beside_it_is(
     written: str, statements: list[tuple[str, bool]]
 ) -> None:
-    answer = verify(f"They fell by 3 % [2]. {written}", ALL)
+    answer = verify_answer(f"They fell by 3 % [2]. {written}", ALL)
     found = [(answer.text[one.start : one.end], one.supported) for one in answer.statements[1:]]
     assert [(text.startswith(begun), right) for (text, right), (begun, _) in zip(found, statements, strict=True)] == [
         (True, right) for _, right in statements
@@ -447,11 +449,11 @@ def test_what_is_left_open_is_no_statement_and_what_is_said_beside_it_is(
 
 def test_each_row_of_a_table_is_a_statement_and_its_head_is_none() -> None:
     rows = ["Net sales | $34.2 billion [2] |", "Capex 2022 | $1,750 million [1] |", "Cash | $3.7 billion [3] |"]
-    answer = verify("\n".join(["| Item | Value |", "|:---|---:|", *(f"| {row}" for row in rows)]), ALL)
+    answer = verify_answer("\n".join(["| Item | Value |", "|:---|---:|", *(f"| {row}" for row in rows)]), ALL)
     assert verdicts(answer) == [True, False, True]
     assert [answer.text[one.start : one.end] for one in answer.statements] == [row.partition(" [")[0] for row in rows]
     separate = "Item | Value | Source\n|---|---|---|\n| Net sales | $34.2 billion | [2] |\n| Cash | $9 billion | [3] |"
-    answer = verify(f"| {separate}", ALL)
+    answer = verify_answer(f"| {separate}", ALL)
     assert verdicts(answer) == [True, False]
     assert answer.text.endswith("| Net sales | $34.2 billion | [2] |\n| Cash | $9 billion | |")
 
@@ -472,12 +474,12 @@ def test_each_row_of_a_table_is_a_statement_and_its_head_is_none() -> None:
     ],
 )
 def test_a_heading_that_says_something_is_a_statement(line: str, told: list[bool]) -> None:
-    assert verdicts(verify(f"{line}\n\nNet sales were $34.2 billion [2].", ALL)) == [*told, True]
+    assert verdicts(verify_answer(f"{line}\n\nNet sales were $34.2 billion [2].", ALL)) == [*told, True]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "---", "| - | - |"])
 def test_nothing_said_is_nothing_to_verify(text: str) -> None:
-    assert verify(text, ALL) == Verified(text, (), ())
+    assert verify_answer(text, ALL) == VerifiedAnswer(text, (), ())
 
 
 @pytest.mark.parametrize(
@@ -518,26 +520,26 @@ def test_nothing_said_is_nothing_to_verify(text: str) -> None:
 def test_variants_become_the_normal_form(written: str, normal: str) -> None:
     statement = "The mill has eleven sails"
     same = [passage(rank, f"{statement}.") for rank in (1, 2, 3)]
-    answer = verify(f"{statement} {written}.", same)
+    answer = verify_answer(f"{statement} {written}.", same)
     assert answer.text == f"{statement} {normal}."
     assert [one.marker for one in answer.citations] == [int(number) for number in re.findall(r"\d", normal)]
 
 
 @pytest.mark.parametrize("marker", ["[4]", "[0]", "[2022]", "[9, 8]", "\u30109\u3011", f"[{'9' * 5000}]", "[7-9]"])
 def test_a_marker_of_no_passage_goes_with_its_blank(marker: str) -> None:
-    answer = verify(f"Net sales fell {marker}. Then?", ALL)
+    answer = verify_answer(f"Net sales fell {marker}. Then?", ALL)
     assert (answer.text, answer.citations) == ("Net sales fell. Then?", ())
     assert answer.statements[0].reason == NOT_CITED
-    assert verify(f"{marker} Net sales fell.\n{marker} So", ALL).text == "Net sales fell.\nSo"
+    assert verify_answer(f"{marker} Net sales fell.\n{marker} So", ALL).text == "Net sales fell.\nSo"
 
 
 def test_markers_after_the_full_stop_belong_to_the_sentence_before() -> None:
-    answer = verify("Net sales fell by 3 %. [2] Cash at year-end was $3.7 billion.[3]", ALL)
+    answer = verify_answer("Net sales fell by 3 %. [2] Cash at year-end was $3.7 billion.[3]", ALL)
     assert [one.quote for one in answer.citations] == ["They fell by 3 %.", "Cash at year-end was $3.7 billion."]
 
 
 def test_a_marker_without_words_of_its_own_takes_those_behind_it() -> None:
-    answer = verify("[2] Net sales fell by 3 %.", ALL)
+    answer = verify_answer("[2] Net sales fell by 3 %.", ALL)
     assert [one.quote for one in answer.citations] == ["They fell by 3 %."]
     assert verdicts(answer) == [True]
 
@@ -555,7 +557,7 @@ def test_a_marker_without_words_of_its_own_takes_those_behind_it() -> None:
     ],
 )
 def test_words_that_lead_to_a_marker_are_no_statement(text: str) -> None:
-    answer = verify(text, ALL)
+    answer = verify_answer(text, ALL)
     assert verdicts(answer) == [True]
     assert answer.text == text
 
@@ -573,25 +575,27 @@ def test_words_that_lead_to_a_marker_are_no_statement(text: str) -> None:
 )
 def test_a_list_of_sources_below_an_answer_is_left_out(listed: str) -> None:
     said = "Net sales were $34.2 billion [2]."
-    answer = verify(f"{said}\n\n{listed}", ALL)
+    answer = verify_answer(f"{said}\n\n{listed}", ALL)
     assert (answer.text, verdicts(answer)) == (said, [True])
 
 
 def test_a_list_of_sources_that_alone_names_them_stands_for_the_text_above() -> None:
-    answer = verify("Net sales were $34.2 billion. They fell by 3 %.\n\nSources:\n[2] report.pdf\n[3] report.pdf", ALL)
+    answer = verify_answer(
+        "Net sales were $34.2 billion. They fell by 3 %.\n\nSources:\n[2] report.pdf\n[3] report.pdf", ALL
+    )
     assert (answer.text, verdicts(answer)) == ("Net sales were $34.2 billion. They fell by 3 %. [2]", [True, True])
 
 
 @pytest.mark.parametrize("line", ["- 412", "[2] They fell by 3 %.", "report.pdf says that they fell by 3 % [2]."])
 def test_a_last_line_that_says_more_stays(line: str) -> None:
-    answer = verify(f"Net sales were $34.2 billion [2].\n\n{line}", ALL)
+    answer = verify_answer(f"Net sales were $34.2 billion [2].\n\n{line}", ALL)
     assert len(answer.statements) == 2
     assert answer.text.endswith(line)
 
 
 @pytest.mark.parametrize("text", ["Penguins live in Antarctica [1].", "It was the [2].", "[3]"])
 def test_a_marker_whose_passage_says_nothing_of_the_kind_goes(text: str) -> None:
-    answer = verify(text, ALL)
+    answer = verify_answer(text, ALL)
     assert "[" not in answer.text
     assert answer.citations == ()
     assert all(one.reason in (NOT_SAID, NOT_CITED) for one in answer.statements)
@@ -602,31 +606,31 @@ def test_a_marker_whose_passage_says_nothing_of_the_kind_goes(text: str) -> None
     ["No marker.", "[sic] f[x] [1 apple] [a] []", "[1.5] (1) 1]", "(passage of time) (source) x<sup>a</sup> [page 5]"],
 )
 def test_other_brackets_stay(text: str) -> None:
-    assert verify(text, ALL).text == text
+    assert verify_answer(text, ALL).text == text
 
 
 def test_taking_a_marker_out_leaves_none_behind() -> None:
-    answer = verify("Net sales fell by 3 % [[9]2] and [[8]7].", ALL)
+    answer = verify_answer("Net sales fell by 3 % [[9]2] and [[8]7].", ALL)
     assert answer.text == "Net sales fell by 3 % [2] and."
-    assert verify("Penguins sing [[1]2].", ALL).text == "Penguins sing."
+    assert verify_answer("Penguins sing [[1]2].", ALL).text == "Penguins sing."
 
 
 def test_quotes_come_from_the_first_page_only() -> None:
     both = over_two_pages("Costs rose by 4 %.", "Net sales fell by 3 %.")
-    assert verify("Net sales fell by 3 % [1].", [both]).citations == ()
-    (citation,) = verify("Costs rose by 4 % [1].", [both]).citations
+    assert verify_answer("Net sales fell by 3 % [1].", [both]).citations == ()
+    (citation,) = verify_answer("Costs rose by 4 % [1].", [both]).citations
     assert (citation.quote, citation.start) == ("Costs rose by 4 %.", 100)
 
 
 def test_a_sentence_that_goes_on_on_the_next_page_is_read_whole_and_quoted_to_the_end_of_the_first() -> None:
     both = over_two_pages("Net sales of the whole group", "fell by 3 %.")
-    (citation,) = verify("Net sales of the group fell by 3 % [1].", [both]).citations
+    (citation,) = verify_answer("Net sales of the group fell by 3 % [1].", [both]).citations
     assert citation.quote == "Net sales of the whole group"
-    assert not all(verdicts(verify("Net sales of the group fell by 4 % [1].", [both])))
+    assert not all(verdicts(verify_answer("Net sales of the group fell by 4 % [1].", [both])))
 
 
 def test_chinese_is_matched_by_character() -> None:
-    (citation,) = verify("売上は増加 [1]", [passage(1, "会社は東京にある。売上高は増加した。")]).citations
+    (citation,) = verify_answer("売上は増加 [1]", [passage(1, "会社は東京にある。売上高は増加した。")]).citations
     assert citation.quote == "売上高は増加した。"
 
 
@@ -643,11 +647,11 @@ def test_words_of_like_meaning_count_where_token_vectors_are_given() -> None:
 
     page = passage(1, "The doctor cured the disease in Vienna.")
     statement = "The physician treated the illness in Vienna [1]."
-    assert verdicts(verify(statement, [page])) == [False]
-    answer = verify(statement, [page], vectors)
+    assert verdicts(verify_answer(statement, [page])) == [False]
+    answer = verify_answer(statement, [page], vectors)
     assert verdicts(answer) == [True]
     assert answer.citations[0].quote == page.text
-    assert verdicts(verify(statement.replace("Vienna", "Prague"), [page], vectors)) == [False]
+    assert verdicts(verify_answer(statement.replace("Vienna", "Prague"), [page], vectors)) == [False]
 
 
 def test_an_extracted_answer_is_supported_by_its_own_quotes() -> None:
@@ -655,7 +659,7 @@ def test_an_extracted_answer_is_supported_by_its_own_quotes() -> None:
     page = passage(1, " ".join(quotes))
     citations = [Citation.of(page, page.text.index(one), page.text.index(one) + len(one)) for one in quotes]
     text = "Capital expenditure was $1,749 million in 2022. [1] Cash fell [3]. [1]"
-    statements = quoted(text, citations)
+    statements = claims_of_quotes(text, citations)
     assert [text[one.start : one.end] for one in statements] == [" ".join(one.split()) for one in quotes]
     assert all(one.supported for one in statements)
 
@@ -672,7 +676,7 @@ PASSAGES = st.lists(st.lists(WORDS, max_size=15).map("".join), max_size=3).map(
 
 @given(ANSWERS, PASSAGES)
 def test_citations_and_markers_agree_and_nothing_else_changes(written: str, passages: list[Passage]) -> None:
-    answer = verify(written, passages)
+    answer = verify_answer(written, passages)
     by_rank = {one.rank: one for one in passages}
     for citation in answer.citations:
         cited = by_rank[citation.passage_rank]
@@ -695,8 +699,8 @@ def test_citations_and_markers_agree_and_nothing_else_changes(written: str, pass
 @given(st.lists(WORDS, max_size=15).map("".join))
 def test_what_a_passage_says_is_supported_by_it(text: str) -> None:
     page = passage(1, text)
-    answer = verify(f"{text} [1]", [page])
-    assert verify(answer.text, [page]).text == answer.text
+    answer = verify_answer(f"{text} [1]", [page])
+    assert verify_answer(answer.text, [page]).text == answer.text
 
 
 def visible(text: str) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.text.normalize import squeezed
-from rag_core.text.numbers import numbers
+from rag_core.text.normalize import normalize_with_offsets
+from rag_core.text.numbers import parse_numbers
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import words
+from rag_core.text.words import tokenize
 from tests.unit.parsing.pdfs import make, raw_pdf, read
 
 
@@ -53,7 +53,7 @@ def test_raised_figures_are_superscripts(tmp_path: Path, drawn: str, read_as: st
 
 def test_a_mark_does_not_change_the_number_before_it(tmp_path: Path) -> None:
     text = text_of(tmp_path, "Revenue was 5.2^1^ in 2021^2^ and 1,234^3^ in 2022.")
-    assert [one.text for one in numbers(text)] == ["5.2", "2021", "1,234", "2022"]
+    assert [one.text for one in parse_numbers(text)] == ["5.2", "2021", "1,234", "2022"]
 
 
 def test_a_mark_does_not_hide_the_end_of_a_sentence(tmp_path: Path) -> None:
@@ -126,11 +126,11 @@ def test_raised_figures_of_the_font_itself(tmp_path: Path) -> None:
 
 
 def test_statements_are_compared_without_marks() -> None:
-    assert [word.folded for word in words("Net sales² rose to 5.2¹ million.")][:5] == [
+    assert [word.folded for word in tokenize("Net sales² rose to 5.2¹ million.")][:5] == [
         "net",
         "sales",
         "rose",
         "to",
         "5.2",
     ]
-    assert squeezed("Net sales² rose to 5.2¹ million.")[0] == "Net sales rose to 5.2 million."
+    assert normalize_with_offsets("Net sales² rose to 5.2¹ million.")[0] == "Net sales rose to 5.2 million."

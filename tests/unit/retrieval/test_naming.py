@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.retrieval.reordering import prefer_named_documents
-from rag_core.text.names import named, uncapitalised
+from rag_core.text.names import document_name_terms, lowercase_name_terms
 from rag_core.types.retrieval import NAMED, Ranking
 
 SCORES = {"rerank": {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}}
@@ -77,12 +77,16 @@ def test_chunks_that_are_gone_come_last() -> None:
     ],
 )
 def test_what_a_question_names(question: str, names: list[str]) -> None:
-    assert named(question) == names
+    assert document_name_terms(question) == names
 
 
 def test_what_a_question_without_capitals_may_name() -> None:
-    assert uncapitalised("what did pepsico’s auditors say in fy22, and the it?") == ["pepsico", "auditors", "say"]
-    assert uncapitalised("What did pepsico say?") == []
+    assert lowercase_name_terms("what did pepsico’s auditors say in fy22, and the it?") == [
+        "pepsico",
+        "auditors",
+        "say",
+    ]
+    assert lowercase_name_terms("What did pepsico say?") == []
 
 
 def test_the_first_stay_where_a_name_may_be_none() -> None:

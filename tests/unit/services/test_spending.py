@@ -10,7 +10,7 @@ import pytest
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorUnavailable
-from rag_core.llm.generator import OpenAIGenerator
+from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
 from tests.contract.servers import Play, ScriptedEndpoint, complete
 
@@ -28,7 +28,7 @@ def spending(*script: Play, **values: int) -> Iterator[tuple[CallBudget, AnswerT
             openai_retries=0,
             **values,
         )
-        generator, gathered = OpenAIGenerator(settings), AnswerTrace()
+        generator, gathered = LanguageModel(settings), AnswerTrace()
         yield CallBudget(settings, generator, gathered), gathered, endpoint
         generator.close()
 
