@@ -26,7 +26,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from benchmarks.statements import BREAKS, from_question, sentences, true_statements
-from rag_core.parsing import Extractor
+from rag_core.parsing import PdfParser
 from rag_core.text.normalize import normalize_with_offsets
 from rag_core.types import Page, Passage
 from rag_core.types.protocols import TextEncoder
@@ -49,11 +49,11 @@ class Case:
 
 def page_texts(folder: Path) -> dict[tuple[str, int], str]:
     """The text of every page, by document and page index."""
-    with closing(Extractor(ocr="off")) as extractor:
+    with closing(PdfParser(ocr="off")) as extractor:
         return {
             (file.name, page.page_index): page.text
             for file in sorted(folder.glob("*.pdf"))
-            for page in extractor.extract(file)
+            for page in extractor.parse(file)
             if isinstance(page, Page)
         }
 

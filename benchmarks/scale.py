@@ -37,7 +37,7 @@ import numpy as np
 
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
-from rag_core.evaluation.plots import svg
+from rag_core.evaluation.plots import to_svg
 from rag_core.indexing.recovery import record_clean_shutdown
 from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.models import Models
@@ -242,7 +242,7 @@ def chart(measured: Sequence[Figures]) -> str:
     values = [
         {"chunks": one.chunks, "ms": one.ms[stage][0], "stage": stage} for one in measured for stage in STAGES
     ] + [{"chunks": one.chunks, "ms": one.ms["total"][1], "stage": "total, p95"} for one in measured]
-    return svg(
+    return to_svg(
         {
             "data": {"values": values},
             "width": 520,

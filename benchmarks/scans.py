@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from rag_core.parsing import Extractor
+from rag_core.parsing import PdfParser
 from rag_core.types import Page
 
 WORD = re.compile(r"[^\W_]+")
@@ -51,10 +51,10 @@ def main() -> None:
     chance = random.Random(0)
     files = sorted(arguments.folder.glob("*.pdf"))
     recalls = []
-    with closing(Extractor(ocr="auto")) as reader, tempfile.TemporaryDirectory() as folder:
+    with closing(PdfParser(ocr="auto")) as reader, tempfile.TemporaryDirectory() as folder:
         while len(recalls) < arguments.pages:
             file = chance.choice(files)
-            pages = [item for item in Extractor(ocr="off").extract(file) if isinstance(item, Page)]
+            pages = [item for item in PdfParser(ocr="off").parse(file) if isinstance(item, Page)]
             page = chance.choice(pages)
             expected = words(page.text)
             if expected.total() < LEAST_WORDS:
@@ -62,7 +62,7 @@ def main() -> None:
             scan = Path(folder) / "scan.pdf"
             scan.write_bytes(picture_of(file, page.page_index, arguments.scale))
             started = time.perf_counter()
-            (found,) = [item for item in reader.extract(scan) if isinstance(item, Page)]
+            (found,) = [item for item in reader.parse(scan) if isinstance(item, Page)]
             seconds = time.perf_counter() - started
             recalls.append((expected & words(found.text)).total() / expected.total())
             print(

@@ -37,17 +37,17 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.runtime.warm_up import WarmUp
 from rag_core.settings import Settings
-from rag_core.system import keep_freed_memory
+from rag_core.system import configure_malloc
 from rag_core.types import (
     Answer,
     AskEvent,
-    Configuration,
     Explanation,
     Message,
+    Readiness,
+    RetrievalConfig,
     Scope,
     SearchResult,
     Status,
-    Warmth,
 )
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
@@ -85,7 +85,7 @@ class Engine:
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
 
     def __init__(self, settings: Settings) -> None:
-        keep_freed_memory()
+        configure_malloc()
         self.settings = settings
         stores = self._stores = Stores(settings)
         self._local_models = Models(settings)
@@ -168,7 +168,7 @@ class Engine:
         """Load everything that searches need, and wait for it, so that the first question takes no longer."""
         self._warm_up.load_search()
 
-    def readiness(self) -> Warmth:
+    def readiness(self) -> Readiness:
         """Return whether the models are loaded, and if not, what is missing."""
         return self._local_models.warmth
 
@@ -190,7 +190,7 @@ class Engine:
         documents: Sequence[str] | None = None,
         collections: Sequence[str] = (),
         top_k: int | None = None,
-        configuration: Configuration | None = None,
+        configuration: RetrievalConfig | None = None,
     ) -> SearchResult:
         """Return passages for a question, best first, without an answer.
 
@@ -201,7 +201,7 @@ class Engine:
             Names or ids of documents, and names of collections, to search; everything if none is given.
         top_k : int, optional
             Number of passages; overrides the configuration's.
-        configuration : Configuration, optional
+        configuration : RetrievalConfig, optional
             How to retrieve; by default as set.
 
         Raises
@@ -223,7 +223,7 @@ class Engine:
         collections: Sequence[str] = (),
         top_k: int | None = None,
         history: Sequence[Message] = (),
-        configuration: Configuration | None = None,
+        configuration: RetrievalConfig | None = None,
         search_for: str | None = None,
         suggest: bool = False,
     ) -> Generator[AskEvent, None, None]:
@@ -241,7 +241,7 @@ class Engine:
         history : sequence of Message
             Earlier messages, oldest first. A question that refers to them is rewritten before it is
             searched for; see the answer's ``rewritten``.
-        configuration : Configuration, optional
+        configuration : RetrievalConfig, optional
             How to retrieve; by default as set. The steps of its strategy are events, and kept with the answer.
         search_for : str, optional
             Search for this in place of the question, whatever the history.

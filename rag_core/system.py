@@ -21,12 +21,12 @@ _changing = threading.Lock()
 _within = 0
 
 
-def usable_cores() -> int:
+def available_cores() -> int:
     """Cores that this process may use: fewer than the machine's in a container or a job that is confined to some."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def keep_freed_memory() -> None:
+def configure_malloc() -> None:
     """Have the process keep some of the memory that it frees, instead of asking for it again at once.
 
     Arrays of a few megabytes come and go with each block of chunks that is compared with a question. As
@@ -38,14 +38,14 @@ def keep_freed_memory() -> None:
         _mallopt(_M_TRIM_THRESHOLD, _KEPT)
 
 
-def leave_loaded_alone() -> None:
+def freeze_garbage_collector() -> None:
     """Have the garbage collector pass over all that is there by now, for as long as the process runs."""
     gc.collect()
     gc.freeze()
 
 
 @contextmanager
-def filled_memory() -> Iterator[None]:
+def zero_new_allocations() -> Iterator[None]:
     """Have all memory that malloc hands out meanwhile filled with zeros, where the C library can (glibc).
 
     It is for a library that writes blocks to the disk which it has not filled: they hold what the process had

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.embedding import load_embedder
-from rag_core.embedding.answerability import Answerability
+from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
@@ -40,7 +40,7 @@ def _models_are_loaded_once() -> Iterator[None]:
     """Engines share models: loading them takes longer than most tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
-        patch.setattr("rag_core.runtime.models.Answerability", functools.cache(Answerability))
+        patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
         yield
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.problems import told
 from pages.shared.text import count, plain
 from rag_core.engine import Engine
-from rag_core.types import Check
+from rag_core.types import ModelCheck
 
 _CHOSEN, _LISTED, _FOUND = "model_chosen", "models_listed", "model_found"
 _ICONS = {
@@ -95,7 +95,7 @@ def _use(engine: Engine, name: str | None) -> None:
         st.session_state[_CHOSEN] = engine.models.current or None
 
 
-def _results(checks: list[Check]) -> None:
+def _results(checks: list[ModelCheck]) -> None:
     with st.container(border=True, gap="xsmall"):
         for check in checks:
             st.markdown(f"{_ICONS[check.passed]} **{check.name}.** {plain(check.words)}")

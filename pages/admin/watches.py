@@ -8,7 +8,7 @@ from pages.shared.jobs import MOST, remember
 from pages.shared.problems import told
 from pages.shared.text import count, moment, plain
 from rag_core.engine import Engine
-from rag_core.types import Watch
+from rag_core.types import WatchedFolder
 
 
 def watches(engine: Engine) -> None:
@@ -42,7 +42,7 @@ def watches(engine: Engine) -> None:
                 )
 
 
-def _sync(engine: Engine, watch: Watch) -> None:
+def _sync(engine: Engine, watch: WatchedFolder) -> None:
     with told():
         found = engine.watches.sync(watch.watch_id)
         if found is None:  # another window watches it no longer

@@ -12,24 +12,24 @@ from pages.shared.problems import told
 from pages.shared.strategies import STRATEGIES
 from pages.shared.text import count, plain
 from rag_core.engine import Engine
-from rag_core.types import Baseline, Configuration, Label, LabelKind
+from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig
 
 _APP, _FILE = "Made in the app", "From a file"
-_CHOICES: dict[str, Configuration | Baseline] = {
-    "As the chat retrieves": Configuration(),
-    "Read by the cross-encoder (cross_encoder)": Configuration("cross_encoder"),
-    "With the documents named in a question first (named)": Configuration("named"),
-    "Compared, with the financial statements asked about (financials)": Configuration("financials"),
-    "Compared token by token (rerank)": Configuration("rerank"),
-    "Meaning and words merged (rrf)": Configuration("rrf"),
-    "Words alone (bm25)": Configuration("bm25"),
-    "Meaning alone (dense)": Configuration("dense"),
+_CHOICES: dict[str, RetrievalConfig | Baseline] = {
+    "As the chat retrieves": RetrievalConfig(),
+    "Read by the cross-encoder (cross_encoder)": RetrievalConfig("cross_encoder"),
+    "With the documents named in a question first (named)": RetrievalConfig("named"),
+    "Compared, with the financial statements asked about (financials)": RetrievalConfig("financials"),
+    "Compared token by token (rerank)": RetrievalConfig("rerank"),
+    "Meaning and words merged (rrf)": RetrievalConfig("rrf"),
+    "Words alone (bm25)": RetrievalConfig("bm25"),
+    "Meaning alone (dense)": RetrievalConfig("dense"),
     "Textbook tf-idf (rankings alone)": Baseline("tf-idf"),
     "Textbook BM25 (rankings alone)": Baseline("bm25"),
 }
 # Those that ask a language model, which each question then takes calls to.
-_WITH_MODEL: dict[str, Configuration | Baseline] = {
-    f"{STRATEGIES[one]} (asks the model)": Configuration(strategy=one)
+_WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
+    f"{STRATEGIES[one]} (asks the model)": RetrievalConfig(strategy=one)
     for one in STRATEGIES
     if one not in ("plain", "summary")
 }
@@ -70,7 +70,7 @@ def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
     return file.name, []
 
 
-def configurations(engine: Engine) -> list[Configuration | Baseline]:
+def configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
     """Let the reader pick what is measured; two are compared."""
     choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
     names = st.multiselect(

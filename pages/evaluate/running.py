@@ -9,11 +9,11 @@ import streamlit as st
 from pages.shared.problems import told
 from pages.shared.text import plain
 from rag_core.engine import Engine
-from rag_core.types import Baseline, Configuration, Label
+from rag_core.types import Baseline, Label, RetrievalConfig
 
 
 def start(
-    engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline]
+    engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
     """Offer to begin."""
     state = engine.evaluations.state()
@@ -61,7 +61,7 @@ def running(engine: Engine) -> None:
 
 
 def _begin(
-    engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline]
+    engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
     with told():
         engine.evaluations.start(labels, configurations, name=name, answers=st.session_state["with_answers"])

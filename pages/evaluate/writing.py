@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.library import searchable
 from pages.shared.problems import told
 from rag_core.engine import Engine
-from rag_core.types import Evidence, LabelKind
+from rag_core.types import LabelKind, LabelledPage
 
 _TYPED = ("question", "page", "quote", "answer")
 _ANSWERED, _UNANSWERED = "The documents answer it", "They do not"
@@ -40,7 +40,7 @@ def _keep(engine: Engine) -> None:
     document = st.session_state["label_document"]
     evidence = []
     if answered and document:
-        evidence = [Evidence(document, page=typed["page"], quote="" if typed["page"] else typed["quote"])]
+        evidence = [LabelledPage(document, page=typed["page"], quote="" if typed["page"] else typed["quote"])]
     with told():
         engine.labels.add(
             typed["question"],

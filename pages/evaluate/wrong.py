@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.shared.text import count, plain, shortened
-from rag_core.types import Evaluation, Outcome
+from rag_core.types import Evaluation, QuestionResult
 
 _SHOWN = 20
 _ANSWER_CHARS = 300
@@ -25,7 +25,7 @@ def wrong(evaluation: Evaluation) -> None:
         _one(outcome)
 
 
-def _one(outcome: Outcome) -> None:
+def _one(outcome: QuestionResult) -> None:
     with st.container(border=True, gap="xsmall"):
         # Relative, so that it holds behind a proxy that serves the app under a path of its own.
         address = "lab?" + urlencode({"question": outcome.question})

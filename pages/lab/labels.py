@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.problems import told
 from rag_core.engine import Engine
-from rag_core.types import Evidence, Explanation, Passage
+from rag_core.types import Explanation, LabelledPage, Passage
 
 
 def labelled(engine: Engine, explanation: Explanation) -> str | None:
@@ -21,5 +21,5 @@ def keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> No
     """Label the question with the pages of a passage, and have it known as the right one."""
     with told():
         pages = range(passage.page_index, passage.page_index_end + 1)
-        engine.labels.add(explanation.question, evidence=[Evidence(passage.document, page) for page in pages])
+        engine.labels.add(explanation.question, evidence=[LabelledPage(passage.document, page) for page in pages])
         st.session_state[keys.LAB_MARKED] = passage.chunk_id

@@ -15,7 +15,7 @@ from pages.lab.weight_chart import weight_chart
 from pages.shared import keys
 from pages.shared.text import plain
 from rag_core.engine import Engine
-from rag_core.types import Explanation, Weighed, Weighting
+from rag_core.types import Explanation, WeightedPassage, WeightingConfig
 
 NOT_HERE = "none"
 _TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -55,14 +55,14 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
         weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
 
 
-def _sliders(k: int) -> Weighting:
+def _sliders(k: int) -> WeightingConfig:
     seed = st.session_state.setdefault(keys.LAB_SEED, 0)
-    values = Weighting(
+    values = WeightingConfig(
         k=st.slider("Passages read, k", 1, SHOWN, k, key="lab_k"),
         temperature=st.select_slider(
             "Temperature, τ",
             _TEMPERATURES,
-            Weighting().temperature,
+            WeightingConfig().temperature,
             key="lab_temperature",
             help="Low: the best score takes nearly all. High: every passage that is read counts the same.",
         ),
@@ -118,7 +118,7 @@ def dated(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
     return replace(explanation, added_at={**explanation.added_at, **changed})
 
 
-def _evidence(engine: Engine, weighed: Sequence[Weighed], k: int, marks: Mapping[str, Mark]) -> None:
+def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks: Mapping[str, Mark]) -> None:
     right = st.selectbox(
         "Which passage is right?",
         [*marks, NOT_HERE],

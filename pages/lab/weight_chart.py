@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.lab.marks import OTHERS, Mark
 from pages.lab.verdicts import percent
-from rag_core.types import Weighed
+from rag_core.types import WeightedPassage
 
 
-def weight_chart(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> None:
+def weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> None:
     """Draw the weights as bars, the first rank on top."""
     tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
     st.vega_lite_chart(
@@ -38,7 +38,7 @@ def weight_chart(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> None:
     )
 
 
-def weight_table(weighed: Sequence[Weighed], marks: Mapping[str, Mark]) -> pd.DataFrame:
+def weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> pd.DataFrame:
     """A row for each passage; one that is none of those shown above goes by its rank."""
     rows = []
     for one in weighed:

@@ -19,10 +19,10 @@ from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import (
     Answer,
-    Configuration,
     Delta,
     Message,
     Restart,
+    RetrievalConfig,
     Rewritten,
     Scope,
     SearchResult,
@@ -110,7 +110,7 @@ class Answers:
             documents=run.scope.documents,
             collections=run.scope.collections,
             history=run.history,
-            configuration=Configuration(strategy=run.strategy),
+            configuration=RetrievalConfig(strategy=run.strategy),
             search_for=run.search_for,
             suggest=True,
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pages.shared.markdown import written
 from pages.shared.nodes import Node, cited, text_node
-from rag_core.types import Answer, Statement
+from rag_core.types import Answer, Claim
 
 # Stands for a bracket of the document's own; no text holds this character, which Unicode assigns to none.
 _BRACKET = "\ufdd0"
@@ -24,7 +24,7 @@ def answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
     return [*written(answer.text[:end], markers, model), *quoted(answer.text[end:], markers, quotes)]
 
 
-def quoted(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
+def quoted(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
     """Text as written, paragraph by paragraph, with ``[n]`` made citations, save within a statement.
 
     What stands in brackets within a quoted statement is the document's own, as in "see [3]".

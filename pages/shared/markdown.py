@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from pages.shared.nodes import Node, cited, text_node
-from rag_core.types import Statement
+from rag_core.types import Claim
 
 # Stand around a statement while Markdown is parsed: punctuation, so that emphasis beside them works.
 _FROM, _TO = "\u2e22", "\u2e23"
@@ -38,7 +38,7 @@ _MARKDOWN = (
 )
 
 
-def written(text: str, markers: Collection[int], statements: Iterable[Statement] = ()) -> list[Node]:
+def written(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
     """Markdown as a language model writes it, with ``[n]`` made citations and the marks of its statements."""
     doubtful = [one for one in statements if one.mark]
     if doubtful:
@@ -50,7 +50,7 @@ def written(text: str, markers: Collection[int], statements: Iterable[Statement]
     return list(_with_marks(nodes, list(doubtful), [])) if doubtful else nodes
 
 
-def _with_marks(nodes: Iterable[Node], statements: list[Statement], within: list[bool]) -> Iterator[Node]:
+def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
     """Nodes with the text between two edges in nodes of their own; ``within`` is not empty between them."""
     for node in nodes:
         if "c" in node:

@@ -21,11 +21,11 @@ from rag_core.types import (
     Answer,
     AnswerState,
     AskEvent,
-    Configuration,
     Delta,
     Gate,
     Message,
     Restart,
+    RetrievalConfig,
     Scope,
     SearchResult,
     Stage,
@@ -86,7 +86,7 @@ class Answerer:
         scope: Scope,
         top_k: int | None,
         history: Sequence[Message],
-        configuration: Configuration = DEFAULT_CONFIGURATION,
+        configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""
         trace = AnswerTrace()

@@ -28,7 +28,7 @@ class Conversations:
 
     def list(self, query: str = "") -> list[Conversation]:
         """Return the conversations whose title or text contains ``query``, pinned first, then newest."""
-        return self._store.listed(query)
+        return self._store.all(query)
 
     def create(self, scope: Scope | None = None) -> Conversation:
         """Start a conversation about everything, or about a scope."""

@@ -14,17 +14,17 @@ from rag_core.runtime.index_generations import Generations
 from rag_core.runtime.stores import Stores
 from rag_core.text.words import STOP_WORDS
 from rag_core.types import (
-    Candidate,
-    Configuration,
     EvidenceMass,
     Explanation,
     Hit,
+    RetrievalConfig,
     Scope,
+    ScoredPassage,
     StageRanking,
     TokenMatch,
     TokenMatches,
-    Weighed,
-    Weighting,
+    WeightedPassage,
+    WeightingConfig,
 )
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
@@ -54,7 +54,7 @@ class Explanations:
         *,
         documents: Sequence[str] | None = None,
         collections: Sequence[str] = (),
-        configuration: Configuration | None = None,
+        configuration: RetrievalConfig | None = None,
     ) -> Explanation:
         """Return what each stage of a search finds for a question, with all ranks, scores and the gate's verdict.
 
@@ -63,7 +63,7 @@ class Explanations:
         question : str
         documents, collections : sequence of str, optional
             Names or ids of documents, and names of collections, to search; everything if none is given.
-        configuration : Configuration, optional
+        configuration : RetrievalConfig, optional
             How to retrieve; by default as set.
 
         Raises
@@ -136,7 +136,7 @@ class Explanations:
             score=float(late_interaction(embedded_question.tokens, [chunk], weights)[0]),
         )
 
-    def weight_passages(self, explanation: Explanation, weighting: Weighting) -> tuple[Weighed, ...]:
+    def weight_passages(self, explanation: Explanation, weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
         """Return the passages of an explanation with the weights that a reader would give them, best first.
 
         Passages without a rerank score are left out.
@@ -148,17 +148,17 @@ class Explanations:
         """
         return weigh(candidates(explanation), weighting)
 
-    def evidence_mass(self, weighted: Sequence[Weighed], k: int, right: str | None) -> EvidenceMass:
+    def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
         """Return the share of the ``k`` best passages' weight that the right one has; ``None``: no stage found it."""
         return evidence_mass(weighted, k, right)
 
 
-def candidates(explanation: Explanation, now: datetime | None = None) -> list[Candidate]:
+def candidates(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
     """The passages of an explanation that can be weighed, with their documents' ages."""
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
     return [
-        Candidate(passage.chunk_id, score, ages[passage.document_id])
+        ScoredPassage(passage.chunk_id, score, ages[passage.document_id])
         for passage in explanation.passages
         if (score := passage.scores.get(WEIGHED_BY)) is not None and passage.document_id in ages
     ]

@@ -17,7 +17,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.noun_phrases import content_words
-from rag_core.types import Answer, AskEvent, Configuration, Message, Rewritten, Scope, Stage, Usage
+from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 LABEL = "Reading the conversation"
@@ -47,7 +47,7 @@ class Conversing:
         scope: Scope,
         top_k: int | None,
         history: Sequence[Message],
-        configuration: Configuration = DEFAULT_CONFIGURATION,
+        configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
         search_for: str | None = None,
     ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""

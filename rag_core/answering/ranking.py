@@ -21,7 +21,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.text.names import annotate, document_name_terms, lowercase_name_terms
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import AllBut, ChunkRow, FloatArray, Hit, Question, RankBy, Versions, unembedded
+from rag_core.types import ChunkRow, Excluding, FloatArray, Hit, Question, RankBy, VersionFilter, unembedded
 from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder, Retriever
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
@@ -108,7 +108,7 @@ class Ranker:
         return self._lookup.plan(text, [word.text for word in annotate(text).names] or lowercase_name_terms(text))
 
     def _begin(
-        self, loader: ChunkLoader, retriever: Retriever, question: Question, k: int, versions: Versions | None
+        self, loader: ChunkLoader, retriever: Retriever, question: Question, k: int, versions: VersionFilter | None
     ) -> Future[list[Hit]]:
         """Begin a search; the token vectors of what it finds are loaded with it."""
 
@@ -120,7 +120,7 @@ class Ranker:
         return self._pool.submit(search)
 
     def _embed(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
-        question = embedder.embed_question(plan.text, beside=True)
+        question = embedder.embed_question(plan.text, low_priority=True)
         return EmbeddedLookup(plan, question, token_weights(question, self._stores.words.idf, STOP_WORDS))
 
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
@@ -144,14 +144,16 @@ class Ranker:
         }
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 
-    def _versions(self, scope: Sequence[str] | None, generation_id: int) -> tuple[Versions | None, Versions | None]:
+    def _versions(
+        self, scope: Sequence[str] | None, generation_id: int
+    ) -> tuple[VersionFilter | None, VersionFilter | None]:
         """Versions to search among words, and among one generation's vectors: ``None`` if all may be seen."""
         if scope is not None:
             seen = list(self._stores.library.visible_versions(scope))
             return seen, seen
         hidden = self._stores.library.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
-        return AllBut(list(hidden)) if hidden else None, AllBut(embedded) if embedded else None
+        return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
 
 
 def _gather(

@@ -21,8 +21,8 @@ from rag_core.runtime.models import Models
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.system import leave_loaded_alone
-from rag_core.types import ChunkRow, ChunkVectors, Configuration, Gate, Passage, Scope, SearchResult
+from rag_core.system import freeze_garbage_collector
+from rag_core.types import ChunkRow, ChunkVectors, Gate, Passage, RetrievalConfig, Scope, SearchResult
 from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome
@@ -74,7 +74,7 @@ class Searcher:
         text: str,
         scope: Scope,
         top_k: int | None = None,
-        configuration: Configuration = DEFAULT_CONFIGURATION,
+        configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Query:
         """A question as it is searched for; raises `QuestionError`, `UnknownDocument` and `CollectionError`."""
         library, held = self._stores.library, None
@@ -93,7 +93,7 @@ class Searcher:
         if not self._searched:
             # What the first search loaded stays, Chroma above all: looking it through for what could be freed takes
             # 35 ms, and comes upon one search in fifty.
-            leave_loaded_alone()
+            freeze_garbage_collector()
             self._searched = True
         return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))
 
@@ -123,7 +123,9 @@ class Searcher:
     def _contains_word(self) -> Callable[[str, str, str], bool]:
         """Return whether a version has a word, or any that begins with the letters given third."""
         ranges = cache(self._stores.library.chunk_range)
-        return lambda version, word, beginning: self._stores.words.holds(version, word, beginning, ranges(version))
+        return lambda version, word, beginning: self._stores.words.contains_word(
+            version, word, beginning, ranges(version)
+        )
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Whether passages may be quoted: the gate of answers without a language model."""

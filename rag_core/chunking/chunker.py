@@ -9,12 +9,12 @@ from itertools import accumulate
 
 import numpy as np
 
-from rag_core.chunking.document_titles import format_document_label, title
-from rag_core.chunking.table_heads import repeated_head, tables
+from rag_core.chunking.document_titles import extract_title, format_document_label
+from rag_core.chunking.table_heads import find_tables, header_lines
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
-from rag_core.types.chunks import BELOW
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
@@ -30,7 +30,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkRule:
+class ChunkConfig:
     """How long chunks are. All counts are tokens of the embedder.
 
     Raises
@@ -68,13 +68,13 @@ class Chunker:
 
     Parameters
     ----------
-    rule : ChunkRule
+    rule : ChunkConfig
     offsets : callable
         For each text, the character offsets ``(start, end)`` of its tokens without special ones,
         shape (n, 2), as the embedder's tokenizer gives them.
     """
 
-    def __init__(self, rule: ChunkRule, offsets: Offsets) -> None:
+    def __init__(self, rule: ChunkConfig, offsets: Offsets) -> None:
         self._rule = rule
         self._offsets = offsets
 
@@ -96,12 +96,12 @@ class Chunker:
     def chunk_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last one may go on at the top of the next."""
         common, common_tokens = self._prefix(format_document_label(name, told, page.heading), page.heading)
-        found = tables(page)
+        found = find_tables(page)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
-            head, head_tokens = self._fitting(repeated_head(page, found, start, common), room)
+            head, head_tokens = self._fitting(header_lines(page, found, start, common), room)
             prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
             firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(
@@ -126,7 +126,7 @@ class Chunker:
             return self._cut(document, PREFIX_TOKENS)
         # However long the one is, the other is told.
         document, _ = self._cut(document, DOCUMENT_TOKENS)
-        return self._cut(f"{document}{BELOW}{heading}", PREFIX_TOKENS)
+        return self._cut(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
 
     def _cut(self, line: str, most: int) -> tuple[str, int]:
         """The line's first tokens, and how many they are."""
@@ -212,7 +212,7 @@ class DocumentChunker:
     def add(self, page: Page) -> list[ChunkSpan]:
         """Return the chunks of the page before: its last sentence may end on this one."""
         if self._page is None:
-            self._title = title(self._name, page)
+            self._title = extract_title(self._name, page)
         return self._advance(page)
 
     def finish(self) -> list[ChunkSpan]:

@@ -10,7 +10,7 @@ import re
 from pathlib import PurePath
 
 from rag_core.types import Page
-from rag_core.types.chunks import BELOW
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 # A cover says what it has to say at its top.
 COVER_CHARACTERS = 4000
@@ -45,7 +45,7 @@ def name_in_words(name: str) -> str:
     return " ".join(PurePath(name).stem.replace("_", " ").split())
 
 
-def title(name: str, first: Page | None) -> str:
+def extract_title(name: str, first: Page | None) -> str:
     """What the first page says of the document beyond its file's name; empty where that is nothing.
 
     Of a filing with the SEC the company, its trading symbol, the form and the period that it is for; of
@@ -68,7 +68,7 @@ def title(name: str, first: Page | None) -> str:
 
 
 def format_document_label(name: str, told: str, heading: str) -> str:
-    """How a chunk's prefix calls its document; ``told`` is what `title` gives, left out where the heading says it."""
+    """Return the document label of a prefix; ``told`` is the `extract_title`, left out if the heading has it."""
     return SEPARATOR.join(filter(None, (name_in_words(name), told if told not in heading else "")))
 
 
@@ -98,7 +98,9 @@ def _symbol(cover: str, known: str) -> str:
 
 
 def _heading(heading: str, known: str) -> str:
-    first = next((part for part in heading.split(BELOW) if not _LABEL.fullmatch(part)), "").rstrip("…").strip()
+    first = (
+        next((part for part in heading.split(HEADING_SEPARATOR) if not _LABEL.fullmatch(part)), "").rstrip("…").strip()
+    )
     words = [word for word in _words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
     new = [word for word in words if word not in known]
     return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _ANY_COVER else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.types import FloatArray, Page
-from rag_core.types.chunks import BELOW
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 Span = tuple[int, int]
 # Column heads stacked over several lines, with the title and the units above them.
@@ -96,7 +96,7 @@ class _Reader:
         self._after_prose = prose
 
 
-def tables(page: Page) -> list[Table]:
+def find_tables(page: Page) -> list[Table]:
     """Tables of a page that have column heads, in order; none overlap.
 
     A table begins with a line that holds two figures side by side, and ends before a line of prose or
@@ -114,7 +114,7 @@ def tables(page: Page) -> list[Table]:
     return [table for table in reader.found if table.head]
 
 
-def repeated_head(page: Page, found: Sequence[Table], start: int, prefix: str) -> list[str]:
+def header_lines(page: Page, found: Sequence[Table], start: int, prefix: str) -> list[str]:
     """Lines above ``start`` from the head of the table that it lies in, for a chunk that begins there.
 
     Without the title that is the page's heading, since that stands in the ``prefix`` of every chunk.
@@ -123,7 +123,7 @@ def repeated_head(page: Page, found: Sequence[Table], start: int, prefix: str) -
     if number < 0 or start >= found[number].end:
         return []
     lines = [" ".join(page.text[first:last].split()) for first, last in found[number].head if last <= start]
-    return [line for line in lines if line not in prefix.split(BELOW)]
+    return [line for line in lines if line not in prefix.split(HEADING_SEPARATOR)]
 
 
 def _row(line: str, offset: int) -> _Row | None:

@@ -173,7 +173,7 @@ def main() -> None:
         code = _run()
     except SystemExit:
         # So Typer and Rich end where nobody reads what they write. Nothing else does: a command returns its status.
-        _let_go()
+        _detach_streams()
         code = READER_GONE
     sys.exit(code)
 
@@ -186,30 +186,30 @@ def _run() -> int:
             raise KeyboardInterrupt
         return code or 0
     except TyperException as error:
-        return _say(RagError(error.format_message()), WRONG_USE)
+        return _report_error(RagError(error.format_message()), WRONG_USE)
     except (CollectionError, LabelError, QuestionError, UnknownDocument, SettingsError) as error:
-        return _say(error, WRONG_USE)
+        return _report_error(error, WRONG_USE)
     except RagError as error:
-        return _say(error, FAILED)
+        return _report_error(error, FAILED)
     except KeyboardInterrupt:
-        return _say(RagError("Stopped; what was not finished goes on at the next start."), FAILED)
+        return _report_error(RagError("Stopped; what was not finished goes on at the next start."), FAILED)
     except Exception as error:  # the last line of defence: never a traceback without --debug
         if options.get("debug"):
             raise
-        return _say(
+        return _report_error(
             RagError(f"An internal error: {type(error).__name__}: {error}. Run with --debug for details."),
             FAILED,
         )
 
 
-def _say(error: Exception, code: int) -> int:
+def _report_error(error: Exception, code: int) -> int:
     if options.get("debug"):
         raise error
     console.problem(str(error))
     return code
 
 
-def _let_go() -> None:
+def _detach_streams() -> None:
     """Send what nobody reads to the null device: Python writes the rest at its end, and would fail once more."""
     for stream in (sys.stdout, sys.stderr):
         try:

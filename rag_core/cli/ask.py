@@ -13,7 +13,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, UnknownDocument
-from rag_core.types import Configuration, Scope, Strategy
+from rag_core.types import RetrievalConfig, Scope, Strategy
 
 Documents = Annotated[
     list[str] | None, typer.Option("--document", help="Name of a document to search in; may be given again.")
@@ -45,7 +45,7 @@ def search(
     """Find passages for a question, without an answer."""
 
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
-        how = Configuration(strategy=strategy)
+        how = RetrievalConfig(strategy=strategy)
         found = engine.search(text, **asdict(scope), top_k=top_k, configuration=how)
         return json_rows.searched(found, question_id)
 
@@ -64,7 +64,7 @@ def ask(
     """Answer a question with citations, or say that nothing tells."""
 
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
-        how = Configuration(strategy=strategy)
+        how = RetrievalConfig(strategy=strategy)
         answer = engine.answer(text, **asdict(scope), top_k=top_k, configuration=how)
         return json_rows.answered(answer, question_id)
 

@@ -15,7 +15,7 @@ from rag_core.cli import console, json_rows
 from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import RagError
-from rag_core.types import Baseline, Configuration, Evaluation, Label
+from rag_core.types import Baseline, Evaluation, Label, RetrievalConfig
 
 
 class Choice(str, Enum):
@@ -36,15 +36,15 @@ class Choice(str, Enum):
     TF_IDF_BASELINE = "tf-idf-baseline"
     BM25_BASELINE = "bm25-baseline"
 
-    def configuration(self) -> Configuration | Baseline:
+    def configuration(self) -> RetrievalConfig | Baseline:
         """The configuration or baseline of that name."""
         if self is Choice.TF_IDF_BASELINE:
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
             return Baseline("bm25")
         if self in (Choice.QUERIES, Choice.HYDE, Choice.ITERATIVE, Choice.COMPARE):
-            return Configuration(strategy=self.value)
-        return Configuration() if self is Choice.AS_SET else Configuration(self.value)
+            return RetrievalConfig(strategy=self.value)
+        return RetrievalConfig() if self is Choice.AS_SET else RetrievalConfig(self.value)
 
 
 Labels = Annotated[Path, typer.Argument(help="Labelled questions: JSON lines or CSV.", show_default=False)]

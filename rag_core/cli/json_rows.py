@@ -13,14 +13,14 @@ from rag_core.types import (
     DeleteReceipt,
     DocumentInfo,
     DocumentStatus,
-    Figure,
     Job,
+    Metric,
     Passage,
     SearchResult,
     Status,
-    Sync,
+    SyncResult,
     ThresholdAdvice,
-    Watch,
+    WatchedFolder,
 )
 
 
@@ -118,12 +118,12 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
     }
 
 
-def watched(watch: Watch) -> dict[str, Any]:
+def watched(watch: WatchedFolder) -> dict[str, Any]:
     """The line of one folder of ``watch``."""
     return asdict(watch)
 
 
-def synced(sync: Sync, ended: Sequence[Job]) -> dict[str, Any]:
+def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
     """The line of one look at a folder, with what could not be indexed of the jobs that it waited for."""
     row = asdict(sync)
     row.pop("job_ids")
@@ -134,7 +134,7 @@ def synced(sync: Sync, ended: Sequence[Job]) -> dict[str, Any]:
     return {**row, "refused": refused}
 
 
-def figure(found: Figure, configuration: str) -> dict[str, Any]:
+def figure(found: Metric, configuration: str) -> dict[str, Any]:
     """The line of one metric of ``evaluate``."""
     value = asdict(found.interval)
     return {"metric": found.metric, "value": value.pop("value"), "n": found.n, **value, "configuration": configuration}
@@ -149,7 +149,7 @@ def advice(found: ThresholdAdvice, configuration: str) -> dict[str, Any]:
 
 def comparison(found: Comparison, configurations: str) -> dict[str, Any]:
     """The line of the difference in one metric."""
-    row = figure(Figure(f"{found.metric} difference", found.difference, found.n), configurations)
+    row = figure(Metric(f"{found.metric} difference", found.difference, found.n), configurations)
     return {**row, "p_value": found.p_value}
 
 

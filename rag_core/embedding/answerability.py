@@ -11,14 +11,14 @@ import numpy as np
 
 from rag_core.embedding import bundled
 from rag_core.embedding.bert import LENGTH_STEP, ScoringBert, arrays
-from rag_core.embedding.transformer import check_weights, padded, plain_tokenizer
+from rag_core.embedding.transformer import check_weights, load_tokenizer, padded
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
 # Most tokens of question and text together: nine in ten pairs have fewer, and each token costs 0.08 ms.
 WINDOW = 160
 
 
-class Answerability:
+class AnswerabilityModel:
     """How likely a short text answers a question, by having read one with the other.
 
     The reranker compares tokens that were embedded apart: "who sold Alaska" is close to "Russia sold Alaska to
@@ -43,7 +43,7 @@ class Answerability:
     def __init__(self, *, precision: str = "auto") -> None:
         path = bundled.folder()
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
-        self._tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
+        self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.enable_truncation(WINDOW)
         fitted = {name: array.astype(np.float32) for name, array in arrays(FITTED).items()}
         changed = [name.removesuffix(".up") for name in fitted if name.endswith(".up")]

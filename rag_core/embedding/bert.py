@@ -56,8 +56,8 @@ class Bert:
         self._question = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
         # One core, and as exact as texts are: 137 questions, 44 of them with such a text beside them, took 31.2 ms in
         # the middle, and 32.8 where both were embedded alike.
-        beside = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
-        self._beside = core.compile_model(graph, "CPU", beside)
+        one_core = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
+        self._low_priority = core.compile_model(graph, "CPU", one_core)
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """Last hidden states, shape (texts, tokens, dimension), for ids and mask of shape (texts, tokens)."""
@@ -67,9 +67,9 @@ class Bert:
         """The same for one text that somebody waits for."""
         return _first_output(self._question, ids, mask)
 
-    def states_beside(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """The same for one text that is wanted beside a question."""
-        return _first_output(self._beside, ids, mask)
+    def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """The same for one text that is embedded at the same time as a question."""
+        return _first_output(self._low_priority, ids, mask)
 
 
 class ScoringBert:

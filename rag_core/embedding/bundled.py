@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rag_core.embedding.bert import LENGTH_STEP, Bert
-from rag_core.embedding.embedder import Identity
+from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
 from rag_core.embedding.transformer import (
     BATCH,
@@ -21,8 +21,8 @@ from rag_core.embedding.transformer import (
     MakeBatch,
     TransformerEmbedder,
     check_weights,
+    load_tokenizer,
     padded,
-    plain_tokenizer,
     unit,
 )
 from rag_core.errors import EmbedderMissing
@@ -64,7 +64,7 @@ class BundledEmbedder(TransformerEmbedder):
     def __init__(self, *, precision: str = "auto") -> None:
         path = folder()
         check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LIMITS))
-        tokenizer = plain_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
+        tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LIMITS).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled())
         self._model = Bert(path, precision)
@@ -74,7 +74,7 @@ class BundledEmbedder(TransformerEmbedder):
         # While a document is indexed, there are a hundred texts in that queue.
         self._unqueued = ThreadPoolExecutor(self._model.at_once, thread_name_prefix="inference at once")
         dimension = self._model.dimension
-        self._identity = Identity(
+        self._identity = EmbedderIdentity(
             name=BUNDLED_EMBEDDER,
             weights=WEIGHTS,
             dimension=dimension,
@@ -83,7 +83,7 @@ class BundledEmbedder(TransformerEmbedder):
         )
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> EmbedderIdentity:
         return self._identity
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
@@ -97,14 +97,14 @@ class BundledEmbedder(TransformerEmbedder):
             batches[-1].append(row)
         return batches
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings], queued: bool) -> Iterator[list[Embedding]]:
-        return (self._calls if queued else self._unqueued).map(make, batches)
+    def _each(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        return (self._calls if background else self._unqueued).map(make, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         return self._pooled(ids, self._model.states)
 
-    def _forward_question(self, ids: Sequence[int], beside: bool) -> tuple[FloatArray, FloatArray]:
-        return self._pooled([ids], self._model.states_beside if beside else self._model.question_states)
+    def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
+        return self._pooled([ids], self._model.low_priority_states if low_priority else self._model.question_states)
 
     @staticmethod
     def _pooled(ids: Sequence[Sequence[int]], make: States) -> tuple[FloatArray, FloatArray]:

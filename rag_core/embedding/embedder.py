@@ -10,7 +10,7 @@ from rag_core.types import Embedding, IntArray, Question
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class EmbedderIdentity:
     """What makes two embedders' vectors comparable. ``weights`` is a SHA-256, hexadecimal."""
 
     name: str
@@ -24,7 +24,7 @@ class Embedder(Protocol):
     """Turns text into vectors. Methods may be called from several threads."""
 
     @property
-    def identity(self) -> Identity: ...
+    def identity(self) -> EmbedderIdentity: ...
 
     @property
     def window(self) -> int:
@@ -40,11 +40,11 @@ class Embedder(Protocol):
         """Character spans of each text's tokens, special ones left out, shape (n, 2) each."""
         ...
 
-    def embed(self, texts: Sequence[str], *, queued: bool = True) -> list[Embedding]:
+    def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         """Embed texts, the more at once the better; token vectors leave the special tokens out.
 
-        Where somebody waits for them they are not ``queued``: they are embedded beside what else there is to
-        embed, and not after it.
+        With ``background=False``, do not wait for texts that are being embedded in the background: somebody waits
+        for these.
 
         Raises
         ------
@@ -53,10 +53,10 @@ class Embedder(Protocol):
         """
         ...
 
-    def embed_question(self, question: str, *, beside: bool = False) -> Question:
+    def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
         """Embed a question; what does not fit the window is left out.
 
-        What is embedded ``beside`` another question, on which more depends, may be made less exactly, and leaves it the
-        cores.
+        With ``low_priority``, use one core and reduced precision, so that a question embedded at the same time is not
+        slowed down.
         """
         ...

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_core.embedding.embedder import Identity
+from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import TransformerEmbedder, padded, plain_tokenizer, unit
+from rag_core.embedding.transformer import TransformerEmbedder, load_tokenizer, padded, unit
 from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types import FloatArray
@@ -55,11 +55,11 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         if backend is None:
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
         # A copy of its own: the model's truncates and pads, and is not safe to share between threads.
-        tokenizer = plain_tokenizer(backend.to_str())
+        tokenizer = load_tokenizer(backend.to_str())
         self._pad = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
         super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection)
-        self._identity = Identity(
+        self._identity = EmbedderIdentity(
             name=name,
             weights=_weights_hash(self._model, name),
             dimension=int(self._model.get_embedding_dimension()),
@@ -68,7 +68,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         )
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> EmbedderIdentity:
         return self._identity
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
@@ -80,7 +80,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
 
 
-class PairScorer:
+class CrossEncoder:
     """A cross-encoder as sentence-transformers runs it: question and passage in one forward pass.
 
     Parameters
@@ -97,15 +97,17 @@ class PairScorer:
 
     def __init__(self, name: str) -> None:
         _quiet()
+        import sentence_transformers
         import torch
-        from sentence_transformers import CrossEncoder
 
         todo = (
             "Put a cross-encoder's folder on this machine and set RAG_RERANKER to its path, or clear RAG_RERANKER to "
             "order passages by late interaction alone."
         )
         try:
-            self._model: Any = CrossEncoder(name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid())
+            self._model: Any = sentence_transformers.CrossEncoder(
+                name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid()
+            )
         except (OSError, ValueError, KeyError) as error:
             raise RerankerMissing(
                 f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {todo}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from rag_core.embedding.embedder import Identity
+from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection, quantize
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.types import Embedding, FloatArray, Int64Array, IntArray, Question
@@ -38,7 +38,7 @@ class TransformerEmbedder(ABC):
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
-        See `plain_tokenizer`.
+        See `load_tokenizer`.
     window : int
         Most tokens a text may have, special ones included.
     projection : Projection
@@ -52,7 +52,7 @@ class TransformerEmbedder(ABC):
 
     @property
     @abstractmethod
-    def identity(self) -> Identity: ...
+    def identity(self) -> EmbedderIdentity: ...
 
     @abstractmethod
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
@@ -61,7 +61,7 @@ class TransformerEmbedder(ABC):
         Dense vectors have unit length; token vectors beyond a text's own length mean nothing.
         """
 
-    def _forward_question(self, ids: Sequence[int], beside: bool) -> tuple[FloatArray, FloatArray]:
+    def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
         """What `_forward` gives for one text that somebody waits for; see `Embedder.embed_question`."""
         return self._forward([ids])
 
@@ -77,7 +77,7 @@ class TransformerEmbedder(ABC):
         encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts], add_special_tokens=False)
         return [np.asarray(one.offsets, np.int32).reshape(-1, 2) for one in encodings]
 
-    def embed(self, texts: Sequence[str], *, queued: bool = True) -> list[Embedding]:
+    def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         if not texts:
             return []
         encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts])
@@ -88,16 +88,16 @@ class TransformerEmbedder(ABC):
                     f"{text[:60]!r}…"
                 )
         batches = self._batches([len(encoding.ids) for encoding in encodings])
-        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches], queued)
+        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches], background)
         by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(made), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
-    def embed_question(self, question: str, *, beside: bool = False) -> Question:
+    def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
         encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
         encoding.truncate(self.window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
         own = own_positions(encoding)
-        dense, token_vectors = self._forward_question(encoding.ids, beside)
+        dense, token_vectors = self._forward_question(encoding.ids, low_priority)
         return Question(
             text=question,
             dense=dense[0],
@@ -113,8 +113,8 @@ class TransformerEmbedder(ABC):
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings], queued: bool) -> Iterator[list[Embedding]]:
-        """What ``make`` gives for each batch, in order; see `Embedder.embed` for ``queued``."""
+    def _each(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        """What ``make`` gives for each batch, in order; see `Embedder.embed` for ``background``."""
         return map(make, batches)
 
     def _embedded(self, encodings: Encodings) -> list[Embedding]:
@@ -126,7 +126,7 @@ class TransformerEmbedder(ABC):
         return made
 
 
-def plain_tokenizer(serialized: str) -> Tokenizer:
+def load_tokenizer(serialized: str) -> Tokenizer:
     """A tokenizer from its JSON, which neither truncates nor pads, to be shared between threads."""
     from tokenizers import Tokenizer
 

@@ -3,7 +3,7 @@
 Formulas and notation are those of Jurafsky and Martin, "Speech and Language Processing", 3rd edition
 draft, chapter 14. ``tf`` is a word's count in a text, ``N`` the number of texts, ``df`` the number of
 them that hold the word; logarithms are to base 10. The third baseline of that chapter, retrieval by
-dense vectors alone, is ``Configuration("dense")``.
+dense vectors alone, is ``RetrievalConfig("dense")``.
 """
 
 from __future__ import annotations

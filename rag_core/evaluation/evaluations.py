@@ -21,11 +21,11 @@ from rag_core.runtime.stores import Stores
 from rag_core.types import (
     Baseline,
     Comparison,
-    Configuration,
     Evaluation,
     EvaluationEvent,
     EvaluationState,
     Label,
+    RetrievalConfig,
     ThresholdAdvice,
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION
@@ -55,7 +55,7 @@ class Evaluations:
     def run(
         self,
         labels: Sequence[Label],
-        configuration: Configuration | Baseline | None = None,
+        configuration: RetrievalConfig | Baseline | None = None,
         *,
         name: str = "",
         answers: bool = True,
@@ -69,7 +69,7 @@ class Evaluations:
         Parameters
         ----------
         labels : sequence of Label
-        configuration : Configuration or Baseline, optional
+        configuration : RetrievalConfig or Baseline, optional
             How to retrieve; by default as set.
         name : str
             Name of the evaluation in lists.
@@ -89,7 +89,7 @@ class Evaluations:
     def start(
         self,
         labels: Sequence[Label],
-        configurations: Sequence[Configuration | Baseline],
+        configurations: Sequence[RetrievalConfig | Baseline],
         *,
         name: str = "",
         answers: bool = True,
@@ -125,7 +125,7 @@ class Evaluations:
 
     def list(self) -> list[Evaluation]:
         """Return the evaluations that were kept, newest first."""
-        return self._stores.evaluations.listed()
+        return self._stores.evaluations.all()
 
     def get(self, evaluation_id: str) -> Evaluation:
         """Return one evaluation; raise `UnknownEvaluation`."""
@@ -164,7 +164,7 @@ class Evaluations:
         return score_plot(scores, self._preferences.threshold)
 
     def _work(
-        self, labels: Sequence[Label], configurations: Sequence[Configuration | Baseline], name: str, answers: bool
+        self, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline], name: str, answers: bool
     ) -> None:
         try:
             for position, configuration in enumerate(configurations):
@@ -182,7 +182,7 @@ class Evaluations:
     def _run_one(
         self,
         labels: Sequence[Label],
-        configuration: Configuration | Baseline,
+        configuration: RetrievalConfig | Baseline,
         name: str,
         answers: bool,
         before: int,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rag_core.evaluation.answer_metrics import contains_answer, exact_match, token_f1, without_markers
 from rag_core.evaluation.ranking_metrics import first_rank
-from rag_core.types import Answer, AnswerState, Label, LabelKind, Outcome, PageKey, decimals
+from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, decimals
 
 # A page further down than this is not found, as far as a reader is concerned.
 NEAR = 5
@@ -20,7 +20,7 @@ def judge(
     values: Mapping[str, float],
     answer: Answer | None,
     threshold: float,
-) -> Outcome:
+) -> QuestionResult:
     """What became of a question.
 
     A given answer is right when the documents answer the question and it holds one of the expected
@@ -41,7 +41,7 @@ def judge(
         The one in use.
     """
     rank = first_rank(ranking, relevant)
-    found = Outcome(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
+    found = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
     if answer is None:
         near = not relevant or (rank is not None and rank <= NEAR)
         return replace(found, problem="" if near else f"No page that answers is among the first {NEAR}.")

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_core.errors import LabelError
-from rag_core.types import Evidence, Label, LabelKind
+from rag_core.types import Label, LabelKind, LabelledPage
 
 NO_ANSWER = "no answer"
 # Between the answers in one cell of a CSV file.
@@ -124,7 +124,7 @@ def _label(row: Row, where: str) -> Label:
     )
 
 
-def _fingerprint(question: str, evidence: Sequence[Evidence]) -> str:
+def _fingerprint(question: str, evidence: Sequence[LabelledPage]) -> str:
     """An id for a label that has none: the same for the same question and evidence."""
     content = json.dumps([question, [(one.document, one.page_index, one.page, one.quote) for one in evidence]])
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
@@ -151,7 +151,7 @@ def _answers(row: Row, where: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in listed if one.strip())
 
 
-def _all_evidence(row: Row, where: str) -> Iterator[Evidence]:
+def _all_evidence(row: Row, where: str) -> Iterator[LabelledPage]:
     listed = row.get("evidence")
     if listed is None:
         listed = [row] if any(row.get(key) is not None for key in ("page_index", "page", "quote")) else []
@@ -163,7 +163,7 @@ def _all_evidence(row: Row, where: str) -> Iterator[Evidence]:
         yield _evidence({"document": row.get("document"), **one}, where)
 
 
-def _evidence(one: Row, where: str) -> Evidence:
+def _evidence(one: Row, where: str) -> LabelledPage:
     document, index, page, quote = (one.get(key) for key in ("document", "page_index", "page", "quote"))
     if not isinstance(document, str) or not document:
         raise LabelError(f'{where} names no document. Add "document" with the name as the library lists it.')
@@ -174,9 +174,9 @@ def _evidence(one: Row, where: str) -> Evidence:
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
             raise LabelError(f'{where}: "page_index" is {json.dumps(index)}; it counts pages from 0.') from None
-        return Evidence(document, page_index=int(index))
+        return LabelledPage(document, page_index=int(index))
     if page is not None and str(page).strip():
-        return Evidence(document, page=str(page).strip())
+        return LabelledPage(document, page=str(page).strip())
     if isinstance(quote, str) and quote.strip():
-        return Evidence(document, quote=quote.strip())
+        return LabelledPage(document, quote=quote.strip())
     raise LabelError(f'{where} names no page of {document}. Add "page_index" (from 0), "page" (as printed) or "quote".')

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from rag_core.errors import LabelError
 from rag_core.evaluation.label_files import parse_labels
-from rag_core.evaluation.page_finder import EvidenceFinder
+from rag_core.evaluation.page_finder import PageFinder
 from rag_core.runtime.stores import Stores
-from rag_core.types import Answer, AnswerState, Evidence, Feedback, Label, LabelKind, PageKey
+from rag_core.types import Answer, AnswerState, Feedback, Label, LabelKind, LabelledPage, PageKey
 
 
 class Labels:
@@ -32,7 +32,7 @@ class Labels:
         question: str,
         *,
         kind: LabelKind = LabelKind.ANSWERABLE,
-        evidence: Sequence[Evidence] = (),
+        evidence: Sequence[LabelledPage] = (),
         answers: Sequence[str] = (),
     ) -> Label:
         """Store a labelled question.
@@ -50,7 +50,7 @@ class Labels:
         if any(one.page_index is None and not one.page and not one.quote for one in evidence):
             raise LabelError("Name the page of the document that answers, or words that stand on it.")
         asked = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be kept")
-        EvidenceFinder(self._stores.library).find_all([asked])
+        PageFinder(self._stores.library).find_all([asked])
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
     def remove(self, label_id: str) -> None:
@@ -66,7 +66,7 @@ class Labels:
 
     def pages_for(self, question: str) -> set[PageKey]:
         """Return the pages that the labels of a question name, as far as they are still in the library."""
-        finder = EvidenceFinder(self._stores.library)
+        finder = PageFinder(self._stores.library)
         asked = question.split()
         found: set[PageKey] = set()
         for label in self._stores.evaluations.labels():
@@ -93,7 +93,9 @@ class Labels:
         elif answer.state is AnswerState.ABSTAINED:
             self._stores.evaluations.put_label(answer.question, LabelKind.NO_ANSWER, (), (), message_id)
         else:
-            self._add_pages(message_id, answer, [Evidence(one.document, one.page_index) for one in answer.citations])
+            self._add_pages(
+                message_id, answer, [LabelledPage(one.document, one.page_index) for one in answer.citations]
+            )
 
     def rating(self, message_id: str) -> Feedback | None:
         """Return the rating of an answer."""
@@ -116,9 +118,9 @@ class Labels:
         if passage is None:
             raise LabelError(f"The answer has no passage {rank}. Reload the page.")
         pages = range(passage.page_index, passage.page_index_end + 1)
-        self._add_pages(message_id, answer, [Evidence(passage.document, page) for page in pages])
+        self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in pages])
 
-    def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[Evidence]) -> None:
+    def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
         """Label the question with these pages and those that it was labelled with before."""
         before = [page for one in self._stores.evaluations.labels_of(message_id) for page in one.evidence]
         evidence = list(dict.fromkeys((*before, *pages)))

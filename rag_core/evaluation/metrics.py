@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rag_core.evaluation.intervals import auroc_interval, mean_interval, paired_difference
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, interpolated
 from rag_core.evaluation.thresholds import risk_coverage
-from rag_core.types import Comparison, Figure, LabelKind, Outcome, RiskPoint
+from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
 
 UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERABLE)
 # In the order shown. The mean of each over the questions that it applies to is a figure.
@@ -19,7 +19,7 @@ METRICS = (
 )
 
 
-def figures(outcomes: Sequence[Outcome]) -> tuple[Figure, ...]:
+def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
     """Every figure that the outcomes give ground for, in the order of `METRICS`, then AUROC.
 
     ``auroc`` tells how well the gate's score parts questions with an answer from all others, and
@@ -29,34 +29,34 @@ def figures(outcomes: Sequence[Outcome]) -> tuple[Figure, ...]:
     for metric in METRICS:
         values = [one.values[metric] for one in outcomes if metric in one.values]
         if values:
-            found.append(Figure(metric, mean_interval(values), len(values)))
+            found.append(Metric(metric, mean_interval(values), len(values)))
     answerable = _scores(outcomes, (LabelKind.ANSWERABLE,))
     for name, kinds in (("auroc", UNANSWERABLE), *((f"auroc {kind.value}", (kind,)) for kind in UNANSWERABLE)):
         rest = _scores(outcomes, kinds)
         if answerable and rest:
-            found.append(Figure(name, auroc_interval(answerable, rest), len(answerable) + len(rest)))
+            found.append(Metric(name, auroc_interval(answerable, rest), len(answerable) + len(rest)))
     return tuple(found)
 
 
-def precision_recall(outcomes: Sequence[Outcome]) -> tuple[float, ...]:
+def precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
     """Interpolated precision at recall 0.0, 0.1, … 1.0, mean over the questions that name a page."""
     names = [interpolated(level) for level in RECALL_LEVELS]
     labelled = [one.values for one in outcomes if names[0] in one.values]
     return tuple(sum(values[name] for values in labelled) / len(labelled) for name in names) if labelled else ()
 
 
-def risk_coverage_of(outcomes: Sequence[Outcome]) -> tuple[RiskPoint, ...]:
+def risk_coverage_of(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
     """Risk and coverage over all questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
     return risk_coverage([_score(one) for one in judged], [one.wrong for one in judged])
 
 
-def gate_scores(outcomes: Sequence[Outcome]) -> tuple[list[float], list[float]]:
+def gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
     """The gate's scores of questions with an answer, and of those without."""
     return _scores(outcomes, (LabelKind.ANSWERABLE,)), _scores(outcomes, UNANSWERABLE)
 
 
-def compare(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[Comparison, ...]:
+def compare(first: Sequence[QuestionResult], second: Sequence[QuestionResult]) -> tuple[Comparison, ...]:
     """How much higher the second is in each metric, on the questions that both hold under the same ids."""
     # Ids alone are not enough: the questions of many files are numbered from 1.
     before = {(one.label_id, one.question): one.values for one in first}
@@ -73,14 +73,14 @@ def compare(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[Compar
     return tuple(found)
 
 
-def _scores(outcomes: Sequence[Outcome], kinds: Sequence[LabelKind]) -> list[float]:
+def _scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> list[float]:
     return [_score(one) for one in outcomes if one.kind in kinds and _was_judged(one)]
 
 
-def _was_judged(outcome: Outcome) -> bool:
+def _was_judged(outcome: QuestionResult) -> bool:
     """Whether answers were asked for; rankings alone say nothing about refusals."""
     return "answered" in outcome.values or "refused" in outcome.values
 
 
-def _score(outcome: Outcome) -> float:
+def _score(outcome: QuestionResult) -> float:
     return -math.inf if outcome.gate_score is None else outcome.gate_score

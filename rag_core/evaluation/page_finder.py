@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_core.errors import LabelError, UnknownDocument
-from rag_core.store.documents import Library
-from rag_core.types import Evidence, Label, Page, PageKey
+from rag_core.store.documents import DocumentStore
+from rag_core.types import Label, LabelledPage, Page, PageKey
 
 # How many problems of a file are told at a time.
 TOLD = 5
 
 
-class EvidenceFinder:
+class PageFinder:
     """Finds the pages that labels mean; a document's pages are read once.
 
     Parameters
     ----------
-    library : Library
+    library : DocumentStore
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: DocumentStore) -> None:
         self._library = library
         self._pages: dict[str, dict[str, list[Page]]] = {}
 
@@ -45,7 +45,7 @@ class EvidenceFinder:
             raise LabelError(" ".join(problems[:TOLD]) + more)
         return found
 
-    def _find(self, evidence: Evidence) -> dict[PageKey, str]:
+    def _find(self, evidence: LabelledPage) -> dict[PageKey, str]:
         matching = {
             (document_id, page.page_index): f"{evidence.document}, page {page.page_label}"
             for document_id, pages in self._of(evidence.document).items()
@@ -71,7 +71,7 @@ class EvidenceFinder:
         return self._pages[name]
 
 
-def _matches(page: Page, evidence: Evidence) -> bool:
+def _matches(page: Page, evidence: LabelledPage) -> bool:
     if evidence.page_index is not None:
         return page.page_index == evidence.page_index
     if evidence.page:
@@ -83,7 +83,7 @@ def _folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def _words(evidence: Evidence) -> str:
+def _words(evidence: LabelledPage) -> str:
     if evidence.page_index is not None:
         return f"with page_index {evidence.page_index} (the first is 0)"
     return f"printed {evidence.page}" if evidence.page else f"that holds “{_folded(evidence.quote)[:80]}”"

@@ -22,7 +22,7 @@ def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     11 points, ``risk-coverage`` how much of what is answered is wrong, and ``scores`` the gate's
     scores of questions with and without an answer in the first evaluation.
     """
-    evaluations = told_apart(evaluations)
+    evaluations = number_equal_names(evaluations)
     drawn = {
         "figures": _figures(evaluations),
         "precision-recall": _precision_recall(evaluations),
@@ -32,7 +32,7 @@ def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     return {name: spec for name, spec in drawn.items() if spec is not None}
 
 
-def told_apart(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+def number_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """The evaluations, numbered in their names where all are of one configuration."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
@@ -42,7 +42,7 @@ def told_apart(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     ]
 
 
-def svg(spec: Spec) -> str:
+def to_svg(spec: Spec) -> str:
     """A chart as SVG, drawn without a browser or network."""
     import vl_convert
 

@@ -40,7 +40,7 @@ def first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int |
     return next((rank for rank, page in enumerate(ranking, 1) if page in wanted), None)
 
 
-def retrieval_values(
+def compute_ranking_metrics(
     rankings: Mapping[str, Sequence[PageKey]], relevant: Mapping[str, Iterable[PageKey]]
 ) -> dict[str, dict[str, float]]:
     """Values of each question, by metric.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rag_core.errors import SettingsError
-from rag_core.evaluation.plots import plots, svg, told_apart
+from rag_core.evaluation.plots import number_equal_names, plots, to_svg
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
 from rag_core.types import Comparison, Evaluation
 
@@ -33,7 +33,7 @@ def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Compar
     SettingsError
         The folder cannot be written.
     """
-    evaluations = told_apart(evaluations)
+    evaluations = number_equal_names(evaluations)
     tables = {
         "figures": [row for one in evaluations for row in _figures(one)],
         "questions": [row for one in evaluations for row in _questions(one)],
@@ -46,7 +46,7 @@ def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Compar
         written = [_write_csv(folder / f"{name}.csv", rows) for name, rows in tables.items() if rows]
         for name, spec in plots(evaluations).items():
             path = folder / f"{name}.svg"
-            path.write_text(svg(spec), "utf-8")
+            path.write_text(to_svg(spec), "utf-8")
             written.append(path)
     except OSError as error:
         raise SettingsError(f"{folder} cannot be written ({error.strerror}). Name another folder (--out).") from None

@@ -14,9 +14,9 @@ from rag_core.answering.strategies import Strategies
 from rag_core.errors import LabelError, QuestionError
 from rag_core.evaluation.baselines import Bm25, TfIdf
 from rag_core.evaluation.judging import judge
-from rag_core.evaluation.metrics import figures, precision_recall, risk_coverage_of
-from rag_core.evaluation.page_finder import EvidenceFinder
-from rag_core.evaluation.ranking_metrics import counted_spans, ranked_pages, retrieval_values
+from rag_core.evaluation.metrics import compute_metrics, precision_recall, risk_coverage_of
+from rag_core.evaluation.page_finder import PageFinder
+from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, counted_spans, ranked_pages
 from rag_core.gate.calibration import decide
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -26,12 +26,12 @@ from rag_core.store.database import new_id, now
 from rag_core.types import (
     Answer,
     Baseline,
-    Configuration,
     Evaluation,
     EvaluationEvent,
     EvaluationProgress,
     Label,
     PageKey,
+    RetrievalConfig,
     Scope,
     embedded_text,
 )
@@ -79,20 +79,20 @@ class EvaluationRunner:
         self._models = models
 
     def run(
-        self, labels: Sequence[Label], configuration: Configuration | Baseline, name: str, *, answers: bool
+        self, labels: Sequence[Label], configuration: RetrievalConfig | Baseline, name: str, *, answers: bool
     ) -> Generator[EvaluationEvent, None, None]:
         """Yield the progress and at the end the stored evaluation; see `Evaluations.run`."""
         if not labels:
             raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
         started = time.perf_counter()
-        if isinstance(configuration, Configuration):
+        if isinstance(configuration, RetrievalConfig):
             # Told by name, so that it means the same when the settings are others.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         self._check(labels)
-        relevant = EvidenceFinder(self._stores.library).find_all(labels)
+        relevant = PageFinder(self._stores.library).find_all(labels)
         ask = self._asker(configuration, answers=answers)
         threshold = self._preferences.threshold
-        if isinstance(configuration, Configuration) and configuration.threshold is not None:
+        if isinstance(configuration, RetrievalConfig) and configuration.threshold is not None:
             threshold = configuration.threshold
         rankings: dict[str, list[PageKey]] = {}
         given: dict[str, Answer | None] = {}
@@ -100,7 +100,7 @@ class EvaluationRunner:
             yield EvaluationProgress(done, len(labels))
             rankings[label.label_id], given[label.label_id] = ask(label.question, pages)
         yield EvaluationProgress(len(labels), len(labels))
-        values = retrieval_values(
+        values = compute_ranking_metrics(
             rankings, {label.label_id: pages for label, pages in zip(labels, relevant, strict=True) if pages}
         )
         outcomes = tuple(
@@ -122,7 +122,7 @@ class EvaluationRunner:
             threshold=threshold,
             created_at=now(),
             seconds=time.perf_counter() - started,
-            figures=figures(outcomes),
+            figures=compute_metrics(outcomes),
             outcomes=outcomes,
             precision_recall=precision_recall(outcomes),
             risk_coverage=risk_coverage_of(outcomes),
@@ -138,7 +138,7 @@ class EvaluationRunner:
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
 
-    def _asker(self, configuration: Configuration | Baseline, *, answers: bool) -> Ask:
+    def _asker(self, configuration: RetrievalConfig | Baseline, *, answers: bool) -> Ask:
         if isinstance(configuration, Baseline):
             return self._baseline(configuration)
 

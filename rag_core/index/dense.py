@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rag_core.errors import StoreUnavailable
-from rag_core.system import filled_memory
-from rag_core.types import AllBut, FloatArray, Hit, Question, Versions
+from rag_core.system import zero_new_allocations
+from rag_core.types import Excluding, FloatArray, Hit, Question, VersionFilter
 
 # Chroma takes at most a few thousand records in one call; the exact number depends on SQLite.
 WRITE_BATCH = 2000
@@ -48,13 +48,13 @@ class DenseIndex:
                 return None
 
         if self._found is None:
-            self._found = self._asked(find)
+            self._found = self._call(find)
         return self._found
 
     def _made(self) -> Any:
         """The collection, made if need be: only adding does, or reading would bring a removed one back."""
         if self._collection is None:
-            self._found = self._asked(
+            self._found = self._call(
                 lambda: self._client.get_or_create_collection(
                     self._collection_name,
                     embedding_function=None,
@@ -75,9 +75,9 @@ class DenseIndex:
                 "embeddings": vectors[first:last],
                 "metadatas": [{"version": version} for version in versions[first:last]],
             }
-            self._asked(lambda records=records: collection.upsert(**records))
+            self._call(lambda records=records: collection.upsert(**records))
 
-    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
+    def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
         """The ``k`` chunks nearest to the question, best first, within these versions, or all but these, if given."""
         if self._collection is None:
             return []
@@ -89,37 +89,37 @@ class DenseIndex:
         collection = self._collection
         for first in range(0, len(chunk_ids) if collection is not None else 0, WRITE_BATCH):
             ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            self._asked(lambda ids=ids: collection.delete(ids=ids))
+            self._call(lambda ids=ids: collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""
         if chunk_ids is None:
-            return int(self._asked(self._collection.count)) if self._collection is not None else 0
-        return len(self.held(chunk_ids))
+            return int(self._call(self._collection.count)) if self._collection is not None else 0
+        return len(self.ids(chunk_ids))
 
-    def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
+    def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
         """Ids of the chunks that are held, of these or in all."""
         collection = self._collection
         if collection is None:
             return set()
         if chunk_ids is None:
-            found = self._asked(lambda: collection.get(include=[])["ids"])
+            found = self._call(lambda: collection.get(include=[])["ids"])
             return {int(one) for one in found}
         ids: set[int] = set()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {int(one) for one in self._asked(lambda run=run: collection.get(ids=run, include=[])["ids"])}
+            ids |= {int(one) for one in self._call(lambda run=run: collection.get(ids=run, include=[])["ids"])}
         return ids
 
     def drop(self) -> None:
         """Remove the whole generation, if anything was ever added to it."""
         if self._collection is not None:
             # Kept in hand: who still searches it is told that it is gone, not that it holds nothing.
-            self._asked(lambda: self._client.delete_collection(self._collection_name))
+            self._call(lambda: self._client.delete_collection(self._collection_name))
 
     def _nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
         collection = self._collection
-        found = self._asked(
+        found = self._call(
             lambda: collection.query(
                 query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
             )
@@ -127,15 +127,15 @@ class DenseIndex:
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
 
-    def _asked(self, call: Any) -> Any:
+    def _call(self, call: Any) -> Any:
         return _in_words(call, self._settings)
 
 
-def _filters(versions: Versions | None) -> list[dict[str, Any] | None]:
+def _filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
     """What to ask Chroma for, one query each."""
     if versions is None:
         return [None]
-    if isinstance(versions, AllBut):
+    if isinstance(versions, Excluding):
         return [{"version": {"$nin": list(versions.versions)}}]
     firsts = range(0, len(versions), MOST_VERSIONS)
     return [{"version": {"$in": list(versions[first : first + MOST_VERSIONS])}} for first in firsts]
@@ -181,7 +181,7 @@ def _in_words(call: Any, settings: Any) -> Any:
 
     try:
         # An embedded Chroma keeps room for vectors to come, and writes it to its files as malloc gave it.
-        with filled_memory():
+        with zero_new_allocations():
             return call()
     # chromadb raises a bare ValueError when it cannot connect to its server.
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:

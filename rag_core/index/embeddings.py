@@ -16,7 +16,7 @@ from rag_core.types import ChunkVectors, Embedding, FloatArray
 WARMED_AT_ONCE = 64
 
 
-class VectorStore:
+class EmbeddingStore:
     """Embeddings keyed by space (an embedder's fingerprint) and text hash.
 
     Parameters
@@ -69,13 +69,13 @@ class VectorStore:
 
     def tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         """Token vectors by chunk id, of those chunks that have any."""
-        found = self._kept.held(chunk_ids)
-        emptied = self._kept.emptied
+        found = self._kept.get(chunk_ids)
+        version = self._kept.version
         read = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in found])
-        self._kept.keep(read, emptied)
+        self._kept.put(read, version)
         return found | read
 
-    def read_ahead(self, chunk_ids: Sequence[int]) -> None:
+    def prefetch(self, chunk_ids: Sequence[int]) -> None:
         """Take token vectors of these chunks into memory, in place of those that were not used for the longest."""
         if self._kept.most_bytes:
             for run in batches(list(chunk_ids), WARMED_AT_ONCE):
@@ -86,13 +86,13 @@ class VectorStore:
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
         query = newest
         while True:
-            emptied = self._kept.emptied
+            version = self._kept.version
             with self._db.read() as connection:
                 run = list(connection.execute(query.limit(WARMED_AT_ONCE)).scalars())
             read = self._read_tokens(run)
             if not run or not self._kept.has_room_for(read):
                 return
-            self._kept.keep(read, emptied)
+            self._kept.put(read, version)
             query = newest.where(chunks.c.id < run[-1])
 
     def _read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
@@ -122,7 +122,7 @@ class VectorStore:
         self._kept.empty()
         return removed
 
-    def made_for(self, version_ids: Sequence[str]) -> list[int]:
+    def ids_for_versions(self, version_ids: Sequence[str]) -> list[int]:
         """Embeddings of the texts of these versions, whether or not their chunks are linked to them yet."""
         found: set[int] = set()
         of_texts = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)

@@ -30,18 +30,18 @@ class TokenCache:
         self._bytes = 0
         self._held: OrderedDict[int, ChunkVectors] = OrderedDict()
         self._lock = threading.Lock()
-        self._emptied = 0
+        self._version = 0
 
     @property
-    def emptied(self) -> int:
-        """How often it was emptied; to be asked for before what is kept is read, see `keep`."""
-        return self._emptied
+    def version(self) -> int:
+        """Number of calls of `empty`; read it before the vectors that are passed to `put`."""
+        return self._version
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def held(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        """Those of these chunks that are kept."""
+    def get(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
+        """Return the token vectors in memory of these chunks."""
         with self._lock:
             found = {chunk_id: self._held[chunk_id] for chunk_id in chunk_ids if chunk_id in self._held}
             for chunk_id in found:
@@ -52,8 +52,8 @@ class TokenCache:
         """Whether these could be kept and all others stay."""
         return self._bytes + sum(map(_size, read.values())) <= self.most_bytes
 
-    def keep(self, read: Mapping[int, ChunkVectors], emptied: int) -> None:
-        """Keep what was read, unless chunks were removed since `emptied` was as given."""
+    def put(self, read: Mapping[int, ChunkVectors], version: int) -> None:
+        """Keep token vectors, unless `empty` was called since `version` had the given value."""
         # Of their own: what was read together is one piece of memory, of which the smallest part would hold all.
         copies = {
             chunk_id: ChunkVectors(one.tokens.copy(), one.scales.copy(), one.sentences)
@@ -61,7 +61,7 @@ class TokenCache:
             if self.most_bytes
         }
         with self._lock:
-            if emptied != self._emptied:
+            if version != self._version:
                 return
             for chunk_id, one in copies.items():
                 if chunk_id not in self._held:
@@ -76,7 +76,7 @@ class TokenCache:
         with self._lock:
             self._held.clear()
             self._bytes = 0
-            self._emptied += 1
+            self._version += 1
 
 
 def _size(one: ChunkVectors) -> int:

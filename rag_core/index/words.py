@@ -20,7 +20,7 @@ from sqlalchemy import Connection, MetaData, text
 from rag_core.store.database import Database
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 from rag_core.text.words import STOP_WORDS
-from rag_core.types import AllBut, Hit, Question, Versions
+from rag_core.types import Excluding, Hit, Question, VersionFilter
 
 MAX_TERMS = 64
 # Rows that the terms of one question may have scored, about 1 µs each. Where they stand in more, the
@@ -34,7 +34,7 @@ _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 
 
-def terms(question: str) -> list[str]:
+def query_terms(question: str) -> list[str]:
     """What of a question is looked up, in order and once each: words that are not stop words, codes whole.
 
     >>> terms("What does the 10-K say of ENOSPC?")
@@ -99,7 +99,7 @@ class WordIndex:
                 )
             self._counts = _Counts()
 
-    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
+    def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
         """The ``k`` chunks with the highest BM25, best first, within these versions, or all but these, if given.
 
         Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009, as FTS5 computes it
@@ -107,10 +107,10 @@ class WordIndex:
         without the commonest of them (see `MAX_POSTINGS`) and, where all versions are searched, without those that
         stand in more than half of all chunks.
         """
-        wanted = terms(question.text)
+        wanted = query_terms(question.text)
         if not wanted or (versions is not None and not versions):
             return []
-        named, among = (versions.versions, False) if isinstance(versions, AllBut) else (versions or (), True)
+        named, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
         scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among "
         statement = (
             "SELECT rowid, -bm25(words) AS score FROM words "  # noqa: S608 - constants
@@ -125,7 +125,7 @@ class WordIndex:
                 Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
             ]
 
-    def holds(self, version: str, word: str, beginning: str, within: tuple[int, int]) -> bool:
+    def contains_word(self, version: str, word: str, beginning: str, within: tuple[int, int]) -> bool:
         """Whether a version has the word, in whatever form, or any that begins with the letters ``beginning``.
 
         All of the version's chunks lie ``within`` these ids, both included: without them each chunk with the word is
@@ -208,11 +208,11 @@ class WordIndex:
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
         """How many chunks are held, of these or in all."""
         if chunk_ids is not None:
-            return len(self.held(chunk_ids))
+            return len(self.ids(chunk_ids))
         with self._db.read() as connection:
             return _count(connection)
 
-    def held(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
+    def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
         """Ids of the chunks that are held, of these or in all."""
         among = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
         values = {"ids": json.dumps(list(chunk_ids or ()))}

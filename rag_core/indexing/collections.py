@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.store.documents import Library
+from rag_core.store.documents import DocumentStore
 from rag_core.store.file_names import clean_collection
 from rag_core.types import DEFAULT_COLLECTION
 
@@ -14,10 +14,10 @@ class Collections:
 
     Parameters
     ----------
-    library : Library
+    library : DocumentStore
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: DocumentStore) -> None:
         self._library = library
 
     def list(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core import guide
-from rag_core.chunking.document_titles import title
+from rag_core.chunking.document_titles import extract_title
 from rag_core.errors import UnknownDocument
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.queue import IndexingQueue
@@ -16,7 +16,7 @@ from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection
 from rag_core.store.schema import versions
-from rag_core.store.serialization import span_from_row
+from rag_core.store.serialization import chunk_from_row
 from rag_core.types import (
     DEFAULT_COLLECTION,
     ChunkSpan,
@@ -129,7 +129,7 @@ class Documents:
     def title(self, document_id: str) -> str:
         """Return the title on the first page if it adds to the file's name, else ""; raise `UnknownDocument`."""
         first = self._library.page(self._version(document_id), 0)
-        return title(self._library.document(document_id).name, first)
+        return extract_title(self._library.document(document_id).name, first)
 
     def pages(self, document_id: str) -> Sequence[Page]:
         """Return a document's pages in order, without word boxes; raise `UnknownDocument`."""
@@ -141,7 +141,7 @@ class Documents:
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
         """Return a document's chunks in order, or those of one page; raise `UnknownDocument`."""
-        return [span_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
+        return [chunk_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
         """Return the chunks before and after one; ``None`` at the document's ends, and if the chunk is gone."""
@@ -149,7 +149,7 @@ class Documents:
         if row is None:
             return None, None
         before, after = self._library.chunks_beside(row.version_id, row.ordinal)
-        return before and span_from_row(before), after and span_from_row(after)
+        return before and chunk_from_row(before), after and chunk_from_row(after)
 
     def content(self, document_id: str) -> bytes:
         """Return the file as it was uploaded; raise `UnknownDocument`."""

@@ -15,7 +15,7 @@ _ESCAPED = "./"
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does.
 
     What the folders ``unread`` hold is not known; each is told with the reason. A path that is not
@@ -32,7 +32,7 @@ class Listing:
         return _real(path).rsplit("/", 1)[-1]
 
 
-def browse(url: str) -> Listing:
+def list_pdfs(url: str) -> FolderListing:
     """List the PDFs below a folder or fsspec URL.
 
     Raises
@@ -60,7 +60,9 @@ def browse(url: str) -> Listing:
         if str(path).lower().endswith(".pdf") and info.get("type") == "file"
     }
     unread = {_storable(path.removeprefix(base)): reason for path, reason in unread.items()}
-    return Listing(str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + _real(path))))
+    return FolderListing(
+        str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + _real(path)))
+    )
 
 
 def _storable(path: str) -> str:
@@ -76,6 +78,6 @@ def _real(path: str) -> str:
 
 
 def full_url(url: str) -> str:
-    """A folder or fsspec URL as `browse` names it, whether it can be reached or not; raises `SettingsError`."""
+    """A folder or fsspec URL as `list_pdfs` names it, whether it can be reached or not; raises `SettingsError`."""
     fs, root = open_url(url)
     return str(fs.unstrip_protocol(root))

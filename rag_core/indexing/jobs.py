@@ -31,7 +31,7 @@ class Jobs:
 
     def list(self, active: bool = False, limit: int = 50) -> list[Job]:
         """Return queued, running and ended jobs, newest first; only those that have not ended if ``active``."""
-        return self._store.listed(active=active, limit=limit)
+        return self._store.all(active=active, limit=limit)
 
     def cancel(self, job_id: str) -> None:
         """Stop a job soon. What it has stored is removed; an earlier version of the document stays."""

@@ -34,8 +34,8 @@ from rag_core.indexing.task import (
     TaskResult,
     summarize_pages,
 )
-from rag_core.parsing import VERSION, Extractor
-from rag_core.parsing.workers.document_reader import DocumentHeader
+from rag_core.parsing import PARSER_VERSION, PdfParser
+from rag_core.parsing.workers.document_reader import PdfHeader
 from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -83,7 +83,7 @@ class ParsingStage:
         self._stopping = stopping
         self._chunked = chunked
         self._results = results
-        self._parser = Extractor(
+        self._parser = PdfParser(
             page_timeout_s=settings.page_timeout_s,
             memory_mb=settings.worker_memory_mb,
             max_pages=settings.max_pages,
@@ -131,7 +131,7 @@ class ParsingStage:
         library.update_version(task.version_id, **values)
         if task.parsed_version_id is None:
             pages, spans = self._parse(task, row.sha256, generation)
-            return ChunkedDocument(task, generation, VERSION, pages, spans)
+            return ChunkedDocument(task, generation, PARSER_VERSION, pages, spans)
         pages = library.pages(task.parsed_version_id, with_boxes=True)
         spans = generation.chunker().chunk(task.name, pages)
         return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
@@ -151,14 +151,14 @@ class ParsingStage:
         spans: list[ChunkSpan] = []
         total, reported = 0, 0.0
         with self._stores.files.local(sha256) as path:
-            items = self._parser.extract(
+            items = self._parser.parse(
                 path,
                 name=task.name,
                 password=task.password,
                 cancelled=lambda: self._stopping.is_set() or task.job_id in self._cancelled,
             )
             for item in items:
-                if isinstance(item, DocumentHeader):
+                if isinstance(item, PdfHeader):
                     total = item.page_count
                     continue
                 pages.append(item)

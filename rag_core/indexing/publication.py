@@ -90,7 +90,7 @@ class PublicationStage:
         """Load the version's token vectors into the cache, because new documents are usually queried first."""
         name = task.embedded.task.name
         try:
-            self._stores.vectors.read_ahead(task.embedded.chunk_ids)
+            self._stores.vectors.prefetch(task.embedded.chunk_ids)
         except StoreError as error:  # the questions read them themselves
             log.warning("the token vectors of %s could not be read ahead: %s", name, error)
         except Exception:  # a bug that one document brings out must not end the queue for all others

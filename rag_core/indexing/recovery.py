@@ -137,7 +137,7 @@ def _end_published(stores: Stores) -> None:
 
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     """Versions whose indexing was cut off begin again from their file; those no job wants are removed."""
-    waiting = {job.details["version_id"] for job in stores.jobs.listed(active=True)}
+    waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
     building = {generation_id for generation_id, _ in stores.library.generations("building")}
     for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
         if row.id in waiting:
@@ -166,7 +166,7 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
 def _remove_former(stores: Stores, removal: Removal) -> None:
     """Complete versions that were replaced, and generations that do not answer, but for one that is still built."""
     _remove_replaced(stores, removal)
-    wanted = any(job.kind == "reindex" for job in stores.jobs.listed(active=True))
+    wanted = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
     _remove_generations(stores, removal, "retired", *(() if wanted else ("building",)))
 
 
@@ -179,11 +179,11 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 def _remove_orphans(stores: Stores) -> None:
     """Entries of the derived stores, and files, that the database knows nothing of."""
     known = set(stores.library.chunk_ids_all())
-    stores.words.delete(sorted(stores.words.held() - known))
+    stores.words.delete(sorted(stores.words.ids() - known))
     for state in ("active", "building"):
         for generation_id, _ in stores.library.generations(state):
             dense = stores.dense(generation_id)
-            dense.delete(sorted(dense.held() - known))
+            dense.delete(sorted(dense.ids() - known))
     stores.vectors.remove_unused()
     referred = {row.sha256 for row in stores.library.versions_where()}
     for digest in stores.files.digests():

@@ -236,7 +236,7 @@ class Reindexer:
     def _complete(self, rows: Sequence[Any], generation: Generation) -> set[str]:
         """Return the versions of which every chunk is in every store."""
         stores = self._stores
-        words, dense = stores.words.held(), stores.dense(generation.generation_id).held()
+        words, dense = stores.words.ids(), stores.dense(generation.generation_id).ids()
         complete = set()
         for row in rows:
             chunk_ids = set(stores.library.chunk_ids([row.id]))

@@ -30,7 +30,7 @@ class Removal:
         with self.lock:
             self._at_hand.add(document_id)
             try:
-                self._stores.library.hide(document_id)
+                self._stores.library.begin_removal(document_id)
                 return self._hidden(document_id)
             finally:
                 self._at_hand.remove(document_id)
@@ -53,7 +53,7 @@ class Removal:
         held = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
         version_ids = [row.id for row in held]
         chunk_ids = library.chunk_ids(version_ids)
-        embedding_ids = self._stores.vectors.made_for(version_ids)
+        embedding_ids = self._stores.vectors.ids_for_versions(version_ids)
         removed = sum(self.remove_version(row) for row in held)
         library.remove_document(document_id)
         remaining = {
@@ -69,7 +69,7 @@ class Removal:
         return DeleteReceipt(document_id, name, removed, remaining)
 
     def remove_version(self, row: Any) -> int:
-        """Remove one version (a row of `Library.versions_where`); returns how many chunks it had."""
+        """Remove one version (a row of `DocumentStore.versions_where`); returns how many chunks it had."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.clear_version(version_id, generation_id)
         with self._stores.keeping:
@@ -87,7 +87,7 @@ class Removal:
         stores = self._stores
         # Held throughout, so that nothing is published into it meanwhile.
         with self.lock:
-            wanted = {job.details["version_id"] for job in stores.jobs.listed(active=True)}
+            wanted = {job.details["version_id"] for job in stores.jobs.all(active=True)}
             for row in stores.library.versions_where(versions.c.generation_id == generation_id):
                 if row.id in wanted:
                     self.clear_version(row.id, generation_id)
@@ -103,7 +103,7 @@ class Removal:
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
         """Empty a version, its row and file left; returns how many chunks it had."""
         chunk_ids = self._stores.library.chunk_ids([version_id])
-        embedding_ids = self._stores.vectors.made_for([version_id])
+        embedding_ids = self._stores.vectors.ids_for_versions([version_id])
         if chunk_ids:
             if generation_id is not None:
                 self._stores.dense(generation_id).delete(chunk_ids)

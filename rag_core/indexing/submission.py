@@ -87,7 +87,7 @@ class Submission:
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
     def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **of: Any) -> Job:
-        """Begin a version with the job that indexes it; see `Library.add_version`."""
+        """Begin a version with the job that indexes it; see `DocumentStore.add_version`."""
         if password:
             self._passwords[row["id"]] = password
         try:

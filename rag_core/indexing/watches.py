@@ -10,11 +10,11 @@ from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.folders import Listing, browse, full_url
+from rag_core.indexing.folders import FolderListing, full_url, list_pdfs
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, clean_name
-from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, Sync, Watch
+from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job, SyncResult, WatchedFolder
 
 log = logging.getLogger(__name__)
 
@@ -52,11 +52,11 @@ class Watches:
         if self._thread is not None:
             self._thread.join()
 
-    def list(self) -> list[Watch]:
+    def list(self) -> list[WatchedFolder]:
         """Return the watched folders in the order in which they were added."""
-        return self._stores.watches.listed()
+        return self._stores.watches.all()
 
-    def find(self, url: str) -> Watch | None:
+    def find(self, url: str) -> WatchedFolder | None:
         """Return the watch of a folder or fsspec URL, reachable or not; ``None`` if there is none.
 
         Raises
@@ -64,10 +64,10 @@ class Watches:
         SettingsError
             The URL's scheme is unknown or its driver is not installed.
         """
-        known = {watch.url: watch for watch in self._stores.watches.listed()}
+        known = {watch.url: watch for watch in self._stores.watches.all()}
         return known.get(url) or known.get(full_url(url))
 
-    def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> Watch:
+    def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> WatchedFolder:
         """Watch a folder or fsspec URL, and return its watch, which may exist already.
 
         The folder is compared with the library by `sync`, and at intervals once `start` was called.
@@ -79,7 +79,7 @@ class Watches:
         """
         collection = clean_collection(collection)
         try:
-            return self.find(url) or self._stores.watches.add(browse(url).url, collection)
+            return self.find(url) or self._stores.watches.add(list_pdfs(url).url, collection)
         except (StoreUnavailable, SettingsError) as error:
             raise SettingsError(f"{url} cannot be watched: {error}") from None
 
@@ -87,7 +87,7 @@ class Watches:
         """Stop watching a folder; its documents stay."""
         self._stores.watches.remove(watch_id)
 
-    def sync(self, watch_id: str) -> Sync | None:
+    def sync(self, watch_id: str) -> SyncResult | None:
         """Compare a watched folder with the library now; return ``None`` if it is no longer watched.
 
         A folder that cannot be reached changes nothing: documents are removed only if the folder
@@ -96,18 +96,18 @@ class Watches:
         watch = next((one for one in self.list() if one.watch_id == watch_id), None)
         return self._sync(watch) if watch else None
 
-    def _sync(self, watch: Watch) -> Sync:
+    def _sync(self, watch: WatchedFolder) -> SyncResult:
         with self._syncing:
             try:
-                listing = browse(watch.url)
+                listing = list_pdfs(watch.url)
             except (StoreUnavailable, SettingsError) as error:
                 self._stores.watches.checked(watch.watch_id, str(error))
-                return Sync(watch.watch_id, (), (), (), str(error))
+                return SyncResult(watch.watch_id, (), (), (), str(error))
             found = self._compared(watch, listing)
             self._stores.watches.checked(watch.watch_id, found.problem)
             return found
 
-    def _compared(self, watch: Watch, listing: Listing) -> Sync:
+    def _compared(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
         watches = self._stores.watches
         known = watches.files(watch.watch_id)
         # The folder's own documents, whichever of its files each is by now: files are renamed, copied, overwritten.
@@ -141,7 +141,7 @@ class Watches:
         for path, job in taken.items():
             if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in stuck):
                 watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
-        return Sync(
+        return SyncResult(
             watch.watch_id,
             tuple(path for path in taken if path not in known),
             tuple(path for path in taken if path in known),
@@ -151,7 +151,13 @@ class Watches:
         )
 
     def _take(
-        self, watch: Watch, name: str, data: bytes, former: str | None, own: Collection[str], held: Mapping[str, str]
+        self,
+        watch: WatchedFolder,
+        name: str,
+        data: bytes,
+        former: str | None,
+        own: Collection[str],
+        held: Mapping[str, str],
     ) -> Job:
         """Queue a new or changed file: as the next version of what it was, unless another file still is that."""
         goes_on = (
@@ -172,7 +178,7 @@ class Watches:
             for one in self._stores.library.documents([document_id])
         )
 
-    def _removed(self, watch: Watch, document_id: str, problems: MutableSequence[str]) -> bool:
+    def _removed(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
         """Remove a document that no file of its folder is any more, or leave it to a folder that has one."""
         if self._stores.watches.pass_on(document_id, watch.watch_id):
             return True
@@ -188,12 +194,12 @@ class Watches:
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):
             try:
-                for watch in self._stores.watches.listed():
+                for watch in self._stores.watches.all():
                     self._look_at(watch)
             except Exception:  # the store of the watches itself failed: the next turn may do better
                 log.exception("watched folders could not be looked at")
 
-    def _look_at(self, watch: Watch) -> None:
+    def _look_at(self, watch: WatchedFolder) -> None:
         try:
             self._sync(watch)
         except RagError as error:

@@ -12,7 +12,7 @@ from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.settings import Settings
-from rag_core.types import Check, Usage
+from rag_core.types import ModelCheck, Usage
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 _ASKED = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
@@ -31,7 +31,7 @@ class _Reply:
     failure: RequestError | None
 
 
-def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[Check]:
+def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[ModelCheck]:
     """Ask for the list of models, then for a few words, once and without retries.
 
     Yields what was found as soon as it is known: whether the endpoint can be reached, takes the key,
@@ -45,29 +45,31 @@ def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[
     reply = _ask(endpoint, settings, on_usage)
     if reply.failure is not None and not reply.moments:
         name = KEY if isinstance(reply.failure.error, GeneratorAuthError) else MODEL
-        yield Check(name, False, str(reply.failure))
+        yield ModelCheck(name, False, str(reply.failure))
         return
     if not settings.gguf:
-        yield Check(KEY, True, "It was accepted." if settings.openai_api_key else "None is set, and none is wanted.")
+        yield ModelCheck(
+            KEY, True, "It was accepted." if settings.openai_api_key else "None is set, and none is wanted."
+        )
     yield _known(settings.model, listed)
     yield _streaming(reply)
     if reply.moments:
-        yield Check(SPEED, True, f"It came after {1000 * reply.moments[0]:,.0f} ms.")
+        yield ModelCheck(SPEED, True, f"It came after {1000 * reply.moments[0]:,.0f} ms.")
 
 
-def _reachable(endpoint: Endpoint) -> tuple[Check, list[str] | None]:
+def _reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
     """Whether anyone is there and lets us in, and the models that it lists; ``None`` where it lists none."""
     try:
         endpoint.warm_up()
         models = endpoint.models()
     except RequestError as failed:
         if isinstance(failed.error, GeneratorAuthError):
-            return Check(KEY, False, str(failed)), None
+            return ModelCheck(KEY, False, str(failed)), None
         if failed.status:
-            return Check(REACHABLE, True, f"It answers, but lists no models (HTTP {failed.status})."), None
-        return Check(REACHABLE, False, str(failed)), None
+            return ModelCheck(REACHABLE, True, f"It answers, but lists no models (HTTP {failed.status})."), None
+        return ModelCheck(REACHABLE, False, str(failed)), None
     found = "1 model" if len(models) == 1 else f"{len(models)} models"
-    return Check(REACHABLE, True, f"It answers and lists {found}."), models
+    return ModelCheck(REACHABLE, True, f"It answers and lists {found}."), models
 
 
 def _ask(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
@@ -86,34 +88,34 @@ def _ask(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], Non
     return _Reply(tuple(moments), failure)
 
 
-def _known(model: str, listed: list[str] | None) -> Check:
+def _known(model: str, listed: list[str] | None) -> ModelCheck:
     if listed is None or model in listed:
-        return Check(MODEL, True, f"{model} answers.")
+        return ModelCheck(MODEL, True, f"{model} answers.")
     shown = ", ".join(listed[:_LISTED]) + (", …" if len(listed) > _LISTED else "")
-    return Check(MODEL, None, f"{model} answers, but is not among the models that it lists: {shown}.")
+    return ModelCheck(MODEL, None, f"{model} answers, but is not among the models that it lists: {shown}.")
 
 
-def _streaming(reply: _Reply) -> Check:
+def _streaming(reply: _Reply) -> ModelCheck:
     moments = reply.moments
     if reply.failure is not None:
-        return Check(STREAMING, False, str(reply.failure))
+        return ModelCheck(STREAMING, False, str(reply.failure))
     if not moments:
-        return Check(
+        return ModelCheck(
             STREAMING,
             None,
             "No text came. A model that thinks first may need more tokens: raise RAG_OPENAI_ANSWER_TOKENS.",
         )
     if len(moments) == 1:
-        return Check(
+        return ModelCheck(
             STREAMING,
             False,
             "The text came in one piece, so readers see nothing until it is complete. Let the server stream.",
         )
     if moments[-1] > _LONG_S and moments[-1] - moments[0] < _BURST_S:
-        return Check(
+        return ModelCheck(
             STREAMING,
             False,
             "All pieces came at the same moment, so something on the way holds them back. Turn off buffering in the "
             "proxy before it.",
         )
-    return Check(STREAMING, True, "The text comes in pieces.")
+    return ModelCheck(STREAMING, True, "The text comes in pieces.")

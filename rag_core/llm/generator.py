@@ -20,7 +20,7 @@ from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.llm.request import RequestError, RequestReport
 from rag_core.settings import Settings
 from rag_core.text.injection import contains_instructions
-from rag_core.types import REFUSAL, Check, Message, Passage, Usage
+from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
 
 T = TypeVar("T")
 # Seconds before the second try; they double with each try.
@@ -136,7 +136,7 @@ class LanguageModel:
         """Do ahead what the first question would wait for; raises a `GeneratorError`."""
         self._asked(self._endpoint.warm_up)
 
-    def probe(self) -> Iterator[Check]:
+    def probe(self) -> Iterator[ModelCheck]:
         """Try the endpoint out with one small request; see `rag_core.llm.connection_test.check_connection`."""
         return check_connection(self._endpoint, self._settings, self._on_usage)
 

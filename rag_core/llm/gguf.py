@@ -14,7 +14,7 @@ from typing import Any
 
 from rag_core.errors import GeneratorUnavailable
 from rag_core.settings import Settings
-from rag_core.system import usable_cores
+from rag_core.system import available_cores
 
 _MAGIC = b"GGUF"
 _ERRORS_ALONE = 1
@@ -76,7 +76,7 @@ class GgufServer:
         params.verbosity = _ERRORS_ALONE
         for threads in (params.cpuparams, params.cpuparams_batch):
             # Its threads wait for each other in busy loops: one too many, and each step takes ten times as long.
-            threads.n_threads = self._settings.gguf_threads or max(1, usable_cores() - 1)
+            threads.n_threads = self._settings.gguf_threads or max(1, available_cores() - 1)
             threads.poll = 0
         try:
             server = xllamacpp.Server(params)

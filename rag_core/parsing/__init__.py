@@ -1,5 +1,5 @@
 """PDF files to pages: text in reading order, the position of each word, and the section of each page."""
 
-from rag_core.parsing.parser import VERSION, Extractor
+from rag_core.parsing.parser import PARSER_VERSION, PdfParser
 
-__all__ = ["VERSION", "Extractor"]
+__all__ = ["PARSER_VERSION", "PdfParser"]

@@ -39,7 +39,7 @@ _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e
 
 # Scripts written without spaces: each character is a word of its own, so that a highlight can mark a few of
 # them, and neither a line end nor the blank that PDF producers put between glyphs separates two of them.
-UNSPACED = (
+UNSPACED_SCRIPTS = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3130-\u318f\u31f0-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
 )

@@ -16,7 +16,7 @@ _MARGIN = 1
 Box = tuple[int, int, int, int]
 
 
-def highlighted_png(image: Image, rects: FloatArray) -> tuple[bytes, int]:
+def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
     """Return a picture with rectangles tinted as PNG, and how many of them lie in it.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_core.parsing.characters import clean_word
-from rag_core.parsing.layout.runs import Run, turn
+from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Line:
     words: list[tuple[str, float, Any]]
 
 
-def read_picture(image: Image, width: float, height: float) -> tuple[list[Run], list[float], int]:
+def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run], list[float], int]:
     """Recognise the text of a page, whichever way up it lies.
 
     Parameters
@@ -95,7 +95,7 @@ def read_picture(image: Image, width: float, height: float) -> tuple[list[Run], 
         rects = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
         rects /= np.array([image.width, image.height] * 2, np.float32)
         names = [word.strip() for word, _, _ in kept]
-        runs.append(_run(names, _spaces(line.text, names), rects, turn(rects, direction, width, height)))
+        runs.append(_run(names, _spaces(line.text, names), rects, rotate_boxes(rects, direction, width, height)))
         confidences += [float(confidence) for _, confidence, _ in kept]
     if runs:
         _settle_sizes(runs)

@@ -9,24 +9,24 @@ from functools import partial
 import numpy as np
 
 from rag_core.parsing.characters import unreadable_share
-from rag_core.parsing.layout.headings import heading_lines
+from rag_core.parsing.layout.headings import find_headings
 from rag_core.parsing.layout.hyphenation import words_of
-from rag_core.parsing.layout.line_numbers import without_line_numbers
+from rag_core.parsing.layout.line_numbers import remove_line_numbers
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.page_text import compose, divisions, separators
-from rag_core.parsing.layout.reading_order import ordered
+from rag_core.parsing.layout.page_text import hyphenated_words, join_lines, line_separators
+from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run
-from rag_core.parsing.pdf.accents import with_accents
+from rag_core.parsing.pdf.accents import compose_accents
 from rag_core.parsing.pdf.fonts import Fonts
-from rag_core.parsing.pdf.form_fields import with_fields
-from rag_core.parsing.pdf.glyph_names import letters
-from rag_core.parsing.pdf.hidden_text import without_hidden
-from rag_core.parsing.pdf.page import PageReader
-from rag_core.parsing.pdf.text_layer import runs_of
+from rag_core.parsing.pdf.form_fields import insert_form_fields
+from rag_core.parsing.pdf.glyph_names import decode_glyphs
+from rag_core.parsing.pdf.hidden_text import remove_hidden_text
+from rag_core.parsing.pdf.page import PdfPage
+from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.parsing.pdf.word_spacing import with_blanks
+from rag_core.parsing.pdf.word_spacing import insert_word_spaces
 from rag_core.types import FloatArray, Page, PageState
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 _GARBAGE = 0.3
 _FEWEST_RECOGNISED = 3
@@ -43,12 +43,12 @@ class _Found:
     written: bool = True
 
 
-def read_page(reader: PageReader, page_index: int, fonts: Fonts, ocr: str = "off") -> ReadPage:
+def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
     """Read a page; ``page_label``, the final ``heading`` and divided words are left to whoever knows the document.
 
     Parameters
     ----------
-    reader : PageReader
+    reader : PdfPage
     page_index : int
     fonts : Fonts
         Of the same file.
@@ -56,13 +56,13 @@ def read_page(reader: PageReader, page_index: int, fonts: Fonts, ocr: str = "off
     """
 
     def spelt(unmapped: Sequence[tuple[str, int]]) -> list[int]:
-        return letters(unmapped, partial(fonts.glyph_names, page_index))
+        return decode_glyphs(unmapped, partial(fonts.glyph_names, page_index))
 
-    characters, hidden = without_hidden(reader, with_accents(reader.characters(spelt)))
-    found = _find(reader, characters, ocr)
-    lines = ordered(without_line_numbers(found.runs), written=found.written)
-    between = separators(lines)
-    text, boxes, spans = compose(lines, between)
+    characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(spelt)))
+    found = _extract_runs(reader, characters, ocr)
+    lines = order_lines(remove_line_numbers(found.runs), written=found.written)
+    between = line_separators(lines)
+    text, boxes, spans = join_lines(lines, between)
     state = found.state if text.strip() or found.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
@@ -77,7 +77,7 @@ def read_page(reader: PageReader, page_index: int, fonts: Fonts, ocr: str = "off
         hidden=hidden,
     )
     words = words_of(_whole_words(lines))
-    return ReadPage(page, heading_lines(lines, spans), divisions(lines, between, spans), tuple(sorted(words)))
+    return ParsedPage(page, find_headings(lines, spans), hyphenated_words(lines, between, spans), tuple(sorted(words)))
 
 
 def _whole_words(lines: list[Line]) -> str:
@@ -89,9 +89,9 @@ def _whole_words(lines: list[Line]) -> str:
     return " ".join(parts)
 
 
-def _find(reader: PageReader, characters: Characters, ocr: str) -> _Found:
-    characters, numbers = with_blanks(*with_fields(reader, characters))
-    runs = runs_of(characters, lambda index: reader.is_bold(int(numbers[index])))
+def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _Found:
+    characters, numbers = insert_word_spaces(*insert_form_fields(reader, characters))
+    runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)
     if garbage:
@@ -106,7 +106,7 @@ def _is_garbage(characters: Characters) -> bool:
     return unreadable_share(text.replace("\x02", "")) > _GARBAGE
 
 
-def _lacks_text(reader: PageReader, runs: list[Run]) -> bool:
+def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
     """Less text than its pictures could hold; without any text, whatever is drawn may be letters."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
@@ -117,12 +117,12 @@ def _lacks_text(reader: PageReader, runs: list[Run]) -> bool:
     return share >= _IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
 
 
-def _recognised(reader: PageReader, layer: _Found, *, keep: bool) -> _Found:
-    from rag_core.parsing.ocr import OcrMissingError, read_picture, scale_for
+def _recognised(reader: PdfPage, layer: _Found, *, keep: bool) -> _Found:
+    from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for
 
     try:
         image = reader.picture(scale_for(reader.width, reader.height))
-        runs, confidences, lost = read_picture(image, reader.width, reader.height)
+        runs, confidences, lost = recognize_text(image, reader.width, reader.height)
     except OcrMissingError:
         layer.reason = "text recognition is not installed; add the package rapidocr"
         return layer

@@ -7,8 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rag_core.errors import EmptyDocument, NotAPdf
-from rag_core.parsing.workers.document_reader import READERS, DocumentHeader, Limits, Reading
-from rag_core.parsing.workers.process import AbandonedError, WorkerPool
+from rag_core.parsing.workers.document_reader import READERS, DocumentReader, ParserLimits, PdfHeader
+from rag_core.parsing.workers.process import ReadCancelledError, WorkerPool
 from rag_core.types import Page
 
 _HEADER_WITHIN = 1024
@@ -16,10 +16,10 @@ _HEADER_WITHIN = 1024
 # Raised with every change to layout, cleaning or reading order that changes the text of some page: citations
 # are offsets into that text.
 LAYOUT_REVISION = 6
-VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
+PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
 
 
-def probe(data: bytes, name: str) -> None:
+def check_pdf_header(data: bytes, name: str) -> None:
     """Refuse at once what cannot be a PDF.
 
     Parameters
@@ -40,7 +40,7 @@ def probe(data: bytes, name: str) -> None:
         raise NotAPdf(f"{name} is not a PDF, whatever its name says. Export it as a PDF and add that.")
 
 
-class Extractor:
+class PdfParser:
     """Reads PDFs in worker processes that it owns and reuses.
 
     Parameters
@@ -70,22 +70,22 @@ class Extractor:
         max_decompressed_mb: int = 500,
         ocr: str = "auto",
     ) -> None:
-        self._limits = Limits(page_timeout_s, memory_mb, max_pages, max_decompressed_mb, ocr)
+        self._limits = ParserLimits(page_timeout_s, memory_mb, max_pages, max_decompressed_mb, ocr)
         self._pool = WorkerPool(memory_mb, ocr)
 
     def warm_up(self) -> None:
         """Start as many workers as read a file, so that the first one need not wait for them."""
-        for worker in [self._pool.take() for _ in range(READERS)]:
-            self._pool.give(worker)
+        for worker in [self._pool.acquire() for _ in range(READERS)]:
+            self._pool.release(worker)
 
-    def extract(
+    def parse(
         self,
         path: Path,
         *,
         name: str | None = None,
         password: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> Iterator[DocumentHeader | Page]:
+    ) -> Iterator[PdfHeader | Page]:
         """Read a file.
 
         Parameters
@@ -100,7 +100,7 @@ class Extractor:
 
         Yields
         ------
-        DocumentHeader, then Page
+        PdfHeader, then Page
             Every page in order. Running headers need the next pages to be seen, so a page comes up to four
             pages after it was read.
 
@@ -111,11 +111,11 @@ class Extractor:
         """
         name = name or path.name
         with path.open("rb") as file:
-            probe(file.read(_HEADER_WITHIN), name)
-        reading = Reading(self._limits, self._pool, path, name, password, cancelled)
+            check_pdf_header(file.read(_HEADER_WITHIN), name)
+        reading = DocumentReader(self._limits, self._pool, path, name, password, cancelled)
         try:
             yield from reading.run()
-        except AbandonedError:
+        except ReadCancelledError:
             return
         finally:
             reading.close()

@@ -92,7 +92,7 @@ class ChunkLoader:
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_ON_DEMAND]
         if missing:
             rows = list(self._chunks.visible_chunks(missing).values())
-            embeddings = self._embedder.embed([row.embedded_text for row in rows], queued=False)
+            embeddings = self._embedder.embed([row.embedded_text for row in rows], background=False)
             for row, one in zip(rows, embeddings, strict=True):
                 stored[row.id] = ChunkVectors(one.tokens, one.scales, unpack_sentences(row.sentences))
         return stored

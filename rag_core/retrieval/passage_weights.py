@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.types import Candidate, EvidenceCase, EvidenceMass, FloatArray, Weighed, Weighting
+from rag_core.types import EvidenceCase, EvidenceMass, FloatArray, ScoredPassage, WeightedPassage, WeightingConfig
 
 # After so many days a document counts as half as fresh.
 HALF_LIFE_DAYS = 365.0
@@ -47,7 +47,7 @@ def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
     return weights
 
 
-def weigh(candidates: Sequence[Candidate], weighting: Weighting) -> tuple[Weighed, ...]:
+def weigh(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
     """Rank passages by ``score + λ · ρ + σ · ε`` and weigh the first k; best first.
 
     λ is ``weighting.decay``, ρ the `freshness`, σ ``weighting.noise`` and ε standard normal, drawn from
@@ -70,17 +70,17 @@ def weigh(candidates: Sequence[Candidate], weighting: Weighting) -> tuple[Weighe
     weights = np.zeros(len(candidates), np.float32)
     weights[: weighting.k] = softmax(adjusted[order[: weighting.k]], weighting.temperature)
     return tuple(
-        Weighed(candidates[at], float(fresh[at]), float(adjusted[at]), rank, float(weight))
+        WeightedPassage(candidates[at], float(fresh[at]), float(adjusted[at]), rank, float(weight))
         for rank, (at, weight) in enumerate(zip(order, weights, strict=True), 1)
     )
 
 
-def evidence_mass(weighed: Sequence[Weighed], k: int, right: str | None) -> EvidenceMass:
+def evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
     """What becomes of the right passage among those that are weighed.
 
     Parameters
     ----------
-    weighed : sequence of Weighed
+    weighed : sequence of WeightedPassage
         Best first; see `weigh`.
     k : int
         How many of them are weighed: the right one is covered if it is among them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag_core.text.injection import contains_instructions
-from rag_core.types import ChunkRow, Passage, Place
+from rag_core.types import ChunkRow, PageReference, Passage
 
 
 def build_passage(
@@ -31,6 +31,8 @@ def build_passage(
         heading=row.heading,
         scores={name: by_chunk.get(row.id) for name, by_chunk in scores.items()},
         instructions=contains_instructions(row.text) or contains_instructions(hidden),
-        duplicates=tuple(Place(one.document_id, one.document, one.page_index, one.page_label) for one in duplicates),
+        duplicates=tuple(
+            PageReference(one.document_id, one.document, one.page_index, one.page_label) for one in duplicates
+        ),
         hidden=hidden,
     )

@@ -91,7 +91,7 @@ def rank_chunks(
     ----------
     hits : RetrievedHits
     rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
-        The stage that orders the chunks; see `Configuration`. For ``named`` they are ordered as for ``financials``:
+        The stage that orders the chunks; see `RetrievalConfig`. For ``named`` they are ordered as for ``financials``:
         the caller goes on with `prefer_named_documents`.
     rrf_k : int
         Constant of the fusion.

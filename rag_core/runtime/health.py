@@ -111,7 +111,7 @@ def _counts(stores: Stores) -> dict[str, int]:
 
 
 def _busy(stores: Stores) -> bool:
-    return bool(stores.library.hidden_versions() or stores.jobs.listed(active=True, limit=1))
+    return bool(stores.library.hidden_versions() or stores.jobs.all(active=True, limit=1))
 
 
 def _live(stores: Stores) -> list[tuple[int, object]]:

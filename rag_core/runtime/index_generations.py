@@ -6,10 +6,10 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from rag_core.chunking.chunker import PREFIX_RULE, Chunker, ChunkRule
+from rag_core.chunking.chunker import PREFIX_RULE, ChunkConfig, Chunker
 from rag_core.embedding.embedder import Embedder
 from rag_core.errors import EmbedderMissing, IndexMismatch
-from rag_core.parsing import VERSION as PARSER_VERSION
+from rag_core.parsing import PARSER_VERSION
 from rag_core.runtime.models import Models
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -137,8 +137,8 @@ class Generations:
             ) from error
 
 
-def _rule(fingerprint: Fingerprint, embedder: Embedder) -> ChunkRule:
-    return ChunkRule(
+def _rule(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
+    return ChunkConfig(
         tokens=fingerprint.chunk_tokens,
         overlap=fingerprint.chunk_overlap,
         window=embedder.window,

@@ -13,7 +13,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.request import DEFAULT_BASE_URL, redact_url
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
-from rag_core.types import Check, Usage, UsageTotal
+from rag_core.types import ModelCheck, Usage, UsageTotal
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class LanguageModels:
         """Use another model of the endpoint; ``None`` restores the setting."""
         self._stores.preferences.set("model", name)
 
-    def test(self, name: str | None = None) -> Iterator[Check]:
+    def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with one small request: yield what works, and what to do about what does not.
 
         Parameters

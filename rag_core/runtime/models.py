@@ -9,13 +9,13 @@ from functools import partial
 from typing import TypeVar
 
 from rag_core.embedding import load_embedder
-from rag_core.embedding.answerability import Answerability
+from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.embedder import Embedder
-from rag_core.embedding.sentence_transformer import PairScorer
+from rag_core.embedding.sentence_transformer import CrossEncoder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.settings import Settings
-from rag_core.system import leave_loaded_alone
-from rag_core.types import Warmth
+from rag_core.system import freeze_garbage_collector
+from rag_core.types import Readiness
 
 Model = TypeVar("Model")
 NOT_LOADED = "The language model could not be loaded"
@@ -27,10 +27,10 @@ class Models:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loaded: dict[str, Embedder] = {}
-        self._cross_encoder: PairScorer | None = None
-        self._answerability: Answerability | None = None
+        self._cross_encoder: CrossEncoder | None = None
+        self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
-        self._warmth = Warmth(False, "Not started")
+        self._warmth = Readiness(False, "Not started")
         # What could not be loaded and why, until it is.
         self._problems: dict[str, str] = {}
         self._preparing = False
@@ -55,18 +55,18 @@ class Models:
         """
         with self._loading:
             if name not in self._loaded:
-                self._warmth = Warmth(False, "Loading the embedder")
+                self._warmth = Readiness(False, "Loading the embedder")
                 load = partial(load_embedder, name, precision=self._settings.embedding_precision)
                 self._loaded[name] = self._made(load, NOT_LOADED)
                 # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
                 # comes upon a question in sixty.
-                leave_loaded_alone()
+                freeze_garbage_collector()
             # Also where it was loaded before: the one that failed last may be of an index that is gone by now.
-            self._warmth = Warmth(True, "Ready")
+            self._warmth = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
 
-    def cross_encoder(self) -> PairScorer:
+    def cross_encoder(self) -> CrossEncoder:
         """The cross-encoder that the settings name; waits while it is being loaded.
 
         Raises
@@ -81,12 +81,12 @@ class Models:
             )
         with self._loading:
             if self._cross_encoder is None:
-                self._warmth = Warmth(False, "Loading the cross-encoder")
-                self._cross_encoder = self._made(partial(PairScorer, name), "The cross-encoder could not be loaded")
-                self._warmth = Warmth(True, "Ready")
+                self._warmth = Readiness(False, "Loading the cross-encoder")
+                self._cross_encoder = self._made(partial(CrossEncoder, name), "The cross-encoder could not be loaded")
+                self._warmth = Readiness(True, "Ready")
             return self._cross_encoder
 
-    def answerability(self) -> Answerability:
+    def answerability(self) -> AnswerabilityModel:
         """What tells whether a passage answers; waits while it is being loaded.
 
         Raises
@@ -96,7 +96,7 @@ class Models:
         """
         with self._loading:
             if self._answerability is None:
-                load = partial(Answerability, precision=self._settings.embedding_precision)
+                load = partial(AnswerabilityModel, precision=self._settings.embedding_precision)
                 self._answerability = self._made(load, "The model that the gate reads with could not be loaded")
             return self._answerability
 
@@ -120,10 +120,10 @@ class Models:
             self._preparing = False
 
     @property
-    def warmth(self) -> Warmth:
+    def warmth(self) -> Readiness:
         """How far loading is."""
         if problems := list(self._problems.items()):
-            return Warmth(False, *problems[0])
+            return Readiness(False, *problems[0])
         if self._preparing and self._warmth.ready:
-            return Warmth(False, "Preparing to search")
+            return Readiness(False, "Preparing to search")
         return self._warmth

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from rag_core.system import usable_cores
+from rag_core.system import available_cores
 
 
 def create_search_pool() -> ThreadPoolExecutor:
     """Return a pool of fewer threads than cores: on two cores, more of them take Python's lock from each other."""
-    return ThreadPoolExecutor(max(1, min(4, usable_cores() - 1)), thread_name_prefix="search")
+    return ThreadPoolExecutor(max(1, min(4, available_cores() - 1)), thread_name_prefix="search")

@@ -8,12 +8,12 @@ from typing import Any
 
 from rag_core.errors import StoreUnavailable
 from rag_core.index.dense import DenseIndex, open_chroma
-from rag_core.index.embeddings import VectorStore
+from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
 from rag_core.store.database import Database
-from rag_core.store.documents import Library
+from rag_core.store.documents import DocumentStore
 from rag_core.store.evaluations import EvaluationStore
 from rag_core.store.files import FileStore
 from rag_core.store.folder_lock import FolderLock
@@ -39,8 +39,8 @@ class Stores:
         try:
             url = settings.database_url
             self.database = Database(url.get_secret_value() if url else folder / "footnote.sqlite")
-            self.library = Library(self.database)
-            self.vectors = VectorStore(self.database, settings.token_cache_mb << 20)
+            self.library = DocumentStore(self.database)
+            self.vectors = EmbeddingStore(self.database, settings.token_cache_mb << 20)
             self.jobs = JobStore(self.database)
             self.conversations = ConversationStore(self.database)
             self.preferences = PreferenceStore(self.database)

@@ -91,8 +91,8 @@ class WarmUp:
         generation = self._generations.active()
         self._stores.dense(generation.generation_id).count()
         for words in range(*QUESTION_LENGTHS):
-            for beside in (False, True):
-                generation.embedder.embed_question("warm " * words, beside=beside)
+            for low_priority in (False, True):
+                generation.embedder.embed_question("warm " * words, low_priority=low_priority)
         for words in range(*PASSAGE_LENGTHS):
             list(self._models.answerability()("warm", ["warm " * words] * 2))
         self._run_search()

@@ -23,7 +23,7 @@ class ConversationStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def listed(self, query: str = "") -> list[Conversation]:
+    def all(self, query: str = "") -> list[Conversation]:
         """Conversations whose title or messages hold ``query``: pinned first, then newest."""
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         if query.strip():

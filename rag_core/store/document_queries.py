@@ -10,13 +10,13 @@ from sqlalchemy import FromClause, Select, and_, case, func, or_, select
 
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import Database, as_utc, batches
-from rag_core.store.file_names import LONGEST_NAME, folded
+from rag_core.store.file_names import LONGEST_NAME, normalize_name
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.store.serialization import page_from_row
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page
 
 # What a document's row gives as it is stored, by field of `DocumentInfo`.
-_LISTED = {
+_INFO_COLUMNS = {
     "document_id": documents.c.id,
     "version_id": versions.c.id,
     "name": documents.c.name,
@@ -33,14 +33,16 @@ _LISTED = {
 }
 _GONE = "That document is no longer in the library. It may have been deleted."
 # Documents whose removal has begun.
-GOING = select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
+IS_BEING_REMOVED = (
+    select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
+)
 _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
     hidden_texts,
     and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
 )
 
 
-class Catalogue:
+class DocumentQueries:
     """What the library holds, and what of it may be seen; nothing here changes it. One method is one transaction."""
 
     def __init__(self, database: Database) -> None:
@@ -59,7 +61,7 @@ class Catalogue:
             .scalar_subquery()
         )
         query = (
-            select(*_LISTED.values(), versions.c.status, documents.c.added_at, versions.c.generation_id)
+            select(*_INFO_COLUMNS.values(), versions.c.status, documents.c.added_at, versions.c.generation_id)
             .select_from(documents)
             .join(versions, versions.c.id == func.coalesce(documents.c.active_version, latest))
             .where(versions.c.state != "removing")
@@ -102,7 +104,7 @@ class Catalogue:
 
         A name may be written in any way that `clean_name` makes the same of.
         """
-        wanted = list(dict.fromkeys(map(folded, names)))
+        wanted = list(dict.fromkeys(map(normalize_name, names)))
         query = select(documents.c.id, documents.c.name)
         by_key: dict[str, list[str]] = {}
         with self._db.read() as connection:
@@ -121,7 +123,9 @@ class Catalogue:
 
     def in_collections(self, names: Sequence[str]) -> list[str]:
         """Ids of the documents in these collections; raises `CollectionError` where one holds none."""
-        query = select(documents.c.id, documents.c.collection).where(documents.c.collection.in_(names), ~GOING)
+        query = select(documents.c.id, documents.c.collection).where(
+            documents.c.collection.in_(names), ~IS_BEING_REMOVED
+        )
         with self._db.read() as connection:
             rows = connection.execute(query).all()
         held = {row.collection for row in rows}
@@ -138,7 +142,7 @@ class Catalogue:
         has_version = select(versions.c.id).where(versions.c.document_id == documents.c.id).exists()
         query = (
             select(documents.c.collection, func.count().label("documents"))
-            .where(has_version, ~GOING)
+            .where(has_version, ~IS_BEING_REMOVED)
             .group_by(documents.c.collection)
         )
         with self._db.read() as connection:
@@ -321,7 +325,7 @@ def _within(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[
 def _document(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
     *values, status, added_at, generation_id = row
     return DocumentInfo(
-        **dict(zip(_LISTED, values, strict=True)),
+        **dict(zip(_INFO_COLUMNS, values, strict=True)),
         status=DocumentStatus(status),
         added_at=as_utc(added_at),
         embedder=embedders.get(generation_id, ""),

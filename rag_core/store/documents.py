@@ -12,16 +12,16 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from rag_core.errors import CollectionError
 from rag_core.store.database import as_utc, batches, new_id, now
-from rag_core.store.document_queries import GOING, Catalogue
+from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, jobs, pages, versions
-from rag_core.store.serialization import page_to_row, span_to_row
+from rag_core.store.serialization import chunk_to_row, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
 # Once its document's removal has begun, a version is nothing else any more.
 _STAYING = versions.c.state != "removing"
 
 
-class Library(Catalogue):
+class DocumentStore(DocumentQueries):
     """The catalogue with all that changes it, and what those changes go by. One method is one transaction."""
 
     # generations
@@ -96,7 +96,9 @@ class Library(Catalogue):
 
     def find_name(self, name: str, collection: str) -> str | None:
         """The document of that name in the collection, if there is one."""
-        query = select(documents.c.id).where(documents.c.name == name, documents.c.collection == collection, ~GOING)
+        query = select(documents.c.id).where(
+            documents.c.name == name, documents.c.collection == collection, ~IS_BEING_REMOVED
+        )
         with self._db.read() as connection:
             return connection.execute(query).scalar()
 
@@ -144,7 +146,7 @@ class Library(Catalogue):
         with self._db.begin() as connection:
             for of in moved:
                 connection.execute(update(documents).where(of).values(collection=collection))
-            there = select(documents.c.name).where(documents.c.collection == collection, ~GOING)
+            there = select(documents.c.name).where(documents.c.collection == collection, ~IS_BEING_REMOVED)
             names = Counter(connection.execute(there).scalars())
             for of in moved:
                 for name in connection.execute(select(documents.c.name).where(of)).scalars():
@@ -183,7 +185,7 @@ class Library(Catalogue):
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
         """Store a version's chunks in place of any it had; returns their ids in the given order."""
-        rows = [{**span_to_row(span), "version_id": version_id} for span in spans]
+        rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
         with self._db.begin() as connection:
             connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
             if rows:
@@ -247,7 +249,7 @@ class Library(Catalogue):
             )
             connection.execute(update(versions).where(versions.c.id == version_id, _STAYING).values(**values))
 
-    def hide(self, document_id: str) -> None:
+    def begin_removal(self, document_id: str) -> None:
         """Take a document out of every search, in one update."""
         with self._db.begin() as connection:
             connection.execute(update(documents).where(documents.c.id == document_id).values(active_version=None))

@@ -13,13 +13,13 @@ from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.types import (
     Evaluation,
-    Evidence,
     Feedback,
-    Figure,
     Interval,
     Label,
     LabelKind,
-    Outcome,
+    LabelledPage,
+    Metric,
+    QuestionResult,
     RiskPoint,
 )
 
@@ -47,7 +47,7 @@ class EvaluationStore:
         self,
         question: str,
         kind: LabelKind,
-        evidence: Sequence[Evidence],
+        evidence: Sequence[LabelledPage],
         answers: Sequence[str],
         message_id: str | None = None,
     ) -> Label:
@@ -105,7 +105,7 @@ class EvaluationStore:
         with self._db.begin() as connection:
             connection.execute(insert(evaluations).values(id=identity, created_at=moment, result=result))
 
-    def listed(self) -> list[Evaluation]:
+    def all(self) -> list[Evaluation]:
         """Evaluations, newest first."""
         query = select(evaluations).order_by(evaluations.c.created_at.desc(), evaluations.c.id)
         with self._db.read() as connection:
@@ -129,7 +129,7 @@ def _label(row: Any) -> Label:
         label_id=row.id,
         question=row.question,
         kind=LabelKind(row.kind),
-        evidence=tuple(Evidence(**one) for one in row.evidence),
+        evidence=tuple(LabelledPage(**one) for one in row.evidence),
         answers=tuple(row.answers),
         where=f"The label “{row.question[:80]}”",
     )
@@ -142,7 +142,7 @@ def _evaluation(row: Any) -> Evaluation:
             **result,
             "evaluation_id": row.id,
             "created_at": as_utc(row.created_at),
-            "figures": tuple(Figure(**{**one, "interval": Interval(**one["interval"])}) for one in result["figures"]),
+            "figures": tuple(Metric(**{**one, "interval": Interval(**one["interval"])}) for one in result["figures"]),
             "outcomes": tuple(_outcome(one) for one in result["outcomes"]),
             "precision_recall": tuple(result["precision_recall"]),
             "risk_coverage": tuple(RiskPoint(**one) for one in result["risk_coverage"]),
@@ -150,5 +150,5 @@ def _evaluation(row: Any) -> Evaluation:
     )
 
 
-def _outcome(data: dict[str, Any]) -> Outcome:
-    return Outcome(**{**data, "kind": LabelKind(data["kind"]), "evidence": tuple(data["evidence"])})
+def _outcome(data: dict[str, Any]) -> QuestionResult:
+    return QuestionResult(**{**data, "kind": LabelKind(data["kind"]), "evidence": tuple(data["evidence"])})

@@ -17,18 +17,18 @@ def clean_name(name: str) -> str:
     >>> clean_name("../../etc/pass\\x00wd.pdf")
     'passwd.pdf'
     """
-    return folded(re.split(r"[\\/]", name)[-1]) or "unnamed.pdf"
+    return normalize_name(re.split(r"[\\/]", name)[-1]) or "unnamed.pdf"
 
 
 def clean_collection(name: str) -> str:
     """A collection's name as it is stored, in one line; raises `CollectionError` where nothing of it can be seen."""
-    clean = folded(name)
+    clean = normalize_name(name)
     if not clean:
         raise CollectionError("A collection needs a name. Give it one with letters or digits.")
     return clean
 
 
-def folded(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A name in the one form in which names are stored, whatever program it comes from; folders are left in it."""
     plain = unicodedata.normalize("NFC", "".join(_plain(character) for character in name))
     plain = " ".join(plain.split()).strip(". ")

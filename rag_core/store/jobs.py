@@ -43,7 +43,7 @@ class JobStore:
             raise UnknownDocument("That piece of work is no longer listed; its document was deleted.")
         return _job(row)
 
-    def listed(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
+    def all(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
         """Jobs, newest first; only those queued or running if ``active``."""
         query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id)
         if active:

@@ -15,16 +15,16 @@ from rag_core.types import (
     AnswerState,
     ChunkSpan,
     Citation,
+    Claim,
     Embedding,
     FloatArray,
     Gate,
     Int8Array,
     IntArray,
     Page,
+    PageReference,
     PageState,
     Passage,
-    Place,
-    Statement,
     Usage,
     WordBoxes,
 )
@@ -91,7 +91,7 @@ def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, 
     return [(signed[first:end], scales[first:end]) for first, end in zip([0, *ends], ends, strict=False)]
 
 
-def span_to_row(span: ChunkSpan) -> dict[str, Any]:
+def chunk_to_row(span: ChunkSpan) -> dict[str, Any]:
     """Columns of a chunk; sentence starts as little-endian uint16."""
     return {
         **{name: getattr(span, name) for name in ChunkSpan.__slots__},
@@ -100,7 +100,7 @@ def span_to_row(span: ChunkSpan) -> dict[str, Any]:
     }
 
 
-def span_from_row(row: Any) -> ChunkSpan:
+def chunk_from_row(row: Any) -> ChunkSpan:
     values = {name: getattr(row, name) for name in ChunkSpan.__slots__}
     return ChunkSpan(**{**values, "sentences": tuple(unpack_sentences(row.sentences).tolist())})
 
@@ -162,7 +162,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         notices=tuple(data["notices"]),
         stopped=data["stopped"],
         # Answers stored before statements were checked have none; nor have older ones what follows.
-        statements=tuple(Statement(**statement) for statement in data.get("statements", ())),
+        statements=tuple(Claim(**statement) for statement in data.get("statements", ())),
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
         usage=Usage(**data.get("usage", {})),
@@ -176,5 +176,5 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
 def _passage(data: Mapping[str, Any]) -> Passage:
     # Passages stored before presuppositions were checked, or duplicates folded, have none; the first that had
     # any named their places without ids.
-    duplicates = tuple(Place(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
+    duplicates = tuple(PageReference(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
     return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})

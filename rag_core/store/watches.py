@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import watched_files, watches
-from rag_core.types import Watch
+from rag_core.types import WatchedFolder
 
 
 class WatchStore:
@@ -17,17 +17,17 @@ class WatchStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def add(self, url: str, collection: str) -> Watch:
+    def add(self, url: str, collection: str) -> WatchedFolder:
         """Note a folder; the one that is noted already is given back."""
-        known = [watch for watch in self.listed() if watch.url == url]
+        known = [watch for watch in self.all() if watch.url == url]
         if known:
             return known[0]
         values = {"id": new_id(), "url": url, "collection": collection, "problem": "", "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(insert(watches).values(**values))
-        return next(watch for watch in self.listed() if watch.url == url)
+        return next(watch for watch in self.all() if watch.url == url)
 
-    def listed(self) -> list[Watch]:
+    def all(self) -> list[WatchedFolder]:
         """Every watched folder, in the order in which they were added."""
         files = (
             select(func.count()).where(watched_files.c.watch_id == watches.c.id).correlate(watches).scalar_subquery()
@@ -35,7 +35,7 @@ class WatchStore:
         query = select(watches, files.label("files")).order_by(watches.c.created_at, watches.c.id)
         with self._db.read() as connection:
             return [
-                Watch(
+                WatchedFolder(
                     watch_id=row.id,
                     url=row.url,
                     collection=row.collection,

@@ -72,7 +72,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Claim:
     """A sentence of an answer, or the part of one that a group of markers stands behind, and its check.
 
     ``answer.text[start:end]`` is the statement without the markers after it. ``supported`` is true if a citation
@@ -125,7 +125,7 @@ class Answer:
     timings_ms: Mapping[str, float]
     notices: tuple[str, ...] = ()
     stopped: bool = False
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[Claim, ...] = ()
     rewritten: str = ""
     follow_ups: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -13,7 +13,7 @@ from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 PAGE_BREAK = "\f"
 
 # Between the document and the headings of a chunk.
-BELOW = " › "
+HEADING_SEPARATOR = " › "
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,4 +147,4 @@ class Fingerprint:
 
 def document_label(prefix: str) -> str:
     """Name and title of the document, from a chunk's prefix."""
-    return prefix.split("\n", 1)[0].split(BELOW, 1)[0]
+    return prefix.split("\n", 1)[0].split(HEADING_SEPARATOR, 1)[0]

@@ -100,7 +100,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageReference:
     """A page of a document, with the names that both are shown by."""
 
     document_id: str
@@ -161,7 +161,7 @@ class PageImage:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPage:
+class ParsedPage:
     """A page as a worker read it, before the pages around it are known.
 
     ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings, ``divided`` of each

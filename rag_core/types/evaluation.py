@@ -22,7 +22,7 @@ class LabelKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class LabelledPage:
     """A page that answers a question: by its index, as it is printed, or by words that stand on it."""
 
     document: str
@@ -38,14 +38,14 @@ class Label:
     label_id: str
     question: str
     kind: LabelKind
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[LabelledPage, ...] = ()
     answers: tuple[str, ...] = ()
     where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A textbook ranker to compare a `Configuration` with; it ranks pages and answers nothing.
+    """A textbook ranker to compare a `RetrievalConfig` with; it ranks pages and answers nothing.
 
     ``k`` and ``b`` are BM25's.
     """
@@ -70,7 +70,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Metric:
     """A metric's value over ``n`` questions, or citations' questions, with its interval."""
 
     metric: str
@@ -79,7 +79,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionResult:
     """What became of one labelled question.
 
     ``values`` maps those metrics that apply to the question to its own value. ``gate_score`` is
@@ -155,8 +155,8 @@ class Evaluation:
     threshold: float
     created_at: datetime
     seconds: float
-    figures: tuple[Figure, ...]
-    outcomes: tuple[Outcome, ...]
+    figures: tuple[Metric, ...]
+    outcomes: tuple[QuestionResult, ...]
     precision_recall: tuple[float, ...]
     risk_coverage: tuple[RiskPoint, ...]
 

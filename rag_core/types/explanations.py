@@ -74,7 +74,7 @@ class TokenMatches:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighting:
+class WeightingConfig:
     """How a reader weighs passages: a softmax at a temperature over the ``k`` highest scores.
 
     Before that, ``decay`` times its freshness (0..1) is added to each score, and Gaussian noise with
@@ -89,7 +89,7 @@ class Weighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScoredPassage:
     """A passage to be weighed: its score, and how long ago its document was added, in days."""
 
     chunk_id: str
@@ -98,10 +98,10 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeightedPassage:
     """A candidate with its rank by adjusted score, counted from 1, and its weight in 0..1."""
 
-    candidate: Candidate
+    candidate: ScoredPassage
     freshness: float
     adjusted: float
     rank: int

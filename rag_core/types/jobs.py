@@ -45,7 +45,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WatchedFolder:
     """A folder or fsspec URL that the library is kept in step with. ``problem`` is empty when all is well."""
 
     watch_id: str
@@ -57,7 +57,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Sync:
+class SyncResult:
     """What one look at a watched folder found, as paths in it, and the jobs that index what is new there."""
 
     watch_id: str

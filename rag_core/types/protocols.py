@@ -15,7 +15,7 @@ from rag_core.types import (
     IntArray,
     Passage,
     Question,
-    Versions,
+    VersionFilter,
 )
 
 
@@ -27,7 +27,7 @@ class Retriever(Protocol):
         """What its scores are called."""
         ...
 
-    def retrieve(self, question: Question, k: int, versions: Versions | None = None) -> list[Hit]:
+    def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
         """At most ``k`` chunks, best first, each once; only of these versions, or of all but these, if given.
 
         An empty list of versions finds nothing; ``None`` searches all that is stored.
@@ -94,11 +94,11 @@ class QuestionEmbedder(Protocol):
         """Return the character spans of each text's tokens, shape (n, 2) each."""
         ...
 
-    def embed(self, texts: Sequence[str], *, queued: bool = True) -> list[Embedding]:
+    def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         """Return the embeddings of texts."""
         ...
 
-    def embed_question(self, question: str, *, beside: bool = False) -> Question:
+    def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
         """Return a question with its vectors."""
         ...
 

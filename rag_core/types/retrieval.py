@@ -12,7 +12,7 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
-from rag_core.types.documents import Place
+from rag_core.types.documents import PageReference
 from rag_core.types.usage import Usage
 
 NAMED = "named"
@@ -52,14 +52,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class AllBut:
+class Excluding:
     """Every version save these few: far fewer to name than all others."""
 
     versions: Sequence[str]
 
 
 # Versions of documents to search.
-Versions = Sequence[str] | AllBut
+VersionFilter = Sequence[str] | Excluding
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Passage:
     scores: Mapping[str, float | None]
     instructions: bool = False
     unmet: tuple[str, ...] = ()
-    duplicates: tuple[Place, ...] = ()
+    duplicates: tuple[PageReference, ...] = ()
     hidden: str = ""
 
     @property
@@ -126,7 +126,7 @@ RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class RetrievalConfig:
     """One way to retrieve, so that two can be compared on the same questions.
 
     ``rank_by`` names the score that orders the passages; retrievers that it does not rest on are not

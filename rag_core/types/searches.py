@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
-from rag_core.types.retrieval import Configuration, Passage, Question, Ranking, SearchResult
+from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 
 # Every value as the settings or Admin have it.
-DEFAULT_CONFIGURATION = Configuration()
+DEFAULT_CONFIGURATION = RetrievalConfig()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Query:
     text: str
     documents: tuple[str, ...] | None
     top_k: int
-    configuration: Configuration
+    configuration: RetrievalConfig
     strict: bool = False
     depth: int = 0
     gated: bool = True

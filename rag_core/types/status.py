@@ -10,7 +10,7 @@ from rag_core.types.usage import UsageTotal
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ModelCheck:
     """One thing that a test of the model looked at.
 
     ``passed`` is ``None`` where it could not be told; ``words`` says what was found and, where it did
@@ -23,7 +23,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Warmth:
+class Readiness:
     """How far the models are: ``ready``, or ``label`` says what is warming up, or ``error`` why not."""
 
     ready: bool

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
-from rag_core.types import Citation, Mark, Passage, Statement
+from rag_core.types import Citation, Claim, Mark, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
@@ -225,13 +225,13 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> VerifiedAnswer:
     return VerifiedAnswer(_edited(text, edits), _citations(found), statements)
 
 
-def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Statement:
+def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
     """A statement that ends at ``end`` of the text as generated, with its offsets in the edited text."""
 
     def moved(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
 
-    return Statement(
+    return Claim(
         # Markers inserted where a statement ends are not part of it.
         moved(one.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),

@@ -9,7 +9,7 @@ from itertools import islice
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, detect_language
 from rag_core.text.tables import TableRow
-from rag_core.types import REFUSAL, Citation, Passage, Statement
+from rag_core.types import REFUSAL, Citation, Claim, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, remove_spans, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
@@ -40,7 +40,7 @@ class VerifiedAnswer:
 
     text: str
     citations: tuple[Citation, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[Claim, ...] = ()
     short: str = ""
     refused: bool = False
     quotes_start: int | None = None
@@ -95,7 +95,7 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
         text = normalize_markers(kept, sorted(sources))
 
 
-def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
+def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
     """The statements of an extracted answer: each quote where it stands in the text, supported by itself."""
     statements, position = [], 0
     for citation in citations:
@@ -104,7 +104,7 @@ def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Statemen
         # Two citations may share a quote, as overlapping passages do: it is one statement.
         if start >= 0:
             position = start + len(quote)
-            statements.append(Statement(start, position, True))
+            statements.append(Claim(start, position, True))
     return tuple(statements)
 
 
@@ -206,7 +206,7 @@ def _told(written: str, text: str, removed: Sequence[tuple[int, int]], verdicts:
         # That the sources leave something open stands in none of them, and is no wrong statement.
         if claim.start < claim.end and (verdict.quotes or not states_no_answer(written[claim.start : claim.end])):
             start, end = moved(claim.start), moved(claim.end)
-            statements.append(Statement(start, end, bool(verdict.quotes), verdict.reason))
+            statements.append(Claim(start, end, bool(verdict.quotes), verdict.reason))
         for quote in verdict.quotes:
             citations.setdefault((quote.marker, quote.start, quote.end), quote)
     return VerifiedAnswer(text, tuple(citations.values()), tuple(statements))

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from rag_core.types import Configuration, Evaluation, Evidence, Feedback, LabelKind
+from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
 from tests.app.conftest import OpenPage, conversation_of, settle, texts
 from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, ask
 
@@ -37,7 +37,7 @@ def column(app: AppTest, name: str) -> dict[str, str]:
     return dict(zip(table["Metric"], table[name], strict=True))
 
 
-def kept(engine: Engine, configuration: Configuration) -> Evaluation:
+def kept(engine: Engine, configuration: RetrievalConfig) -> Evaluation:
     labels = engine.labels.parse_file(FILE[0], FILE[1])
     *_, last = engine.evaluations.run(labels, configuration, name="earlier")
     assert isinstance(last, Evaluation)
@@ -72,7 +72,7 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
 
 
 def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
-    dense, whole = kept(library, Configuration("dense")), kept(library, Configuration())
+    dense, whole = kept(library, RetrievalConfig("dense")), kept(library, RetrievalConfig())
     app = open_page("evaluate")
     assert app.selectbox(key="evaluation_kept").value == whole.evaluation_id
     app.selectbox(key="compared_with_kept").set_value(dense.evaluation_id).run()
@@ -83,7 +83,7 @@ def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, l
 
 
 def test_the_advised_threshold_is_used_with_a_click(open_page: OpenPage, library: Engine) -> None:
-    evaluation = kept(library, Configuration())
+    evaluation = kept(library, RetrievalConfig())
     advice = library.evaluations.advise_threshold(evaluation)
     assert advice is not None
     app = open_page("evaluate")
@@ -98,7 +98,7 @@ def test_an_evaluation_goes_on_while_another_page_is_open_and_can_be_stopped(
     open_page: OpenPage, library: Engine
 ) -> None:
     labels = library.labels.parse_file(FILE[0], FILE[1])
-    library.evaluations.start([*labels] * 400, [Configuration()], name="many")
+    library.evaluations.start([*labels] * 400, [RetrievalConfig()], name="many")
     open_page("documents")
     app = open_page("evaluate")
     assert app.button(key="run_evaluation").disabled
@@ -142,7 +142,7 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
     app.button(key=keep).click().run()
     kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels.list()]
     assert kept == [
-        (LENGTH, LabelKind.ANSWERABLE, (Evidence("bridge.pdf", page="1"),), ("412 metres",)),
+        (LENGTH, LabelKind.ANSWERABLE, (LabelledPage("bridge.pdf", page="1"),), ("412 metres",)),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
     ]
     assert column(run(app), "named")["recall@1"].startswith("1.000")
@@ -153,7 +153,7 @@ def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page
     messages = library.conversations.messages(conversation_of(app))
     answer_id = messages[-1].message_id
     app.feedback(key=f"thumb_{answer_id}").set_value(1).run()
-    assert [one.evidence for one in library.labels.list()] == [(Evidence("bridge.pdf", 0),)]
+    assert [one.evidence for one in library.labels.list()] == [(LabelledPage("bridge.pdf", 0),)]
     app.text_area(key=f"note_{answer_id}").set_value("just so").run()
     assert library.labels.rating(answer_id) == Feedback(True, "just so")
     again = open_page(c=conversation_of(app))

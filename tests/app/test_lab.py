@@ -13,7 +13,7 @@ from pages.lab.weighing import NOT_HERE, dated
 from pages.lab.words import Word, segments, words_of
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types import Evidence, EvidenceCase, EvidenceMass, TokenMatch, TokenMatches, Weighting
+from rag_core.types import EvidenceCase, EvidenceMass, LabelledPage, TokenMatch, TokenMatches, WeightingConfig
 from tests.app.conftest import OpenPage, shown, texts
 from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add
 from tests.app.test_theme import CONFIG, GRAPHIC, TEXT, contrast
@@ -135,12 +135,14 @@ def test_a_passage_that_is_right_becomes_a_label_and_is_known_again(open_page: O
     assert opened(app, "A").button(key="lab_right_passage").disabled
 
 
-@pytest.mark.parametrize("evidence", [Evidence("bridge.pdf", page="1"), Evidence("bridge.pdf", quote="Harrow  Bridge")])
+@pytest.mark.parametrize(
+    "evidence", [LabelledPage("bridge.pdf", page="1"), LabelledPage("bridge.pdf", quote="Harrow  Bridge")]
+)
 def test_a_label_by_printed_page_or_quote_marks_the_right_passage(
-    open_page: OpenPage, library: Engine, evidence: Evidence
+    open_page: OpenPage, library: Engine, evidence: LabelledPage
 ) -> None:
     gone = add(library, gone=make_pdf("Something else."))["gone"]
-    library.labels.add(LENGTH, evidence=[Evidence("gone.pdf", 0)])
+    library.labels.add(LENGTH, evidence=[LabelledPage("gone.pdf", 0)])
     library.documents.delete([gone])
     library.labels.add(f" {LENGTH}", evidence=[evidence])
     app = open_page("lab", question=LENGTH)
@@ -179,7 +181,7 @@ def test_a_rival_that_is_given_an_older_date_is_stale_until_freshness_counts(eng
 
     def case(day: date, decay: float = 0.0) -> EvidenceCase:
         weighed = engine.explanations.weight_passages(
-            dated(explanation, {first.document_id: day}), Weighting(decay=decay)
+            dated(explanation, {first.document_id: day}), WeightingConfig(decay=decay)
         )
         return engine.explanations.evidence_mass(weighed, 5, right.chunk_id).case
 

@@ -15,7 +15,7 @@ from pages.shared.blocks import quoted
 from pages.shared.markdown import written
 from pages.shared.nodes import marked
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Gate, Statement
+from rag_core.types import Answer, AnswerState, Claim, Gate
 from tests.app.conftest import OpenPage, plain_text, settle, texts
 from tests.app.test_text import ALLOWED, kinds
 from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
@@ -28,8 +28,8 @@ FORMS = re.compile(r"[\s*_`~#>|:+.()\d-]|html|mermaid")
 ALL_KINDS = ALLOWED | {"doubt", "verdict"}
 
 
-def doubted(text: str, start: int, end: int) -> Statement:
-    return Statement(start, end, False, mark="contradicted", source_value="5 <b>", compared_rank=1)
+def doubted(text: str, start: int, end: int) -> Claim:
+    return Claim(start, end, False, mark="contradicted", source_value="5 <b>", compared_rank=1)
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
@@ -51,21 +51,21 @@ def test_also_where_it_is_marked(attack: str) -> None:
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_a_document_is_quoted_letter_for_letter(attack: str) -> None:
     squeezed = re.sub(r"\s", "", attack)
-    shown = plain_text(quoted(attack, {1}, [Statement(0, len(attack), True)]))
+    shown = plain_text(quoted(attack, {1}, [Claim(0, len(attack), True)]))
     assert re.sub(r"\s", "", shown).replace("[", "") == squeezed.replace("\ufdd0", "").replace("[", "")
     assert plain_text(marked(attack, [(1, 4)])) == attack
 
 
 def test_brackets_of_a_document_are_no_citations() -> None:
     text = "As shown in [1], sales fell. [1]"
-    nodes = quoted(text, {1}, [Statement(0, 28, True)])
+    nodes = quoted(text, {1}, [Claim(0, 28, True)])
     assert [node["t"] for node in nodes[0]["c"]] == ["text", "cite"]
     assert plain_text(nodes) == text
 
 
 def test_statement_is_marked_through_its_emphasis() -> None:
     text = "Sales rose [1]. **Costs** fell by *5* too. Fine."
-    nodes = written(text, {1}, [Statement(0, 10, True), doubted(text, 18, 42)])
+    nodes = written(text, {1}, [Claim(0, 10, True), doubted(text, 18, 42)])
     assert doubts(nodes) == "Costs fell by 5 too."
     (note,) = [node for node in leaves(nodes) if node["t"] == "verdict"]
     assert note == {"t": "verdict", "s": "differs from the source: 5 <b>", "n": 1}
@@ -87,7 +87,7 @@ def test_marks_go_along_with_the_text() -> None:
         gate=Gate("rerank", 0.8, 0.6, True),
         generator="openai:test",
         timings_ms={},
-        statements=(Statement(0, 10, True), Statement(16, 27, False, mark="not_found", compared_rank=1)),
+        statements=(Claim(0, 10, True), Claim(16, 27, False, mark="not_found", compared_rank=1)),
     )
     assert answer.marked_text == "Sales rose [1]. Costs fell. (not found in the sources)"
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from rag_core.engine import Engine
 from rag_core.settings import Settings
-from rag_core.types import Answer, AnswerState, Citation, Gate, Passage, Statement
+from rag_core.types import Answer, AnswerState, Citation, Claim, Gate, Passage
 from tests.attacks import INSTRUCTIONS, RENDERED
 from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
 from tests.conftest import make_pdf
@@ -39,10 +39,8 @@ def stored_answer(generator: str) -> Answer:
         timings_ms={"total": 1.0},
         notices=(EVERYTHING,),
         statements=(
-            Statement(0, len(FACT), True),
-            Statement(
-                len(FACT) + 6, len(text), False, mark="contradicted", source_value=RENDERED["img"], compared_rank=1
-            ),
+            Claim(0, len(FACT), True),
+            Claim(len(FACT) + 6, len(text), False, mark="contradicted", source_value=RENDERED["img"], compared_rank=1),
         ),
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
-from rag_core.types import Check, Usage
+from rag_core.types import ModelCheck, Usage
 from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
 
 KEY = "sk-do-not-show-81aa"
@@ -16,7 +16,7 @@ def status(code: int, said: str = "") -> Play:
     return lambda exchange: exchange.error(code, {"error": {"message": said}} if said else None)
 
 
-def probed(*script: Play, heard: list[Usage] | None = None, **changes: object) -> list[Check]:
+def probed(*script: Play, heard: list[Usage] | None = None, **changes: object) -> list[ModelCheck]:
     with ScriptedEndpoint(*script) as endpoint:
         given: dict[str, object] = {
             "openai_base_url": endpoint.url,
@@ -32,7 +32,7 @@ def probed(*script: Play, heard: list[Usage] | None = None, **changes: object) -
     return found
 
 
-def verdicts(found: list[Check]) -> dict[str, bool | None]:
+def verdicts(found: list[ModelCheck]) -> dict[str, bool | None]:
     assert len({check.name for check in found}) == len(found)
     return {check.name: check.passed for check in found}
 
@@ -79,7 +79,7 @@ def test_a_key_that_is_refused_when_it_counts() -> None:
 
 def test_without_a_key_it_is_said_that_none_is_wanted() -> None:
     found = probed(listing("small"), complete("one ", "two"), openai_api_key=None)
-    assert found[1] == Check("Key", True, "None is set, and none is wanted.")
+    assert found[1] == ModelCheck("Key", True, "None is set, and none is wanted.")
 
 
 def test_a_model_that_is_not_there() -> None:
@@ -90,7 +90,7 @@ def test_a_model_that_is_not_there() -> None:
 
 def test_a_model_that_answers_under_another_name() -> None:
     found = probed(listing(*"abcdef"), complete("one ", "two"))
-    assert found[2] == Check(
+    assert found[2] == ModelCheck(
         "Model", None, "small answers, but is not among the models that it lists: a, b, c, d, e, …."
     )
 

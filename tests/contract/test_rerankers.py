@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_core.embedding.projection import quantize
-from rag_core.embedding.sentence_transformer import PairScorer
+from rag_core.embedding.sentence_transformer import CrossEncoder
 from rag_core.retrieval.cross_encoder import read_chunks
 from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
 from rag_core.types import ChunkVectors, Hit, Question
@@ -52,8 +52,8 @@ def texts(chunk_ids: Sequence[int]) -> Mapping[int, str]:
 
 
 @pytest.fixture(scope="module")
-def scorer(tmp_path_factory: pytest.TempPathFactory) -> PairScorer:
-    return PairScorer(str(make_cross_encoder(tmp_path_factory.mktemp("cross_encoder"))))
+def scorer(tmp_path_factory: pytest.TempPathFactory) -> CrossEncoder:
+    return CrossEncoder(str(make_cross_encoder(tmp_path_factory.mktemp("cross_encoder"))))
 
 
 Rerank = Callable[[Question, Sequence[int]], list[Hit]]
@@ -69,7 +69,7 @@ def late_interaction() -> Rerank:
 
 
 @pytest.fixture(params=["late interaction", "cross-encoder"])
-def rerank(request: pytest.FixtureRequest, late_interaction: Rerank, scorer: PairScorer) -> Rerank:
+def rerank(request: pytest.FixtureRequest, late_interaction: Rerank, scorer: CrossEncoder) -> Rerank:
     if request.param == "late interaction":
         return late_interaction
     return lambda question, chunk_ids: read_chunks(scorer, question, texts, chunk_ids)

@@ -12,7 +12,7 @@ import pytest
 
 from rag_core.index.dense import DenseIndex, open_chroma
 from rag_core.index.words import WordIndex
-from rag_core.types import AllBut, Question, Versions
+from rag_core.types import Excluding, Question, VersionFilter
 
 DIMENSION = 64
 Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
@@ -38,7 +38,7 @@ class Index:
     put: Callable[[Rows], None]
     reopen: Callable[[], Any]
 
-    def ids(self, text: str, k: int = 10, versions: Versions | None = None) -> list[int]:
+    def ids(self, text: str, k: int = 10, versions: VersionFilter | None = None) -> list[int]:
         return [hit.chunk_id for hit in self.retriever.retrieve(question(text), k, versions)]
 
 
@@ -144,16 +144,16 @@ def test_a_scope_of_thousands_of_versions_is_searched(index: Index) -> None:
 
 
 def test_versions_that_are_left_out_are_not_searched(index: Index) -> None:
-    assert set(index.ids("zebra town copper", versions=AllBut(["v1", "v9"]))) == {3, 4, 5}
-    assert index.ids("zebra", versions=AllBut(["v1", "v2", "v3"])) == []
-    assert set(index.ids("zebra stripes", k=2, versions=AllBut(["v9"]))) == {1, 3}
+    assert set(index.ids("zebra town copper", versions=Excluding(["v1", "v9"]))) == {3, 4, 5}
+    assert index.ids("zebra", versions=Excluding(["v1", "v2", "v3"])) == []
+    assert set(index.ids("zebra stripes", k=2, versions=Excluding(["v9"]))) == {1, 3}
 
 
 def test_a_deleted_chunk_never_comes_back(index: Index) -> None:
     index.retriever.delete([1, 5])
     assert 1 not in index.ids("zebra stripes on the plain", k=1000)
     assert 5 not in index.ids("copper mining in chile", k=1000)
-    assert index.retriever.held() == {2, 3, 4}
+    assert index.retriever.ids() == {2, 3, 4}
     assert index.retriever.count([1, 5]) == 0
 
 
@@ -173,8 +173,8 @@ def test_adding_a_chunk_again_overwrites_it(index: Index) -> None:
 
 
 def test_what_is_held_is_counted(index: Index) -> None:
-    assert index.retriever.held() == set(LIBRARY)
-    assert index.retriever.held([1, 2, 99]) == {1, 2}
+    assert index.retriever.ids() == set(LIBRARY)
+    assert index.retriever.ids([1, 2, 99]) == {1, 2}
     assert index.retriever.count([1, 99]) == 1
     assert index.retriever.count([]) == 0
 
@@ -183,12 +183,12 @@ def test_an_empty_index_finds_nothing(empty: Index) -> None:
     assert empty.ids("zebra") == []
     assert empty.ids("zebra", versions=["v1"]) == []
     assert empty.retriever.count() == 0
-    assert empty.retriever.held() == set()
+    assert empty.retriever.ids() == set()
 
 
 def test_what_was_added_is_there_when_it_is_opened_again(index: Index) -> None:
     again = index.reopen()
-    assert again.held() == set(LIBRARY)
+    assert again.ids() == set(LIBRARY)
     assert [hit.chunk_id for hit in again.retrieve(question("copper mining"), 1)] == [5]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Stage, Strategy
+from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage, Strategy
 from tests.contract.servers import model_server
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened, page_text
 
@@ -48,7 +48,7 @@ def assert_honest(engine: Engine, answer: Answer) -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_what_is_answered_stands_in_the_documents(library: Engine, strategy: Strategy) -> None:
-    events = list(library.ask(ASK_BUDGET, configuration=Configuration(strategy=strategy)))
+    events = list(library.ask(ASK_BUDGET, configuration=RetrievalConfig(strategy=strategy)))
     answer = events[-1]
     assert isinstance(answer, Answer)
     assert_honest(library, answer)
@@ -63,7 +63,7 @@ def test_what_is_answered_stands_in_the_documents(library: Engine, strategy: Str
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_what_the_documents_do_not_say_is_refused(library: Engine, strategy: Strategy) -> None:
-    answer = library.answer(OFF_TOPIC, configuration=Configuration(strategy=strategy))
+    answer = library.answer(OFF_TOPIC, configuration=RetrievalConfig(strategy=strategy))
     assert_honest(library, answer)
     if strategy != "summary":
         assert answer.state is AnswerState.ABSTAINED

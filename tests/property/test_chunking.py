@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.chunking.chunker import Chunker, ChunkRule
+from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
@@ -81,7 +81,7 @@ def model() -> BundledEmbedder:
 
 def cut(document: list[Page], rule: tuple[int, float], name: str = "a.pdf") -> list[ChunkSpan]:
     embedder = model()
-    whole = ChunkRule(rule[0], rule[1], embedder.window, embedder.special_tokens)
+    whole = ChunkConfig(rule[0], rule[1], embedder.window, embedder.special_tokens)
     return Chunker(whole, embedder.offsets).chunk(name, document)
 
 

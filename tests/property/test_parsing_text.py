@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rag_core.parsing.characters import clean_word
-from rag_core.parsing.layout.headers_footers import edges_of, furniture_of
-from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
-from rag_core.parsing.layout.page_text import compose, separators
-from rag_core.parsing.layout.reading_order import ordered
-from rag_core.parsing.layout.runs import Run, turn
+from rag_core.parsing.layout.headers_footers import edges_of, find_headers_footers
+from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
+from rag_core.parsing.layout.page_text import join_lines, line_separators
+from rag_core.parsing.layout.reading_order import order_lines
+from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.parsing.workers import messages
 from rag_core.types import Page, PageState, WordBoxes
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 WORDS = st.text("abcXYZäß19.,-$()公司אב", min_size=1, max_size=8)
 
@@ -31,7 +31,7 @@ def runs(draw: st.DrawFn) -> Run:
     rects = np.array([[x + widths[n], y, x + widths[n + 1] - 0.004, y + size] for n in range(len(words))], np.float32)
     if draw(st.booleans()):
         rects[draw(st.integers(0, len(words) - 1))] = np.nan
-    spots = turn(rects, "right", 600, 800)
+    spots = rotate_boxes(rects, "right", 600, 800)
     box = (x * 600, y * 800, (x + widths[-1]) * 600, (y + size) * 800)
     spaced = draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
     return Run(words, spaced, rects, spots, box, size * 800, draw(st.booleans()), 1, draw(st.booleans()))
@@ -39,8 +39,8 @@ def runs(draw: st.DrawFn) -> Run:
 
 @given(st.lists(runs(), max_size=25), st.booleans())
 def test_every_word_comes_out_once_and_boxes_slice_to_words(given_runs: list[Run], written: bool) -> None:
-    lines = ordered(given_runs, written=written)
-    text, boxes, spans = compose(lines, separators(lines))
+    lines = order_lines(given_runs, written=written)
+    text, boxes, spans = join_lines(lines, line_separators(lines))
     words = [word for run in given_runs for word in run.words]
     placed = [word for line in lines for run in line.runs for word in run.words]
     # A raised figure is written as such.
@@ -75,8 +75,8 @@ def test_hyphens_of_line_ends_go_and_what_says_where_things_stand_goes_along(par
     boxes = WordBoxes(starts, ends, np.zeros((len(spans), 4), np.float32))
     page = Page(0, "1", text, PageState.TEXT, boxes=boxes)
     headings = tuple((start, end) for start, end, _ in spans)
-    read = ReadPage(page, headings, tuple(divided), ("well-known", "information"))
-    settled = without_line_end_hyphens(read, Vocabulary())
+    read = ParsedPage(page, headings, tuple(divided), ("well-known", "information"))
+    settled = join_hyphenated(read, Vocabulary())
     whole = settled.page.text
     assert whole == text.replace("infor-mation", "information")
     pieces = [piece for *_, piece in spans]
@@ -102,7 +102,7 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
         data.draw(arrays.arrays(np.float32, (count, 4), elements=st.floats(0, 1, width=32))),
     )
     page = Page(3, "iii", text, state, 595.3, 841.9, "Heading", "reason", 0.5, boxes, ((0, 4), (7, 9)))
-    read = ReadPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
+    read = ParsedPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
     line = messages.dumps(messages.pack_page(read))
     assert line.count(b"\n") == 1
     back = messages.unpack_page(messages.loads(line))
@@ -120,7 +120,7 @@ def test_furniture_is_whole_lines_of_the_page(texts: list[str]) -> None:
     edges = [edges_of(index, text) for index, text in enumerate(texts)]
     for index, text in enumerate(texts):
         others = [edge for edge in edges if edge.page_index != index]
-        for start, end in furniture_of(edges[index], others).spans:
+        for start, end in find_headers_footers(edges[index], others).spans:
             assert text[start:end].strip()
             assert "\n" not in text[start:end]
             assert start == 0 or text[start - 1] == "\n"
@@ -133,7 +133,7 @@ def test_furniture_is_whole_lines_of_the_page(texts: list[str]) -> None:
 )
 def test_turning_keeps_sizes(direction: str, corners: np.ndarray) -> None:
     rects = np.concatenate([np.minimum(corners, 0.5), np.maximum(corners, 0.5)], axis=1)
-    turned = turn(rects, direction, 600, 800)
+    turned = rotate_boxes(rects, direction, 600, 800)
     sizes = (rects[:, 2:] - rects[:, :2]) * (600, 800)
     expected = sizes if direction in ("right", "left") else sizes[:, ::-1]
     assert np.allclose(turned[:, 2:] - turned[:, :2], expected, atol=1e-2)

@@ -20,14 +20,14 @@ from rag_core.types import (
     AnswerState,
     ChunkSpan,
     Citation,
+    Claim,
     Embedding,
     Gate,
     Hit,
     Page,
+    PageReference,
     PageState,
     Passage,
-    Place,
-    Statement,
     WordBoxes,
 )
 
@@ -151,7 +151,7 @@ SPANS = st.builds(
 
 @given(SPANS)
 def test_chunks_come_back_as_they_were(span: ChunkSpan) -> None:
-    assert serialization.span_from_row(Row(serialization.span_to_row(span))) == span
+    assert serialization.chunk_from_row(Row(serialization.chunk_to_row(span))) == span
 
 
 @given(TEXT, TEXT, TEXT)
@@ -166,7 +166,7 @@ PASSAGES = st.builds(
     **dict.fromkeys(("chunk_id", "document_id", "version_id", "document", "page_label", "text", "heading"), TEXT),
     scores=st.dictionaries(st.sampled_from(["dense", "bm25", "rrf", "rerank"]), st.none() | SCORE),
     instructions=st.booleans(),
-    duplicates=st.lists(st.builds(Place, TEXT, TEXT, NUMBER, TEXT), max_size=2).map(tuple),
+    duplicates=st.lists(st.builds(PageReference, TEXT, TEXT, NUMBER, TEXT), max_size=2).map(tuple),
     hidden=TEXT,
 )
 CITATIONS = st.builds(
@@ -186,7 +186,7 @@ ANSWERS = st.builds(
     timings_ms=st.dictionaries(TEXT, SCORE, max_size=3),
     notices=st.lists(TEXT, max_size=2).map(tuple),
     stopped=st.booleans(),
-    statements=st.lists(st.builds(Statement, NUMBER, NUMBER, st.booleans(), TEXT), max_size=2).map(tuple),
+    statements=st.lists(st.builds(Claim, NUMBER, NUMBER, st.booleans(), TEXT), max_size=2).map(tuple),
 )
 
 

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_core.retrieval.passage_weights import evidence_mass, softmax, weigh
-from rag_core.types import Candidate, Weighting
+from rag_core.types import ScoredPassage, WeightingConfig
 
 SCORES = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=30)
 TEMPERATURE = st.floats(1e-6, 1e6)
 CANDIDATES = st.lists(st.tuples(st.floats(-1, 1), st.floats(-10, 10_000)), min_size=1, max_size=30).map(
-    lambda rows: [Candidate(str(at), score, age) for at, (score, age) in enumerate(rows)]
+    lambda rows: [ScoredPassage(str(at), score, age) for at, (score, age) in enumerate(rows)]
 )
 WEIGHTINGS = st.builds(
-    Weighting,
+    WeightingConfig,
     k=st.integers(1, 40),
     temperature=TEMPERATURE,
     decay=st.floats(0, 2),
@@ -46,7 +46,9 @@ def test_all_weigh_the_same_as_the_temperature_grows(scores: list[float]) -> Non
 
 
 @given(CANDIDATES, WEIGHTINGS)
-def test_every_candidate_is_weighed_once_best_first(candidates: list[Candidate], weighting: Weighting) -> None:
+def test_every_candidate_is_weighed_once_best_first(
+    candidates: list[ScoredPassage], weighting: WeightingConfig
+) -> None:
     rows = weigh(candidates, weighting)
     assert sorted(one.candidate.chunk_id for one in rows) == sorted(one.chunk_id for one in candidates)
     assert [one.rank for one in rows] == list(range(1, len(rows) + 1))
@@ -60,7 +62,7 @@ def test_every_candidate_is_weighed_once_best_first(candidates: list[Candidate],
 
 @given(CANDIDATES, WEIGHTINGS)
 def test_the_evidence_is_covered_within_k_and_has_its_own_weight(
-    candidates: list[Candidate], weighting: Weighting
+    candidates: list[ScoredPassage], weighting: WeightingConfig
 ) -> None:
     rows = weigh(candidates, weighting)
     for one in rows:

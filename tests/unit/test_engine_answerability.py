@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.embedding import bundled
-from rag_core.embedding.answerability import Answerability
+from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing
 from rag_core.gate.calibration import GATED, READ
@@ -36,13 +36,13 @@ def test_the_best_sentence_is_read_with_its_neighbours_where_they_are_short(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    reads = Answerability.__call__
+    reads = AnswerabilityModel.__call__
 
-    def noted(model: Answerability, question: str, texts: Sequence[str]) -> Iterator[float]:
+    def noted(model: AnswerabilityModel, question: str, texts: Sequence[str]) -> Iterator[float]:
         read.extend(" ".join(text.split()) for text in texts)
         return reads(model, question, texts)
 
-    monkeypatch.setattr(Answerability, "__call__", noted)
+    monkeypatch.setattr(AnswerabilityModel, "__call__", noted)
     filler = "The village by the river has two schools, a market on Fridays and a small museum of local history."
     sentences = f"{filler} The lighthouse on Tern Island was lit in 1747. It is 21 metres high. {filler} {filler}"
     indexed(engine, "island.pdf", sentences)
@@ -62,7 +62,7 @@ def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
     monkeypatch.setattr(bundled, "find_spec", lambda name: None)
-    monkeypatch.setattr("rag_core.runtime.models.Answerability", Answerability)
+    monkeypatch.setattr("rag_core.runtime.models.AnswerabilityModel", AnswerabilityModel)
     with opened(tmp_path / "data") as engine:
         engine.warm_up()
         deadline = time.monotonic() + 60

@@ -14,15 +14,15 @@ from rag_core.embedding import bundled
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
-from rag_core.store.documents import Library
+from rag_core.store.documents import DocumentStore
 from rag_core.types import (
     REFUSAL,
     Answer,
     AnswerState,
-    Configuration,
     Delta,
     DocumentStatus,
     Restart,
+    RetrievalConfig,
     Stage,
     Usage,
     UsageTotal,
@@ -122,18 +122,18 @@ def test_what_the_documents_do_not_say_is_refused_with_the_nearest_passages(libr
 
 def test_a_configuration_orders_by_its_score_and_brings_its_threshold_and_number(library: Engine) -> None:
     for rank_by in ("dense", "bm25", "rrf", "rerank"):
-        found = library.search(ASK_BUDGET, configuration=Configuration(rank_by))
+        found = library.search(ASK_BUDGET, configuration=RetrievalConfig(rank_by))
         scores = [one.scores[rank_by] or 0.0 for one in found.passages]
         assert scores == sorted(scores, reverse=True)
         assert found.passages[0].document == "bridge.pdf"
         assert found.gate.score == max(one.scores["answerable"] or 0.0 for one in found.passages)
-    strict = Configuration("dense", threshold=1.0, top_k=1)
+    strict = RetrievalConfig("dense", threshold=1.0, top_k=1)
     assert strict.label == "dense, threshold 1, top_k 1"
     found = library.search(ASK_BUDGET, configuration=strict)
     assert (len(found.passages), found.gate.threshold, found.gate.answerable) == (1, 1.0, False)
     assert len(library.search(ASK_BUDGET, configuration=strict, top_k=2).passages) == 2
     assert library.answer(ASK_BUDGET, configuration=strict).state is AnswerState.ABSTAINED
-    assert library.answer(ASK_BUDGET, configuration=Configuration("bm25")).state is AnswerState.ANSWERED
+    assert library.answer(ASK_BUDGET, configuration=RetrievalConfig("bm25")).state is AnswerState.ANSWERED
 
 
 def test_nothing_indexed_is_a_refusal(engine: Engine) -> None:
@@ -297,7 +297,7 @@ def test_the_number_of_passages_can_be_changed(library: Engine) -> None:
 
 def test_a_document_that_is_not_found_yet_is_told_of(engine: Engine) -> None:
     asked: list[Answer] = []
-    with before(Library, "publish_words", lambda: asked.append(engine.answer(ASK_BUDGET))):
+    with before(DocumentStore, "publish_words", lambda: asked.append(engine.answer(ASK_BUDGET))):
         indexed(engine, "bridge.pdf", BUDGET)
     assert asked[0].state is AnswerState.ABSTAINED
     assert asked[0].notices == ("1 document is still being read and not found yet.",)
@@ -335,7 +335,7 @@ def test_a_question_does_not_wait_for_the_texts_that_are_being_embedded(
 
     monkeypatch.setattr(BundledEmbedder, "_forward", slow)
     others = [f"On day {day} of the voyage the crew logged {day * 7} sightings of whales." for day in range(1, 30)]
-    with before(Library, "publish_words", held.set):
+    with before(DocumentStore, "publish_words", held.set):
         job = engine.documents.submit("bridge.pdf", make_pdf(BUDGET, *others))
         assert reached.wait(60)
     answer = engine.answer(ASK_BUDGET)

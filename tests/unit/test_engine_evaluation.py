@@ -15,13 +15,13 @@ from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, Unk
 from rag_core.runtime.models import Models
 from rag_core.types import (
     Baseline,
-    Configuration,
     Evaluation,
     EvaluationProgress,
-    Evidence,
     Feedback,
     Label,
     LabelKind,
+    LabelledPage,
+    RetrievalConfig,
     Strategy,
 )
 from tests.contract.servers import ScriptedEndpoint, complete
@@ -63,7 +63,7 @@ def measuring(folder: Path, endpoint: ScriptedEndpoint) -> Iterator[Engine]:
         yield made
 
 
-def run(engine: Engine, labels: Sequence[Label], *args: Configuration | Baseline, **options: object) -> Evaluation:
+def run(engine: Engine, labels: Sequence[Label], *args: RetrievalConfig | Baseline, **options: object) -> Evaluation:
     *_, last = engine.evaluations.run(labels, *args, **options)  # type: ignore[arg-type]
     assert isinstance(last, Evaluation)
     return last
@@ -103,11 +103,11 @@ def test_an_evaluation_gives_figures_curves_and_an_outcome_a_question(library: E
 def test_the_threshold_decides_what_is_answered_and_any_other_can_be_judged(
     library: Engine, labels: list[Label]
 ) -> None:
-    never = run(library, labels, Configuration(threshold=1.0))
+    never = run(library, labels, RetrievalConfig(threshold=1.0))
     assert (value(never, "answered"), value(never, "refused")) == (0, 1)
     assert never.outcomes[0].problem.startswith("Refused, though the documents answer it")
     assert not never.outcomes[0].text
-    always = run(library, labels, Configuration(threshold=0.0))
+    always = run(library, labels, RetrievalConfig(threshold=0.0))
     assert value(always, "refused") == 0
     assert always.outcomes[3].problem == "Answered, though the documents do not say."
     assert never.risk_coverage == always.risk_coverage
@@ -115,7 +115,7 @@ def test_the_threshold_decides_what_is_answered_and_any_other_can_be_judged(
     assert advice == library.evaluations.advise_threshold(always)
     assert advice is not None
     assert (advice.unanswerable_answered, advice.answerable_answered) == (0, 1)
-    advised = run(library, labels, Configuration(threshold=advice.threshold))
+    advised = run(library, labels, RetrievalConfig(threshold=advice.threshold))
     assert [one.problem for one in advised.outcomes] == [""] * 4
 
 
@@ -125,7 +125,7 @@ def test_configurations_and_baselines_are_compared_on_the_same_questions(library
     assert not {one.metric for one in first.figures} & {"answered", "refused", "auroc"}
     assert (first.risk_coverage, first.configuration) == ((), "tf-idf baseline")
     assert value(first, "mrr@10") == value(run(library, labels, Baseline("bm25")), "mrr@10") == 1
-    second = run(library, labels[:2], Configuration("dense"))
+    second = run(library, labels[:2], RetrievalConfig("dense"))
     compared = {one.metric: one for one in library.evaluations.compare(first, second)}
     assert (compared["map"].n, compared["map"].difference.value, compared["map"].p_value) == (2, 0, 1)
     assert "answered" not in compared
@@ -145,10 +145,10 @@ def test_rankings_alone_can_be_judged(library: Engine, labels: list[Label]) -> N
     found = run(library, labels, answers=False)
     assert "map" in {one.metric for one in found.figures}
     assert "answered" not in {one.metric for one in found.figures}
-    wrong = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence("birds.pdf", 0),), ("forty",))
+    wrong = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),), ("forty",))
     outcome = run(library, [wrong]).outcomes[0]
     assert (outcome.problem, outcome.wrong) == ("The answer does not hold the expected one.", True)
-    unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence("birds.pdf", 0),))
+    unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),))
     assert run(library, [unexpected]).outcomes[0].problem == "The answer cites no page that answers."
 
 
@@ -193,7 +193,7 @@ def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -
 def test_a_question_that_cannot_be_asked_is_told_before_any_is(library: Engine) -> None:
     rows = [{"question": words, "kind": "no answer"} for words in (CHESS, "x " * 5000)]
     endless = library.labels.parse_file("l.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
-    for configuration in (Configuration(), Baseline("bm25")):
+    for configuration in (RetrievalConfig(), Baseline("bm25")):
         with pytest.raises(LabelError, match=r"l\.jsonl, line 2: The question has 9999 characters"):
             next(library.evaluations.run(endless, configuration))
 
@@ -223,20 +223,20 @@ def ended(engine: Engine) -> None:
 def test_the_background_runs_one_evaluation_at_a_time_and_tells_how_it_ended(
     library: Engine, labels: list[Label]
 ) -> None:
-    begun = library.evaluations.start(labels, [Configuration(), Configuration("bm25")], name="both")
+    begun = library.evaluations.start(labels, [RetrievalConfig(), RetrievalConfig("bm25")], name="both")
     assert (begun.total, begun.running) == (8, True)
-    assert library.evaluations.start(labels[:1], [Configuration()], name="other").name == "both"
+    assert library.evaluations.start(labels[:1], [RetrievalConfig()], name="other").name == "both"
     ended(library)
     state = library.evaluations.state()
     assert state is not None
     assert (state.done, state.problem) == (8, "")
     both = [library.evaluations.get(one).configuration for one in state.evaluation_ids]
     assert both == ["named", "bm25"]
-    library.evaluations.start([], [Configuration()])
+    library.evaluations.start([], [RetrievalConfig()])
     ended(library)
     assert "no labelled questions" in library.evaluations.state().problem  # type: ignore[union-attr]
     before = len(library.evaluations.list())
-    library.evaluations.start(labels * 200, [Configuration()])
+    library.evaluations.start(labels * 200, [RetrievalConfig()])
     library.evaluations.cancel()
     ended(library)
     state = library.evaluations.state()
@@ -249,7 +249,7 @@ def test_closing_the_engine_ends_the_background(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         many = [Label(str(number), ASK_BUDGET, LabelKind.NO_ANSWER) for number in range(2000)]
-        engine.evaluations.start(many, [Configuration()])
+        engine.evaluations.start(many, [RetrievalConfig()])
     state = engine.evaluations.state()
     assert state is not None
     assert not state.running
@@ -258,7 +258,7 @@ def test_closing_the_engine_ends_the_background(tmp_path: Path) -> None:
 
 
 def test_a_report_holds_tables_and_charts(library: Engine, labels: list[Label], tmp_path: Path) -> None:
-    both = [run(library, labels, Configuration("dense")), run(library, labels)]
+    both = [run(library, labels, RetrievalConfig("dense")), run(library, labels)]
     written = library.evaluations.write_report(both, tmp_path / "out" / "deep")
     names = {one.name for one in written}
     assert names == {
@@ -292,7 +292,7 @@ def test_tables_keep_two_runs_of_one_configuration_apart(library: Engine, labels
 
 def test_labels_are_kept_and_removed(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
-    kept = engine.labels.add(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)], answers=["42 million euros"])
+    kept = engine.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)], answers=["42 million euros"])
     refused = engine.labels.add(CHESS, kind=LabelKind.NO_ANSWER)
     assert engine.labels.list() == [kept, refused]
     assert value(run(engine, engine.labels.list()), "contains_answer") == 1
@@ -306,9 +306,9 @@ def test_a_label_that_cannot_be_used_is_refused(engine: Engine) -> None:
     for question, evidence, answers, told in (
         (" ", [], ["42"], "no question"),
         (ASK_BUDGET, [], [], "Name the page"),
-        (ASK_BUDGET, [Evidence("bridge.pdf")], [], "Name the page of the document"),
-        (ASK_BUDGET, [Evidence("bridge.pdf", 5)], [], "has no page with page_index 5"),
-        (ASK_BUDGET, [Evidence("gone.pdf", 0)], [], "gone.pdf is not in the library"),
+        (ASK_BUDGET, [LabelledPage("bridge.pdf")], [], "Name the page of the document"),
+        (ASK_BUDGET, [LabelledPage("bridge.pdf", 5)], [], "has no page with page_index 5"),
+        (ASK_BUDGET, [LabelledPage("gone.pdf", 0)], [], "gone.pdf is not in the library"),
     ):
         with pytest.raises(LabelError, match=told):
             engine.labels.add(question, evidence=evidence, answers=answers)
@@ -333,7 +333,7 @@ def test_a_good_answer_becomes_a_label_and_a_bad_one_takes_it_back(engine: Engin
     assert (label.question, label.kind, label.evidence) == (
         ASK_BUDGET,
         LabelKind.ANSWERABLE,
-        (Evidence("bridge.pdf", 1),),
+        (LabelledPage("bridge.pdf", 1),),
     )
     engine.labels.rate_answer(message_id, False, "wrong year")
     assert engine.labels.list() == []
@@ -352,7 +352,7 @@ def test_a_right_passage_adds_its_page_to_the_label(engine: Engine) -> None:
     engine.labels.confirm_passage(message_id, 1)
     engine.labels.rate_answer(message_id, True)
     (label,) = engine.labels.list()
-    assert label.evidence == (Evidence("bridge.pdf", 0), Evidence("bridge.pdf", 1))
+    assert label.evidence == (LabelledPage("bridge.pdf", 0), LabelledPage("bridge.pdf", 1))
     with pytest.raises(LabelError, match="no passage 9"):
         engine.labels.confirm_passage(message_id, 9)
     engine.labels.remove(label.label_id)
@@ -375,7 +375,7 @@ def test_a_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: l
     answered = [one for one in labels if one.label_id == "budget"]
     script = [complete("money for the bridge"), complete("42 million euros [1].")]
     with ScriptedEndpoint(*script) as endpoint, measuring(tmp_path, endpoint) as engine:
-        found = run(engine, answered, Configuration(strategy="queries"))
+        found = run(engine, answered, RetrievalConfig(strategy="queries"))
         assert found.configuration == "named, strategy queries"
         assert (value(found, "recall@1"), value(found, "contains_answer")) == (1.0, 1.0)
         assert len(endpoint.requests) == 2
@@ -390,7 +390,7 @@ def test_no_plain_search_is_measured_in_the_place_of_a_strategy(
         measuring(tmp_path, endpoint) as engine,
         pytest.raises(GeneratorUnavailable, match="HTTP 500"),
     ):
-        run(engine, labels, Configuration(strategy=strategy))
+        run(engine, labels, RetrievalConfig(strategy=strategy))
 
 
 def test_no_quotes_are_measured_in_the_place_of_the_models_answers(tmp_path: Path, labels: list[Label]) -> None:
@@ -404,4 +404,4 @@ def test_no_quotes_are_measured_in_the_place_of_the_models_answers(tmp_path: Pat
 
 def test_a_strategy_without_a_model_cannot_be_measured(library: Engine, labels: list[Label]) -> None:
     with pytest.raises(SettingsError, match="RAG_OPENAI_MODEL"):
-        run(library, labels, Configuration(strategy="hyde"))
+        run(library, labels, RetrievalConfig(strategy="hyde"))

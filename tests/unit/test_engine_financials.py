@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.gate.features import OTHER_FIGURES
-from rag_core.types import AnswerState, Configuration
+from rag_core.types import AnswerState, RetrievalConfig
 from tests.unit.engines import indexed, opened
 
 BALANCE_SHEET = [
@@ -39,7 +39,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_the_balance_sheet_is_among_the_first(library: Engine) -> None:
     pages = [one.page_index for one in library.search(ASKED, top_k=2).passages]
     assert 7 in pages
-    without = library.search(ASKED, top_k=2, configuration=Configuration("rerank")).passages
+    without = library.search(ASKED, top_k=2, configuration=RetrievalConfig("rerank")).passages
     assert 7 not in [one.page_index for one in without]
 
 

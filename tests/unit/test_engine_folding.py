@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import Answer, Evaluation, Evidence, Label, LabelKind
+from rag_core.types import Answer, Evaluation, Label, LabelKind, LabelledPage
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
@@ -48,7 +48,7 @@ def test_the_places_are_kept_with_the_answer(library: Engine) -> None:
 
 @pytest.mark.parametrize("name", ["bridge.pdf", "copy.pdf"])
 def test_a_label_on_either_copy_counts_as_found_and_cited(library: Engine, name: str) -> None:
-    label = Label("one", ASK_BUDGET, LabelKind.ANSWERABLE, (Evidence(name, quote="42 million euros"),))
+    label = Label("one", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage(name, quote="42 million euros"),))
     *_, found = library.evaluations.run([label])
     assert isinstance(found, Evaluation)
     values = {one.metric: one.interval.value for one in found.figures}

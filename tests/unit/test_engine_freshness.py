@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from rag_core.engine import Engine
 from rag_core.store.schema import documents, versions
-from rag_core.types import Configuration, RankBy
+from rag_core.types import RankBy, RetrievalConfig
 from tests.unit.engines import BUDGET, PENGUINS, indexed, opened
 
 # The older document has the very figure.
@@ -28,7 +28,7 @@ def aged(engine: Engine, name: str, days: float) -> None:
 
 
 def order(engine: Engine, rank_by: RankBy | None = None) -> list[str]:
-    found = engine.search(ASK, configuration=Configuration(rank_by))
+    found = engine.search(ASK, configuration=RetrievalConfig(rank_by))
     return [passage.document for passage in found.passages]
 
 

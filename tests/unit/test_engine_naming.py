@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import AnswerState, Configuration
+from rag_core.types import AnswerState, RetrievalConfig
 from tests.unit.engines import BUDGET, COPPER, indexed, opened
 
 ASK = "What are the geographies in which Acme primarily operates?"
@@ -33,7 +33,7 @@ def test_the_named_company_s_passages_come_first(library: Engine) -> None:
 
 
 def test_it_is_a_stage_that_can_be_left_out_and_is_seen_in_the_lab(library: Engine) -> None:
-    plain = library.search(ASK, configuration=Configuration("financials"))
+    plain = library.search(ASK, configuration=RetrievalConfig("financials"))
     assert [one.document for one in plain.passages] == ["BOLT_2022.pdf", "ACMETOOLS_2022.pdf"]
     assert "named" in [one.name for one in library.explain(ASK).stages]
 

@@ -18,7 +18,7 @@ from rag_core.index.words import WordIndex
 from rag_core.indexing import queue
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask
-from rag_core.store.documents import Library
+from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import generations
 from rag_core.types import DocumentStatus, Job, JobState
@@ -434,15 +434,15 @@ def test_a_document_that_fails_in_a_rebuild_stays_listed_with_its_reason(
     engine = engine_of_its_own
     bad = indexed(engine, "bad.pdf", BUDGET)
     indexed(engine, "good.pdf", PENGUINS)
-    real = Library.save_chunks
+    real = DocumentStore.save_chunks
 
-    def failing(library: Library, version_id: str, spans: Any) -> list[int]:
+    def failing(library: DocumentStore, version_id: str, spans: Any) -> list[int]:
         if any("Zanzibar" in span.text for span in spans):
             raise IndexMismatch("This document does not want to.")
         return real(library, version_id, spans)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Library, "save_chunks", failing)
+        patch.setattr(DocumentStore, "save_chunks", failing)
         job = reindexed(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
     assert "1 of 2" in job.reason
@@ -497,14 +497,16 @@ def test_a_file_that_a_store_kept_from_ending_outlives_a_rebuild(
 ) -> None:
     engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET)
-    fail, publish = broken(StoreUnavailable("The disk is on fire.")), Library.publish
+    fail, publish = broken(StoreUnavailable("The disk is on fire.")), DocumentStore.publish
     hold.on()
     added = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
     hold.until_reached()
     with monkeypatch.context() as patch:
-        patch.setattr(Library, "publish", lambda *of, active, **how: (fail if active else publish)(*of, active=active))
-        patch.setattr(Library, "end_version", fail)
-        with before(Library, "swap_generation", patch.undo):
+        patch.setattr(
+            DocumentStore, "publish", lambda *of, active, **how: (fail if active else publish)(*of, active=active)
+        )
+        patch.setattr(DocumentStore, "end_version", fail)
+        with before(DocumentStore, "swap_generation", patch.undo):
             job = engine.index.rebuild(chunk_tokens=40)
             hold.release()
             ended = engine.jobs.wait([job.job_id, added.job_id])
@@ -558,13 +560,13 @@ def test_a_document_being_read_again_at_the_end_is_read_again_at_the_next_start(
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        (Library, "add_generation"),
-        (Library, "save_chunks"),
+        (DocumentStore, "add_generation"),
+        (DocumentStore, "save_chunks"),
         (DenseIndex, "add"),
-        (Library, "swap_generation"),
+        (DocumentStore, "swap_generation"),
         (WordIndex, "delete"),
         (DenseIndex, "drop"),
-        (Library, "drop_generation"),
+        (DocumentStore, "drop_generation"),
         (JobStore, "finish"),
     ],
 )

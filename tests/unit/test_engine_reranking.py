@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rag_core.embedding import bundled
-from rag_core.embedding.sentence_transformer import PairScorer
+from rag_core.embedding.sentence_transformer import CrossEncoder
 from rag_core.engine import Engine
 from rag_core.errors import RerankerMissing
-from rag_core.types import Configuration, Evaluation, Evidence, Stage
+from rag_core.types import Evaluation, LabelledPage, RetrievalConfig, Stage
 from tests.crossencoders import make_cross_encoder
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
@@ -42,7 +42,7 @@ def test_the_cross_encoder_orders_the_best_and_the_rest_follow(library: Engine, 
     scores = [one.scores["cross_encoder"] for one in read]
     (bridge,) = (one for one in read if one.document == "bridge.pdf")
     # What is read is what was embedded: the document's name before the text.
-    expected = PairScorer(str(model))(ASK_BUDGET, [f"bridge\n{bridge.text}"])
+    expected = CrossEncoder(str(model))(ASK_BUDGET, [f"bridge\n{bridge.text}"])
     assert bridge.scores["cross_encoder"] == pytest.approx(float(expected[0]), abs=1e-6)
     assert scores == sorted(scores, key=lambda score: -(score or 0.0))
     assert [one.scores["cross_encoder"] for one in rest] == [None]
@@ -51,7 +51,7 @@ def test_the_cross_encoder_orders_the_best_and_the_rest_follow(library: Engine, 
 
 
 def test_the_gate_keeps_to_late_interaction(library: Engine) -> None:
-    found, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=Configuration("rerank"))
+    found, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=RetrievalConfig("rerank"))
     assert found.gate == without.gate
     assert without.passages[0].document == "bridge.pdf"
     assert "cross_encoder" not in without.passages[0].scores
@@ -64,9 +64,9 @@ def test_its_stage_is_told(library: Engine) -> None:
 
 
 def test_an_evaluation_as_set_names_what_it_ordered_by(library: Engine) -> None:
-    label = library.labels.add(ASK_BUDGET, evidence=[Evidence("bridge.pdf", 0)])
+    label = library.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)])
     names = []
-    for configuration in (None, Configuration("rerank")):
+    for configuration in (None, RetrievalConfig("rerank")):
         *_, last = library.evaluations.run([label], configuration, answers=False)
         assert isinstance(last, Evaluation)
         names.append(last.configuration)
@@ -90,15 +90,15 @@ def test_weights_that_are_not_here_are_told_by_name_with_what_to_do(tmp_path: Pa
             engine.search(ASK_BUDGET)
         assert repr(name) in str(missing.value)
         assert "set RAG_RERANKER to its path, or clear RAG_RERANKER" in str(missing.value)
-        assert engine.search(ASK_BUDGET, configuration=Configuration("rerank")).gate.answerable
+        assert engine.search(ASK_BUDGET, configuration=RetrievalConfig("rerank")).gate.answerable
 
 
 def test_a_model_that_scores_no_pairs_is_refused(tmp_path: Path) -> None:
     for folder in (bundled.folder(), make_cross_encoder(tmp_path / "three", labels=3)):
         with pytest.raises(RerankerMissing, match=r"is not a cross-encoder.*RAG_RERANKER"):
-            PairScorer(str(folder))
+            CrossEncoder(str(folder))
 
 
 def test_to_order_by_a_cross_encoder_without_one_is_refused(engine: Engine) -> None:
     with pytest.raises(RerankerMissing, match="Set RAG_RERANKER"):
-        engine.search(ASK_BUDGET, configuration=Configuration("cross_encoder"))
+        engine.search(ASK_BUDGET, configuration=RetrievalConfig("cross_encoder"))

@@ -225,7 +225,7 @@ def test_status_counts_and_weighs_what_there_is(engine: Engine) -> None:
 
 def test_stores_that_disagree_are_told(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
-    engine._stores.words.delete(list(engine._stores.words.held()))
+    engine._stores.words.delete(list(engine._stores.words.ids()))
     status = engine.status()
     assert not status.healthy
     assert any("disagree" in problem and "Re-index" in problem for problem in status.problems)

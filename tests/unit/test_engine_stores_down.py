@@ -24,7 +24,7 @@ from rag_core.index.dense import DenseIndex
 from rag_core.index.words import WordIndex
 from rag_core.indexing import queue, recovery
 from rag_core.store import database
-from rag_core.store.documents import Library
+from rag_core.store.documents import DocumentStore
 from rag_core.store.files import FileStore, sha256_of
 from rag_core.types import DocumentStatus, JobState, Status
 from tests.conftest import make_pdf
@@ -329,7 +329,7 @@ def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_righ
         hold.on()
         engine.documents.submit("b.pdf", make_pdf(PENGUINS))
         hold.until_reached()
-        engine._stores.library.hide(gone)  # where a delete was cut off
+        engine._stores.library.begin_removal(gone)  # where a delete was cut off
         copied(tmp_path / "data", crashed)()
         hold.release()
     with opened(crashed, chroma_host="127.0.0.1", chroma_port=closed_port()) as engine:
@@ -372,7 +372,7 @@ def test_files_that_are_gone_are_told_and_stored_when_they_are_added_again(tmp_p
 
 # deletions that a store cuts off
 
-DELETING = [(DenseIndex, "delete"), (WordIndex, "delete"), (FileStore, "delete"), (Library, "remove_document")]
+DELETING = [(DenseIndex, "delete"), (WordIndex, "delete"), (FileStore, "delete"), (DocumentStore, "remove_document")]
 
 
 @pytest.mark.parametrize(("owner", "name"), DELETING)
@@ -471,7 +471,7 @@ def test_a_replacement_is_searched_though_a_store_keeps_what_it_replaced(
 def test_a_deletion_under_way_is_no_problem(engine: Engine) -> None:
     gone = indexed(engine, "gone.pdf", COPPER)
     seen: list[Status] = []
-    with before(Library, "clear_version", lambda: seen.append(engine.status())):
+    with before(DocumentStore, "clear_version", lambda: seen.append(engine.status())):
         engine.documents.delete([gone])
     assert list(seen[0].problems) == []
 

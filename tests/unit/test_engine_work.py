@@ -16,13 +16,13 @@ from sqlalchemy import insert, update
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
-from rag_core.index.embeddings import VectorStore
+from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.indexing.jobs import LONGEST_PAUSE_S
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.queue import MOST_TRIES
-from rag_core.parsing import Extractor
-from rag_core.store.documents import Library
+from rag_core.parsing import PdfParser
+from rag_core.store.documents import DocumentStore
 from rag_core.store.files import FileStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.preferences import PreferenceStore
@@ -65,16 +65,16 @@ def test_a_queued_job_can_be_cancelled(engine: Engine, hold_reading: HoldReading
 def test_token_vectors_of_what_was_indexed_are_in_memory_before_anybody_asks(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, done, read = VectorStore.read_ahead, threading.Event(), []
+    real, done, read = EmbeddingStore.prefetch, threading.Event(), []
 
-    def read_ahead(store: VectorStore, chunk_ids: Sequence[int]) -> None:
+    def prefetch(store: EmbeddingStore, chunk_ids: Sequence[int]) -> None:
         real(store, chunk_ids)
         done.set()
 
-    monkeypatch.setattr(VectorStore, "read_ahead", read_ahead)
+    monkeypatch.setattr(EmbeddingStore, "prefetch", prefetch)
     indexed(engine, "a.pdf", BUDGET)
     assert done.wait(60)
-    monkeypatch.setattr(VectorStore, "_read_tokens", lambda store, chunk_ids: read.extend(chunk_ids) or {})
+    monkeypatch.setattr(EmbeddingStore, "_read_tokens", lambda store, chunk_ids: read.extend(chunk_ids) or {})
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert read == []
 
@@ -82,7 +82,7 @@ def test_token_vectors_of_what_was_indexed_are_in_memory_before_anybody_asks(
 def test_a_document_is_indexed_though_its_token_vectors_cannot_be_read_ahead(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(VectorStore, "read_ahead", broken(StoreUnavailable("The disk is on fire.")))
+    monkeypatch.setattr(EmbeddingStore, "prefetch", broken(StoreUnavailable("The disk is on fire.")))
     indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", PENGUINS)
     assert "the token vectors of a.pdf could not be read ahead: The disk is on fire." in caplog.text
@@ -95,7 +95,7 @@ def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, 
     hold_reading.until_reached()
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Library, "end_version", broken(StoreUnavailable("The disk is on fire.")))
+        patch.setattr(DocumentStore, "end_version", broken(StoreUnavailable("The disk is on fire.")))
         with pytest.raises(StoreUnavailable, match="on fire"):
             engine.jobs.cancel(second.job_id)
     hold_reading.release()
@@ -109,7 +109,7 @@ def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, 
 def test_a_file_that_is_too_large_is_refused_though_a_store_fails_once(tmp_path: Path, name: str) -> None:
     too_large = make_pdf(BUDGET) + b"\0" * 1_100_000
     with opened(tmp_path / "data", max_file_mb=1) as engine:
-        real, failed = getattr(Library, name), []
+        real, failed = getattr(DocumentStore, name), []
 
         def fails_once(*args: Any, **options: Any) -> Any:
             if not failed:
@@ -118,7 +118,7 @@ def test_a_file_that_is_too_large_is_refused_though_a_store_fails_once(tmp_path:
             return real(*args, **options)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Library, name, fails_once)
+            patch.setattr(DocumentStore, name, fails_once)
             with suppress(StoreUnavailable):
                 add_document(engine, "big.pdf", too_large)
             again = add_document(engine, "big.pdf", too_large)
@@ -356,10 +356,10 @@ def test_a_document_that_fails_can_be_tried_again(engine: Engine, monkeypatch: p
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        (Library, "save_chunks"),
-        (VectorStore, "link"),
+        (DocumentStore, "save_chunks"),
+        (EmbeddingStore, "link"),
         (DenseIndex, "add"),
-        (Library, "publish"),
+        (DocumentStore, "publish"),
         (JobStore, "progress"),
     ],
 )
@@ -400,7 +400,7 @@ def test_a_file_that_a_store_kept_from_ending_does_not_undo_its_replacement(
 ) -> None:
     indexed(engine, "a.pdf", COPPER)
     for name in ("publish", "end_version"):
-        real, failed = getattr(Library, name), []
+        real, failed = getattr(DocumentStore, name), []
 
         def once(*of: Any, real: Any = real, failed: list[bool] = failed, **how: Any) -> Any:
             if not failed:
@@ -408,7 +408,7 @@ def test_a_file_that_a_store_kept_from_ending_does_not_undo_its_replacement(
                 raise StoreUnavailable("The disk is on fire.")
             return real(*of, **how)
 
-        monkeypatch.setattr(Library, name, once)
+        monkeypatch.setattr(DocumentStore, name, once)
     hold.on()
     jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
     hold.release()
@@ -469,25 +469,25 @@ def test_an_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -
 
 INDEXING = [
     (FileStore, "put"),
-    (Library, "add_version"),
+    (DocumentStore, "add_version"),
     (JobStore, "start"),
-    (Library, "save_pages"),
-    (Library, "save_chunks"),
+    (DocumentStore, "save_pages"),
+    (DocumentStore, "save_chunks"),
     (WordIndex, "add"),
-    (Library, "publish_words"),
-    (VectorStore, "save"),
-    (VectorStore, "link"),
+    (DocumentStore, "publish_words"),
+    (EmbeddingStore, "save"),
+    (EmbeddingStore, "link"),
     (DenseIndex, "add"),
-    (Library, "publish"),
+    (DocumentStore, "publish"),
     (JobStore, "finish"),
 ]
 REMOVING = [
-    (Library, "hide"),
+    (DocumentStore, "begin_removal"),
     (DenseIndex, "delete"),
     (WordIndex, "delete"),
-    (Library, "clear_version"),
-    (VectorStore, "remove_unused"),
-    (Library, "remove_version"),
+    (DocumentStore, "clear_version"),
+    (EmbeddingStore, "remove_unused"),
+    (DocumentStore, "remove_version"),
     (FileStore, "delete"),
 ]
 
@@ -533,7 +533,7 @@ def test_a_replacement_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: t
         assert_in_agreement(after)
 
 
-@pytest.mark.parametrize(("owner", "name"), named([*REMOVING, (Library, "remove_document")]))
+@pytest.mark.parametrize(("owner", "name"), named([*REMOVING, (DocumentStore, "remove_document")]))
 def test_a_deletion_cut_off_is_finished(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "birds.pdf", PENGUINS)
@@ -542,7 +542,7 @@ def test_a_deletion_cut_off_is_finished(tmp_path: Path, cut_off: CutOff, owner: 
             engine.documents.delete([gone])
     with opened(tmp_path / "copy") as after:
         idle(after)
-        if name == "hide":  # nothing had been done yet
+        if name == "begin_removal":  # nothing had been done yet
             after.documents.delete([gone])
         assert [document.name for document in after.documents.list()] == ["birds.pdf"]
         assert names_found(after, ASK_BUDGET) == names_found(after, ASK_COPPER) == []
@@ -621,16 +621,16 @@ class HoldReading:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reached = threading.Event()
         self._go = threading.Event()
-        real = Extractor.extract
+        real = PdfParser.parse
 
-        def extract(extractor: Extractor, *args: Any, **options: Any) -> Any:
-            for number, item in enumerate(real(extractor, *args, **options)):
+        def parse(parser: PdfParser, *args: Any, **options: Any) -> Any:
+            for number, item in enumerate(real(parser, *args, **options)):
                 yield item
                 if number == 1:
                     self.reached.set()
                     assert self._go.wait(60)
 
-        patch.setattr(Extractor, "extract", extract)
+        patch.setattr(PdfParser, "parse", parse)
 
     def until_reached(self) -> None:
         assert self.reached.wait(60)

@@ -122,7 +122,7 @@ def test_no_modules_import_each_other() -> None:
         ("rag_core.store.documents", "rag_core.index.words.WordIndex"),
         ("rag_core.engine", "pages.shared.keys.KEY"),
         ("pages.chat.page", "pages.documents.table.show"),
-        ("pages.shared.backend", "rag_core.store.documents.Library"),
+        ("pages.shared.backend", "rag_core.store.documents.DocumentStore"),
     ],
 )
 def test_an_import_against_the_rule_is_found(importer: str, name: str) -> None:

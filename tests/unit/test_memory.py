@@ -8,12 +8,12 @@ import sys
 import numpy as np
 import pytest
 
-from rag_core.system import keep_freed_memory
+from rag_core.system import configure_malloc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library is glibc on Linux alone")
 def test_freed_memory_is_used_again() -> None:
-    keep_freed_memory()
+    configure_malloc()
 
     def pages_faulted_in(times: int) -> int:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -12,7 +12,7 @@ import pytest
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not confine processes to cores")
 def test_cores_that_a_process_is_kept_from_do_not_count() -> None:
     confined = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
-    code = confined + "from rag_core.system import usable_cores; print(usable_cores())"
+    code = confined + "from rag_core.system import available_cores; print(available_cores())"
 
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 

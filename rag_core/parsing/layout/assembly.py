@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rag_core.parsing.layout.headers_footers import Edges, Furniture, Told, edges_of, furniture_of
+from rag_core.parsing.layout.headers_footers import Edges, HeaderHistory, HeadersFooters, edges_of, find_headers_footers
 from rag_core.parsing.layout.headings import Sections
-from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
+from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.types import Page, PageState
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 _AHEAD, _BEHIND = 4, 8
 
 
-class Assembler:
+class PageAssembler:
     """Finds running headers and footers and each page's section, and joins the words that line ends divide.
 
     Headers and footers are left out where they repeat: of what they say, the first page keeps what the document's
@@ -28,14 +28,14 @@ class Assembler:
 
     def __init__(self, sections: Sections, name: str = "") -> None:
         self._sections = sections
-        self._told = Told(name)
+        self._told = HeaderHistory(name)
         self._vocabulary = Vocabulary()
-        self._held: deque[tuple[ReadPage, Edges]] = deque()
+        self._held: deque[tuple[ParsedPage, Edges]] = deque()
         self._past: deque[Edges] = deque(maxlen=_BEHIND)
 
-    def add(self, read: ReadPage) -> Iterator[Page]:
+    def add(self, read: ParsedPage) -> Iterator[Page]:
         """Take the next page; gives those that are ready."""
-        read = without_line_end_hyphens(read, self._vocabulary)
+        read = join_hyphenated(read, self._vocabulary)
         self._held.append((read, edges_of(read.page.page_index, read.page.text)))
         ahead = 0 if read.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
         while len(self._held) > ahead:
@@ -49,9 +49,9 @@ class Assembler:
     def _release(self) -> Page:
         read, edges = self._held.popleft()
         page = read.page
-        running = furniture_of(edges, [*self._past, *(ahead for _, ahead in self._held)])
+        running = find_headers_footers(edges, [*self._past, *(ahead for _, ahead in self._held)])
         if not _rest(page.text, running.spans):
-            running = Furniture()  # slides and forms may say nothing but the same: better twice than not at all
+            running = HeadersFooters()  # slides and forms may say nothing but the same: better twice than not at all
         self._past.append(edges)
         heading = self._sections.heading(page.page_index, page.text, read.headings, running.spans)
         skip = self._told.left_out(page.page_index, running).spans

@@ -11,10 +11,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.parsing.characters import UNSPACED
+from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.layout.runs import Run
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _BIN = 3.0
 _NARROWEST = 60.0
 _FEWEST_ROWS = 6
@@ -55,7 +55,7 @@ class _Row:
         placed = (
             (float(spot[0]), float(spot[2]), word)
             for run in self.runs
-            for spot, word in zip(run.spots, run.words, strict=True)
+            for spot, word in zip(run.line_boxes, run.words, strict=True)
         )
         return sorted(word for word in placed if word[0] == word[0])
 
@@ -82,7 +82,7 @@ def find_columns(runs: list[Run]) -> Columns | None:
 def _rows(runs: list[Run]) -> list[_Row]:
     rows: list[_Row] = []
     for run in sorted(runs, key=lambda item: item.box[3]):
-        if np.isnan(run.spots[:, 0]).all():
+        if np.isnan(run.line_boxes[:, 0]).all():
             continue
         if rows and run.box[3] - rows[-1].bottom < 0.4 * max(run.size, 1.0):
             rows[-1].runs.append(run)
@@ -94,7 +94,7 @@ def _rows(runs: list[Run]) -> list[_Row]:
 
 def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     """Place across, first and last row of the strip that has the most rows with words on both sides."""
-    spots = np.concatenate([run.spots for row in rows for run in row.runs]).astype(np.float64)
+    spots = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
     numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
     known = ~np.isnan(spots[:, 0])
     spots, numbers = spots[known], numbers[known]
@@ -173,7 +173,7 @@ def _in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
     """The words of a run whose middle lies left of ``x``, and the others."""
-    middles = (run.spots[:, 0] + run.spots[:, 2]) / 2
+    middles = (run.line_boxes[:, 0] + run.line_boxes[:, 2]) / 2
     left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
     right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]
     return _part(run, left, hyphen=run.hyphen and not right), _part(run, right, hyphen=run.hyphen)
@@ -184,14 +184,14 @@ def _part(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
         return None
     if len(numbers) == len(run.words):
         return run
-    spots = run.spots[numbers]
+    spots = run.line_boxes[numbers]
     low, high = np.fmin.reduce(spots[:, :2]).tolist(), np.fmax.reduce(spots[:, 2:]).tolist()
     return replace(
         run,
         words=[run.words[number] for number in numbers],
         spaced=[run.spaced[number] for number in numbers],
         rects=run.rects[numbers],
-        spots=spots,
+        line_boxes=spots,
         box=(low[0], low[1], high[0], high[1]) if low[0] == low[0] else run.box,
         cells=1,
         hyphen=hyphen,

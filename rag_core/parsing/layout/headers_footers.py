@@ -28,7 +28,7 @@ class EdgeLine:
 
     ``literal`` is the text in small letters, ``shape`` the same with every number replaced; ``numbers`` are the
     numbers. ``counts`` says that it is a page number and nothing else, ``roman`` that it is one in Roman figures.
-    Only a ``telling`` line can be furniture.
+    Only a line that ``is_candidate`` can be a header or footer.
     """
 
     start: int
@@ -38,7 +38,7 @@ class EdgeLine:
     numbers: tuple[int, ...]
     counts: bool
     roman: bool
-    telling: bool
+    is_candidate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,12 @@ def _edge_line(match: re.Match[str]) -> EdgeLine:
     roman = counts and _ROMAN.search(literal) is not None
     short = len(literal) <= _LONGEST and len(literal.split()) <= _MOST_WORDS
     # A row of years or figures heads many tables.
-    telling = short and (counts or sum(char.isalpha() for char in shape) >= 3)
-    return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, telling)
+    is_candidate = short and (counts or sum(char.isalpha() for char in shape) >= 3)
+    return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate)
 
 
 @dataclass(frozen=True, slots=True)
-class Furniture:
+class HeadersFooters:
     """The lines of a page that are furniture, each side from the edge inwards."""
 
     top: tuple[EdgeLine, ...] = ()
@@ -88,7 +88,7 @@ class Furniture:
         return tuple(sorted({(line.start, line.end) for line in self.top + self.bottom}))
 
 
-def furniture_of(page: Edges, neighbours: list[Edges]) -> Furniture:
+def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters:
     """The lines of a page that are furniture: those without another line between them and its edge.
 
     Parameters
@@ -99,10 +99,10 @@ def furniture_of(page: Edges, neighbours: list[Edges]) -> Furniture:
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
-    return Furniture(_running(page.top, top), _running(page.bottom, bottom))
+    return HeadersFooters(_running(page.top, top), _running(page.bottom, bottom))
 
 
-class Told:
+class HeaderHistory:
     """What the furniture of a document says: a line of it is left out once a page has told it.
 
     Parameters
@@ -115,9 +115,9 @@ class Told:
         self._known = known.casefold()
         self._lines: dict[str, list[tuple[int, EdgeLine]]] = {}
 
-    def left_out(self, page_index: int, furniture: Furniture) -> Furniture:
+    def left_out(self, page_index: int, furniture: HeadersFooters) -> HeadersFooters:
         """What of a page's furniture stands outside all that the page is the first to tell."""
-        return Furniture(self._outside(page_index, furniture.top), self._outside(page_index, furniture.bottom))
+        return HeadersFooters(self._outside(page_index, furniture.top), self._outside(page_index, furniture.bottom))
 
     def _outside(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
         new = (number for number, line in enumerate(lines) if self._is_new(page_index, line))
@@ -152,7 +152,7 @@ def _needed(line: EdgeLine, others: int) -> int:
 
 def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
     """Whether a page ``distance`` pages away has the line, with nothing but its page number changed."""
-    if not line.telling:
+    if not line.is_candidate:
         return False
     if line.roman and not line.numbers:
         return any(other.roman for other in others)

@@ -33,7 +33,7 @@ _TOP_LINES = 6
 _SEPARATOR = " › "
 
 
-def heading_lines(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Spans of the headings among the lines of a page, ascending; a heading over two lines is one span."""
     if not lines:
         return ()
@@ -98,7 +98,7 @@ def _lists_a_page(lines: list[Line], number: int) -> bool:
     """Whether a line ends in a page number or a figure, as in a list of contents or a table, and not in a year."""
     if not _LAST_NUMBER.search(lines[number].text):
         return False
-    ends = np.concatenate([run.spots for run in lines[number].runs])[-2:]
+    ends = np.concatenate([run.line_boxes for run in lines[number].runs])[-2:]
     if len(ends) > 1 and ends[1][0] - ends[0][2] > _APART * lines[number].size:
         return True
     near = [_LAST_NUMBER.search(line.text) for line in lines[max(number - 1, 0) : number + 2]]

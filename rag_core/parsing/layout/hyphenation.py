@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_core.types import WordBoxes
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MOST = 200_000
@@ -62,7 +62,7 @@ class Vocabulary:
         return first in _COMPOUND or self._kept > 2 + 2 * self._closed
 
 
-def without_line_end_hyphens(read: ReadPage, vocabulary: Vocabulary) -> ReadPage:
+def join_hyphenated(read: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
     """A page without those of its hyphens that only a line end put there; its words are added to the vocabulary.
 
     All that says where something stands in the text is moved with it.

@@ -36,7 +36,7 @@ class _Word:
     y1: float
 
 
-def without_line_numbers(runs: list[Run]) -> list[Run]:
+def remove_line_numbers(runs: list[Run]) -> list[Run]:
     """The runs without the numbers of their lines, on the left and on the right."""
     numbered = [
         (number, run)
@@ -66,7 +66,7 @@ def without_line_numbers(runs: list[Run]) -> list[Run]:
 def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
     """The words of runs, which come with their numbers, as far as their places are known."""
     for number, run in numbered:
-        for word, spot in zip(run.words, run.spots.tolist(), strict=True):
+        for word, spot in zip(run.words, run.line_boxes.tolist(), strict=True):
             if spot[0] == spot[0]:
                 yield _Word(word, number, *spot)
 

@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from rag_core.parsing.characters import UNSPACED
+from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.layout.lines import Line
 from rag_core.types import FloatArray, WordBoxes
 
@@ -20,11 +20,11 @@ _HEAD_LINES = 5
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 _LAST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)$")
 _FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)")
-_UNSPACED_END = re.compile(f"[{UNSPACED}]$")
-_UNSPACED_START = re.compile(f"[{UNSPACED}]")
+_UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
+_UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
-def compose(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, list[tuple[int, int]]]:
+def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, list[tuple[int, int]]]:
     """Write lines one after another.
 
     Parameters
@@ -77,7 +77,7 @@ def _boxes(starts: list[int], ends: list[int], rects: list[FloatArray]) -> WordB
     return WordBoxes(np.array(starts, np.int32)[known], np.array(ends, np.int32)[known], places)
 
 
-def separators(lines: list[Line]) -> list[str]:
+def line_separators(lines: list[Line]) -> list[str]:
     """What stands before each line but the first, ``len(lines) - 1`` strings.
 
     A blank line before a new paragraph, `DIVIDED` inside a word, nothing inside a paragraph of a script without
@@ -87,7 +87,7 @@ def separators(lines: list[Line]) -> list[str]:
     return [_separator(lines, number, body) for number in range(1, len(lines))]
 
 
-def divisions(
+def hyphenated_words(
     lines: list[Line], separators: list[str], spans: list[tuple[int, int]]
 ) -> tuple[tuple[int, str, str], ...]:
     """Where each `DIVIDED` stands in the text, and the halves of the word before and after it.

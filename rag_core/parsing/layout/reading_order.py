@@ -12,14 +12,14 @@ from itertools import pairwise
 
 from rag_core.parsing.layout.columns import Columns, find_columns, split_run
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.rows import in_rows, place_strays, separate_strays, with_marks_at_items
+from rag_core.parsing.layout.rows import group_rows, move_list_markers, place_strays, separate_strays
 from rag_core.parsing.layout.runs import Run
 
 _JUMP = 0.5
 _MOST_RUNS = 4000
 
 
-def ordered(runs: list[Run], *, written: bool = True) -> list[Line]:
+def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
     """Lines in reading order; every word of ``runs`` is in one of them.
 
     Parameters
@@ -31,16 +31,16 @@ def ordered(runs: list[Run], *, written: bool = True) -> list[Line]:
     if len(runs) < 2 or len(runs) > _MOST_RUNS:
         return [Line([run]) for run in runs]
     if written:
-        runs = with_marks_at_items(runs)
+        runs = move_list_markers(runs)
     columns = find_columns(runs)
     if columns is not None and (columns.interleaved or not written):
         return _in_columns(runs, columns, written)
     if not written:
-        return in_rows(runs)
+        return group_rows(runs)
     main, strays = separate_strays(runs)
     lines = _as_written(main)
     if columns is None and _jumps_back(main):
-        rows = in_rows(main)
+        rows = group_rows(main)
         if _holds_figures(rows):
             lines = rows
     return place_strays(lines, strays)
@@ -57,7 +57,7 @@ def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
             first, second = split_run(run, columns.gutter)
             left += [first] if first else []
             right += [second] if second else []
-    return [line for part in (above, left, right, below) if part for line in ordered(part, written=written)]
+    return [line for part in (above, left, right, below) if part for line in order_lines(part, written=written)]
 
 
 def _as_written(runs: list[Run]) -> list[Line]:

@@ -21,7 +21,7 @@ _MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[
 _FARTHEST_ITEM = 4.0
 
 
-def in_rows(runs: list[Run]) -> list[Line]:
+def group_rows(runs: list[Run]) -> list[Line]:
     """Lines by where the runs stand: rows from the top, each from where its script begins."""
     rows: list[list[Run]] = []
     for run in sorted(runs, key=lambda item: (_middle(item), item.box[0])):
@@ -35,7 +35,7 @@ def in_rows(runs: list[Run]) -> list[Line]:
     return [_line(row) for row in rows]
 
 
-def with_marks_at_items(runs: list[Run]) -> list[Run]:
+def move_list_markers(runs: list[Run]) -> list[Run]:
     """The runs with each mark of an item right before what it marks, where the content stream has it elsewhere.
 
     Some producers write the marks of a page after all its text.

@@ -25,7 +25,7 @@ class Run:
     spots : FloatArray, shape (n, 4)
         The same in points, with x along the line and y down the lines, whatever way the text is turned.
     box : tuple of float
-        ``x0, y0, x1, y1`` of the whole run, like ``spots``.
+        ``x0, y0, x1, y1`` of the whole run, like ``line_boxes``.
     size : float
         Height of its characters in points.
     bold : bool
@@ -39,7 +39,7 @@ class Run:
     words: list[str]
     spaced: list[bool]
     rects: FloatArray
-    spots: FloatArray
+    line_boxes: FloatArray
     box: tuple[float, float, float, float]
     size: float
     bold: bool = False
@@ -57,7 +57,7 @@ class Run:
         return list(enumerate(zip(self.words, self.spaced, strict=True)))
 
 
-def turn(rects: FloatArray, direction: str, width: float, height: float) -> FloatArray:
+def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float) -> FloatArray:
     """Page fractions to points in the frame in which text of this direction runs left to right.
 
     Parameters

@@ -34,7 +34,7 @@ _BLANK, _BESIDE = 0.15, 0.1
 _MOST_ACCENTS = 2000
 
 
-def with_accents(characters: Characters) -> Characters:
+def compose_accents(characters: Characters) -> Characters:
     """The characters with each accent put on the letter that it is drawn over, if there is such a letter.
 
     Their numbers stay the same: what is no longer there is a character that is dropped later.

@@ -26,7 +26,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _MIRRORED = _PAIRS | {right: left for left, right in _PAIRS.items()}
 
 
-def in_reading_order(characters: Characters) -> Characters:
+def reorder_bidi(characters: Characters) -> Characters:
     """The characters, those of right-to-left lines in the order in which they are read."""
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     if not _LETTER.search(text):

@@ -19,7 +19,7 @@ _ALIKE = 0.01
 _FEWEST_CHANGES, _FEWEST_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
 
 
-def levelled(
+def normalize_heights(
     boxes: FloatArray,
     drawn: Int64Array,
     across: int,
@@ -32,7 +32,7 @@ def levelled(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `drawn_across` returns for ``boxes``.
+        What `line_axis` returns for ``boxes``.
     text : TextPage
         Read for the characters whose height differs from the one before them, which are few inside a text object.
     """
@@ -52,7 +52,7 @@ def levelled(
     return _as_high(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
 
 
-def drawn_across(boxes: FloatArray) -> tuple[Int64Array, int]:
+def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
     """The numbers of the characters that are drawn, and the axis across their lines: 1, or 0 where they run up or down.
 
     It is the one along which neighbours differ less often, since letters of a line differ in width.

@@ -12,7 +12,7 @@ _PIECE = 1 << 16
 _DEEPEST = 3
 
 
-def unpacks_beyond(path: Path, most: int) -> bool:
+def exceeds_decompressed_size(path: Path, most: int) -> bool:
     """Whether some stream of a PDF unpacks to more than ``most`` bytes.
 
     Deflated streams are unpacked piece by piece and thrown away, also where one lies in another. Other

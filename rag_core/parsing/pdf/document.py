@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.characters import clean_line
-from rag_core.parsing.pdf.page import FormFields, PageReader
+from rag_core.parsing.pdf.page import FormFields, PdfPage
 from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, raw
 
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
@@ -78,7 +78,7 @@ class PdfiumDocument:
             yield entry.level, _text(raw.FPDFBookmark_GetTitle, entry.raw), page
 
     @contextmanager
-    def open_page(self, index: int) -> Iterator[PageReader]:
+    def open_page(self, index: int) -> Iterator[PdfPage]:
         """Load a page, with what was typed into its form fields made part of it."""
         try:
             page = self._document[index]
@@ -87,7 +87,7 @@ class PdfiumDocument:
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[index]
-            reader = PageReader(page, fields)
+            reader = PdfPage(page, fields)
         except PdfiumError as error:
             raise UnreadableError(str(error)) from None
         try:

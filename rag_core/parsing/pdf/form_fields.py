@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.parsing.pdf.page import PageReader
+from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import BoolArray, FloatArray, IntArray
 
@@ -35,7 +35,7 @@ class _Piece:
     alone: bool = False
 
 
-def with_fields(reader: PageReader, characters: Characters) -> tuple[Characters, IntArray]:
+def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Characters, IntArray]:
     """The characters with what fields hold where it belongs, and ☒ or ☐ for each that can be ticked.
 
     Returns

@@ -41,7 +41,7 @@ _LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
 _MOST_BELOW = 0.1
 
 
-def letters(
+def decode_glyphs(
     unmapped: Sequence[tuple[str, int]], glyph_names: Callable[[], Mapping[str, Mapping[int, str]]]
 ) -> list[int]:
     """The code point of each of a page's characters that pdfium could not tell.
@@ -60,12 +60,14 @@ def letters(
     names = glyph_names() if len(unnamed) < len(unmapped) else {}
     known = {}
     for font, code in set(unmapped):
-        letter = letter_of(names.get(font, {}).get(code, "")) if font else _UNNAMED.get(code, "") if is_tex else ""
+        letter = (
+            glyph_character(names.get(font, {}).get(code, "")) if font else _UNNAMED.get(code, "") if is_tex else ""
+        )
         known[font, code] = ord(letter) if letter else _UNKNOWN if code > _LARGEST_BYTE else 0
     return [known[one] for one in unmapped]
 
 
-def letter_of(name: str) -> str:
+def glyph_character(name: str) -> str:
     """The character that a glyph of this name draws, empty where that is not known.
 
     >>> letter_of("f_i"), letter_of("parenleftbigg"), letter_of("a27")

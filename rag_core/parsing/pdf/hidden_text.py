@@ -20,7 +20,7 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
-    from rag_core.parsing.pdf.page import PageReader
+    from rag_core.parsing.pdf.page import PdfPage
 
 Mask = npt.NDArray[np.bool_]
 
@@ -40,7 +40,7 @@ _TAGS = (0xE0020, 0xE007F)
 _BREAK = "\x00"
 
 
-def without_hidden(reader: PageReader, characters: Characters) -> tuple[Characters, str]:
+def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Characters, str]:
     """The characters with blanks in place of hidden ones, and the text that was hidden.
 
     At most 2,000 characters of it are kept, white space folded; letters hidden as tag characters are written as
@@ -65,24 +65,26 @@ def _unshowable(characters: Characters) -> Mask:
     return mask
 
 
-def _unpainted(reader: PageReader, characters: Characters) -> Mask:
+def _unpainted(reader: PdfPage, characters: Characters) -> Mask:
     """Characters whose drawing changes nothing."""
     boxes, count = characters.boxes, len(characters.codes)
     none = np.zeros(count, bool)
     rects, fills = reader.areas()
-    covers = reader.covers()
+    covers = reader.covering_areas()
     under = _under(reader, boxes, covers)
     sample = np.array(reader.text_objects(range(0, count, _SAMPLED)), np.int64)
     known = [item for item in set(sample.tolist()) if item]
-    layered = covers.layered | reader.in_layers(known)
+    layered = covers.layered | reader.objects_in_layers(known)
     cut = _cut(reader, boxes[::_SAMPLED], sample).any()
-    if not (layered or cut or (under >= 0).any() or _any_doubtful(reader.looks(known), fills)):
+    if not (layered or cut or (under >= 0).any() or _any_doubtful(reader.object_styles(known), fills)):
         return none
-    inks = reader.inks(range(count))
+    inks = reader.character_styles(range(count))
     items = inks[:, 0]
     suspect = _suspect(inks, boxes, rects, fills)
     if layered:
-        suspect |= np.isin(items, list(covers.layered | reader.in_layers(np.unique(items[items != 0]).tolist())))
+        suspect |= np.isin(
+            items, list(covers.layered | reader.objects_in_layers(np.unique(items[items != 0]).tolist()))
+        )
     if cut:
         suspect |= _cut(reader, boxes, items)
     # The invisible letters of a scan, whose picture may lie over them as well.
@@ -92,7 +94,7 @@ def _unpainted(reader: PageReader, characters: Characters) -> Mask:
     suspect &= items != 0
     if not suspect.any():
         return none
-    whole, rest = reader.drawn_without(set(items[suspect].tolist()), _SCALE)
+    whole, rest = reader.render_without(set(items[suspect].tolist()), _SCALE)
     same = ~_any_within(_most(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
     # Letters that clip what is painted after them do not paint themselves, and yet may show; so may those of a scan.
     perhaps = (inks[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
@@ -102,7 +104,7 @@ def _unpainted(reader: PageReader, characters: Characters) -> Mask:
     return suspect & same
 
 
-def _under(reader: PageReader, boxes: FloatArray, covers: Covers) -> IntArray:
+def _under(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
     """For each character the last area that was painted over its middle, -1 where none was."""
     under = np.full(len(boxes), -1, np.int32)
     if not len(covers.rects):
@@ -119,7 +121,7 @@ def _under(reader: PageReader, boxes: FloatArray, covers: Covers) -> IntArray:
     return under
 
 
-def _cut(reader: PageReader, boxes: FloatArray, items: Int64Array) -> Mask:
+def _cut(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
     """Characters whose middle lies outside of what their text object may paint on."""
     objects, places = np.unique(items, return_inverse=True)
     clips = reader.clips(objects.tolist())[places]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rag_core.parsing.pdf import page_objects
-from rag_core.parsing.pdf.character_heights import drawn_across, levelled
+from rag_core.parsing.pdf.character_heights import line_axis, normalize_heights
 from rag_core.parsing.pdf.pdfium_calls import raw
-from rag_core.parsing.pdf.superscripts import with_raised
+from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
 from rag_core.types import FloatArray, Int64Array, IntArray
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 # Of characters, each with the name of its font and its code there, the code points; 0 where a code may stay.
-Letters: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
+GlyphDecoder: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _MOST_PIXELS = 40_000_000
 # Points: no one could read letters this small, nor does text recognition.
@@ -40,7 +40,7 @@ class FormFields:
     printed: int = 0
 
 
-class PageReader:
+class PdfPage:
     """One loaded page; `PdfiumDocument.open_page` returns it."""
 
     def __init__(self, page: Any, fields: FormFields) -> None:
@@ -53,7 +53,7 @@ class PageReader:
         self._text.close()
         self._page.close()
 
-    def characters(self, letters: Letters) -> Characters:
+    def characters(self, letters: GlyphDecoder) -> Characters:
         """Every character of the text layer, controls and all.
 
         Parameters
@@ -66,9 +66,9 @@ class PageReader:
             told = np.array(letters(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[told > 0]] = told[told > 0]
         boxes = self._text.boxes()
-        drawn, across = drawn_across(boxes)
-        boxes = levelled(boxes, drawn, across, self._text)
-        codes = with_raised(codes, boxes, drawn, across, self._text)
+        drawn, across = line_axis(boxes)
+        boxes = normalize_heights(boxes, drawn, across, self._text)
+        codes = mark_superscripts(codes, boxes, drawn, across, self._text)
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:
@@ -109,13 +109,13 @@ class PageReader:
         """Return the address of the text object that draws each character; 0 for none."""
         return self._text.text_objects(numbers)
 
-    def inks(self, numbers: range) -> Int64Array:
+    def character_styles(self, numbers: range) -> Int64Array:
         """Return how characters are painted, shape (n, 6); see `TextPage.styles`."""
         return self._text.styles(numbers)
 
-    def looks(self, items: Sequence[int]) -> Int64Array:
+    def object_styles(self, items: Sequence[int]) -> Int64Array:
         """How text objects are painted, shape (n, 5): render mode, and red, green, blue and opacity of the fill."""
-        return page_objects.looks(items)
+        return page_objects.styles(items)
 
     def clips(self, items: Sequence[int]) -> FloatArray:
         """The rectangle within which each object may paint, shape (n, 4); larger than any page if it has none."""
@@ -124,18 +124,18 @@ class PageReader:
             rects[list(clips)] = self._fractions(list(clips.values()))
         return rects
 
-    def in_layers(self, items: Sequence[int]) -> set[int]:
+    def objects_in_layers(self, items: Sequence[int]) -> set[int]:
         """Those objects that are marked as part of a layer, which may be switched off."""
-        return page_objects.in_layers(items)
+        return page_objects.objects_in_layers(items)
 
     def areas(self) -> tuple[FloatArray, Int64Array]:
         """Where areas are filled, first or last on the page, shape (n, 4), and in which colours, shape (n, 3)."""
         rects, fills = page_objects.areas(self._page.raw)
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
 
-    def covers(self) -> page_objects.Covers:
+    def covering_areas(self) -> page_objects.Covers:
         """What is painted late and may lie over text, in groups as well."""
-        return page_objects.covers(self._page.raw, self._fractions)
+        return page_objects.covering_areas(self._page.raw, self._fractions)
 
     def images(self) -> FloatArray:
         """Where images lie, alone or in a group, as fractions of the displayed page, shape (n, 4)."""
@@ -146,10 +146,10 @@ class PageReader:
             return np.zeros((0, 4), np.float32)
         return self._displayed(np.array(rects, np.float32))
 
-    def drawn_without(self, items: set[int], scale: float) -> tuple[IntArray, IntArray]:
+    def render_without(self, items: set[int], scale: float) -> tuple[IntArray, IntArray]:
         """The page as displayed, whole and without some text objects, each of shape (height, width, 3)."""
         whole = self._pixels(scale)
-        with page_objects.left_out(items):
+        with page_objects.hidden_objects(items):
             return whole, self._pixels(scale)
 
     def _pixels(self, scale: float) -> IntArray:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, address, quick, raw
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
 from rag_core.types import BoolArray, FloatArray, Int64Array
 
 Matrix: TypeAlias = Any
@@ -36,25 +36,25 @@ _MOST_WITHIN = 2000
 # A clip of more parts than these is no rectangle that text runs out of.
 _MOST_CLIPS, _MOST_SEGMENTS = 8, 16
 
-_render_mode = quick("FPDFTextObj_GetTextRenderMode", INT, POINTER)
-_fill_colour = quick("FPDFPageObj_GetFillColor", INT, *[POINTER] * 5)
-_page_object = quick("FPDFPage_GetObject", POINTER, POINTER, INT)
-_object_type = quick("FPDFPageObj_GetType", INT, POINTER)
-_object_bounds = quick("FPDFPageObj_GetBounds", INT, *[POINTER] * 5)
-_draw_mode = quick("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
-_count_within = quick("FPDFFormObj_CountObjects", INT, POINTER)
-_object_within = quick("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
-_set_active = quick("FPDFPageObj_SetIsActive", INT, POINTER, INT)
-_is_clear = quick("FPDFPageObj_HasTransparency", INT, POINTER)
-_object_matrix = quick("FPDFPageObj_GetMatrix", INT, POINTER, POINTER)
-_count_marks = quick("FPDFPageObj_CountMarks", INT, POINTER)
-_mark = quick("FPDFPageObj_GetMark", POINTER, POINTER, ctypes.c_ulong)
-_mark_name = quick("FPDFPageObjMark_GetName", INT, POINTER, POINTER, ctypes.c_ulong, POINTER)
-_clip = quick("FPDFPageObj_GetClipPath", POINTER, POINTER)
-_count_clips = quick("FPDFClipPath_CountPaths", INT, POINTER)
-_count_segments = quick("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
-_segment = quick("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
-_segment_point = quick("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
+_render_mode = bind_function("FPDFTextObj_GetTextRenderMode", INT, POINTER)
+_fill_colour = bind_function("FPDFPageObj_GetFillColor", INT, *[POINTER] * 5)
+_page_object = bind_function("FPDFPage_GetObject", POINTER, POINTER, INT)
+_object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
+_object_bounds = bind_function("FPDFPageObj_GetBounds", INT, *[POINTER] * 5)
+_draw_mode = bind_function("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
+_count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
+_object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
+_set_active = bind_function("FPDFPageObj_SetIsActive", INT, POINTER, INT)
+_is_clear = bind_function("FPDFPageObj_HasTransparency", INT, POINTER)
+_object_matrix = bind_function("FPDFPageObj_GetMatrix", INT, POINTER, POINTER)
+_count_marks = bind_function("FPDFPageObj_CountMarks", INT, POINTER)
+_mark = bind_function("FPDFPageObj_GetMark", POINTER, POINTER, ctypes.c_ulong)
+_mark_name = bind_function("FPDFPageObjMark_GetName", INT, POINTER, POINTER, ctypes.c_ulong, POINTER)
+_clip = bind_function("FPDFPageObj_GetClipPath", POINTER, POINTER)
+_count_clips = bind_function("FPDFClipPath_CountPaths", INT, POINTER)
+_count_segments = bind_function("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
+_segment = bind_function("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
+_segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
 # Pdfium runs on one thread: colours are all read into the same place.
 _PARTS = (ctypes.c_uint * 4)()
 _NO_COLOUR = (0, 0, 0, 255)
@@ -79,13 +79,13 @@ class Covers:
     layered: set[int]
 
 
-def look(item: int) -> tuple[int, ...]:
+def style(item: int) -> tuple[int, ...]:
     """How a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
     return _render_mode(item), *_colour(item)
 
 
-def looks(items: Sequence[int]) -> Int64Array:
-    """What `look` tells of each of these text objects, shape (n, 5)."""
+def styles(items: Sequence[int]) -> Int64Array:
+    """What `style` tells of each of these text objects, shape (n, 5)."""
     colours = np.zeros((len(items), 4), np.uint32)
     first, size = colours.ctypes.data, colours.itemsize
     places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
@@ -102,7 +102,7 @@ def clips(items: Sequence[int]) -> dict[int, Bounds]:
     return {number: _within_clip(_clip(items[number])) for number in clipped}
 
 
-def in_layers(items: Sequence[int]) -> set[int]:
+def objects_in_layers(items: Sequence[int]) -> set[int]:
     """Those objects that are marked as part of a layer, which may be switched off.
 
     Such a mark says "OC"; objects that are marked together share it.
@@ -119,7 +119,7 @@ def in_layers(items: Sequence[int]) -> set[int]:
 
 def areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     """Bounds of areas that are filled, first or last on the page, and red, green and blue of each."""
-    handle = address(page)
+    handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
     rects: list[Bounds] = []
     fills: list[tuple[int, ...]] = []
@@ -133,7 +133,7 @@ def areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     return rects, fills
 
 
-def covers(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
+def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
     """What is painted late and may lie over text, in groups as well.
 
     Parameters
@@ -143,7 +143,7 @@ def covers(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Co
         Bounds as fractions of the page as displayed, shape (n, 4).
     """
     count = int(raw.FPDFPage_CountObjects(page))
-    handle = address(page)
+    handle = handle_address(page)
     found = _Painted()
     found.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
     return Covers(
@@ -157,13 +157,13 @@ def covers(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Co
 
 def images(page: Any) -> list[Bounds]:
     """Bounds of images, alone or in a group."""
-    handle = address(page)
+    handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
     return [_bounds(item) for item in items if _holds_image(item)]
 
 
 @contextmanager
-def left_out(items: Collection[int]) -> Iterator[None]:
+def hidden_objects(items: Collection[int]) -> Iterator[None]:
     """Have their page drawn without these objects."""
     for item in items:
         _set_active(item, 0)
@@ -213,7 +213,7 @@ class _Painted:
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
             count = _count_within(item)
             inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
-            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(in_layers([item])))
+            self.add(inner, _matrix_of(item, matrix), depth + 1, layered or bool(objects_in_layers([item])))
         elif kind in _COVERING:
             left, bottom, right, top = rect = _bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS

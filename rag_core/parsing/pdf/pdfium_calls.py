@@ -11,12 +11,12 @@ from typing import Any
 import pypdfium2.raw as raw
 from pypdfium2 import PdfDocument, PdfiumError
 
-__all__ = ["INT", "POINTER", "PdfDocument", "PdfiumError", "address", "quick", "raw"]
+__all__ = ["INT", "POINTER", "PdfDocument", "PdfiumError", "bind_function", "handle_address", "raw"]
 
 POINTER, INT = ctypes.c_void_p, ctypes.c_int
 
 
-def quick(name: str, result: Any, *arguments: Any) -> Any:
+def bind_function(name: str, result: Any, *arguments: Any) -> Any:
     """A function of pdfium that takes handles as plain numbers, which makes a call three times as fast.
 
     Parameters
@@ -28,6 +28,6 @@ def quick(name: str, result: Any, *arguments: Any) -> Any:
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
 
 
-def address(handle: Any) -> int:
-    """A handle as the plain number that a `quick` function takes; 0 for none."""
+def handle_address(handle: Any) -> int:
+    """Return a handle as the plain number that functions from `bind_function` take; 0 for none."""
     return ctypes.cast(handle, POINTER).value or 0

@@ -25,7 +25,7 @@ _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
 _STRETCH = re.compile("\x01+")
 
 
-def with_raised(
+def mark_superscripts(
     codes: IntArray,
     boxes: FloatArray,
     drawn: Int64Array,
@@ -40,7 +40,7 @@ def with_raised(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `character_heights.drawn_across` returns for ``boxes``.
+        What `character_heights.line_axis` returns for ``boxes``.
     text : TextPage
         Read for origins and drawn boxes of the characters of words with figures.
     """

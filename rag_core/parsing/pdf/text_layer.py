@@ -9,9 +9,9 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from rag_core.parsing.characters import UNSPACED, clean_word, needs_cleaning
-from rag_core.parsing.layout.runs import Run, turn
-from rag_core.parsing.pdf.bidi import in_reading_order
+from rag_core.parsing.characters import UNSPACED_SCRIPTS, clean_word, needs_cleaning
+from rag_core.parsing.layout.runs import Run, rotate_boxes
+from rag_core.parsing.pdf.bidi import reorder_bidi
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 from rag_core.types import BoolArray, FloatArray
@@ -20,9 +20,9 @@ _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
 _BACKWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
-_WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}\x00-\x1f]+")
+_WORD = re.compile(f"[{UNSPACED_SCRIPTS}]|[^\\s{UNSPACED_SCRIPTS}\x00-\x1f]+")
 _LETTER = re.compile(r"[^\W_]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 # Lines drawn with letters, and dots that lead to a page number: many tokens that say nothing.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
@@ -34,7 +34,7 @@ _OUTSIDE = 0.02
 _CELL_GAP = 1.3
 
 
-def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]:
+def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]:
     """Group characters into words and runs, in the order of the content stream.
 
     Parameters
@@ -43,14 +43,14 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]
     is_bold : callable
         Of a character's number; asked once a run, because it is slow.
     """
-    characters = in_reading_order(characters)
+    characters = reorder_bidi(characters)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     spans, breaks = _word_spans(text)
     if not spans:
         return []
     rects = _word_rects(characters.boxes, spans)
     direction = _direction(characters, breaks, spans)
-    turned = turn(rects, direction, characters.width, characters.height)
+    turned = rotate_boxes(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
     ruled = _PERHAPS_RULE.search(text) is not None
     if needs_cleaning("".join(words)):
@@ -68,7 +68,7 @@ def runs_of(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]
     jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
     parts = []
     for begin, end, divided in breaks:
-        for part in _unmixed(begin, end, jumps, strays, text, spans):
+        for part in _split_at_jumps(begin, end, jumps, strays, text, spans):
             first, last = before[part[0]], before[part[1]]
             if first < last:
                 # Both ends: a paragraph may well begin in bold.
@@ -108,7 +108,7 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
     return spans, lines
 
 
-def _unmixed(
+def _split_at_jumps(
     first: int, last: int, jumps: list[int], strays: set[int], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Parts of a line of the content stream between which it neither jumps back nor to another height.
@@ -147,7 +147,9 @@ def _heights(
     heights: list[float] = (turned[:, 3] - turned[:, 1]).tolist()
     if _RAISED.search("".join(words)):
         for number in (number for number, word in enumerate(words) if _RAISED.search(word)):
-            boxes = turn(characters.boxes[slice(*spans[number])], direction, characters.width, characters.height)
+            boxes = rotate_boxes(
+                characters.boxes[slice(*spans[number])], direction, characters.width, characters.height
+            )
             heights[number] = float(np.fmax.reduce(boxes[:, 3] - boxes[:, 1]))
     return heights
 

@@ -15,21 +15,21 @@ import numpy as np
 
 from rag_core.parsing.pdf import page_objects
 from rag_core.parsing.pdf.fonts import font_name
-from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, address, quick, raw
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MOST_CHARACTERS = 400_000
 
-_loose_box = quick("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
-_ink_box = quick("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
-_origin = quick("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
-_text_matrix = quick("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
-_font_size = quick("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
-_lacks_letter = quick("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
-_code = quick("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
-_font = quick("FPDFTextObj_GetFont", POINTER, POINTER)
-_text_object = quick("FPDFText_GetTextObject", POINTER, POINTER, INT)
+_loose_box = bind_function("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
+_ink_box = bind_function("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
+_origin = bind_function("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
+_text_matrix = bind_function("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
+_font_size = bind_function("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
+_lacks_letter = bind_function("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
+_code = bind_function("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
+_font = bind_function("FPDFTextObj_GetFont", POINTER, POINTER)
+_text_object = bind_function("FPDFText_GetTextObject", POINTER, POINTER, INT)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class TextPage:
 
     def __init__(self, page: Any) -> None:
         self._page = page
-        self._handle = address(page.raw)
+        self._handle = handle_address(page.raw)
         self.count = min(page.count_chars(), _MOST_CHARACTERS)
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class TextPage:
         for number in numbers:
             item = _text_object(handle, number)
             if item not in known:
-                known[item] = (item, *page_objects.look(item))
+                known[item] = (item, *page_objects.style(item))
             rows.append(known[item])
         return np.array(rows, np.int64).reshape(-1, 6)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rag_core.parsing.characters import UNSPACED
+from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
@@ -20,10 +20,10 @@ _BLANK = 0x20
 _GAP, _TRACKED = 0.2, 0.1
 _LEAST_SHARED = 0.5
 # Scripts without blanks, and those that run to the left.
-_OTHER_SCRIPTS = re.compile(f"[{UNSPACED}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_OTHER_SCRIPTS = re.compile(f"[{UNSPACED_SCRIPTS}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
-def with_blanks(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
+def insert_word_spaces(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
     """The characters with a blank in each gap that parts two words, and their numbers with -1 for each blank."""
     codes = characters.codes
     gaps = _gaps(characters.boxes * np.array((characters.width, characters.height) * 2, np.float32))

@@ -14,9 +14,9 @@ import threading
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rag_core.parsing.highlights import highlighted_png
-from rag_core.parsing.page_parser import read_page
-from rag_core.parsing.pdf.decompression import unpacks_beyond
+from rag_core.parsing.highlights import draw_highlights
+from rag_core.parsing.page_parser import parse_page
+from rag_core.parsing.pdf.decompression import exceeds_decompressed_size
 from rag_core.parsing.pdf.document import PasswordNeededError, PdfiumDocument, UnreadableError, read_metadata
 from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
 from rag_core.parsing.workers import messages
@@ -102,7 +102,7 @@ class Service:
         self.do_close(request)
         self._path, self._password = Path(request["path"]), request.get("password")
         most = request.get("most_unpacked")
-        if most and unpacks_beyond(self._path, most):
+        if most and exceeds_decompressed_size(self._path, most):
             raise UnpacksTooFarError
         self._document = PdfiumDocument(self._path, self._password)
         # Pdfium also finds no pages in a file of which it can make nothing.
@@ -117,13 +117,13 @@ class Service:
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
-            read = read_page(reader, request["index"], self._fonts, self._ocr)
+            read = parse_page(reader, request["index"], self._fonts, self._ocr)
         return messages.pack_page(read)
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:
             image = reader.picture(request["scale"])
-        png, count = highlighted_png(image, messages.unpack_array(request["rects"]))
+        png, count = draw_highlights(image, messages.unpack_array(request["rects"]))
         encoded = base64.b64encode(png).decode("ascii")
         size = {"width": image.width, "height": image.height}
         return {"png": encoded, **size, "highlighted": count}

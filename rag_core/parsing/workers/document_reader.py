@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.errors import DamagedPdf, DocumentTooLarge, EmptyDocument, EncryptedPdf, ExtractionFailed
-from rag_core.parsing.layout.assembly import Assembler
+from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headings import Sections
-from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, Lane
+from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, FileReader
 from rag_core.parsing.workers.messages import unpack_page
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
-from rag_core.system import usable_cores
+from rag_core.system import available_cores
 from rag_core.types import Page, PageState
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 # Workers on one file; of a document with fewer pages each than `_LEAST_PAGES` fewer.
-READERS = min(usable_cores(), 4)
+READERS = min(available_cores(), 4)
 _LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
 # Pages asked of each worker before the first of them is taken.
@@ -28,7 +28,7 @@ _MOST_LOSSES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ParserLimits:
     """What a file may cost."""
 
     page_timeout_s: float
@@ -39,7 +39,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentHeader:
+class PdfHeader:
     """Page count, outline and page labels of a document; ``outline`` has ``(page_index, path)`` in document order."""
 
     page_count: int
@@ -47,12 +47,12 @@ class DocumentHeader:
     labels: tuple[str, ...] = ()
 
 
-class Reading:
+class DocumentReader:
     """One run over one file: `run` once, then `close`."""
 
     def __init__(
         self,
-        limits: Limits,
+        limits: ParserLimits,
         pool: WorkerPool,
         path: Path,
         name: str,
@@ -65,23 +65,23 @@ class Reading:
         self._name = name
         self._password = password
         self._cancelled = cancelled
-        self._lanes = [self._lane(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
+        self._readers = [self._open_reader(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # Until the first page has been read, it may be a scan.
-        self._alone = True
+        self._sequential = True
         self._lost = False
 
     def close(self) -> None:
-        for lane in self._lanes:
-            lane.close()
+        for reader in self._readers:
+            reader.close()
 
-    def _lane(self, **checks: int) -> Lane:
+    def _open_reader(self, **checks: int) -> FileReader:
         opening = {"do": "open", "path": str(self._path), "password": self._password, **checks}
-        return Lane(self._pool, opening, self._limits.page_timeout_s, self._cancelled)
+        return FileReader(self._pool, opening, self._limits.page_timeout_s, self._cancelled)
 
-    def run(self) -> Iterator[DocumentHeader | Page]:
+    def run(self) -> Iterator[PdfHeader | Page]:
         header = self._header()
         yield header
-        assembler = Assembler(Sections(header.outline), self._name)
+        assembler = PageAssembler(Sections(header.outline), self._name)
         states: dict[PageState, int] = {}
         reason = ""
         for read in self._pages(header.page_count):
@@ -131,9 +131,9 @@ class Reading:
             f"{self._name} could not be opened ({answer['error']}: {answer['detail']}). Save it anew."
         )
 
-    def _header(self) -> DocumentHeader:
+    def _header(self) -> PdfHeader:
         try:
-            answer = self._lanes[0].opened()
+            answer = self._readers[0].opened()
         except (WorkerDiedError, WorkerTimedOutError) as loss:
             how = str(loss) or f"it took longer than {OPEN_TIMEOUT_S:g} s"
             raise ExtractionFailed(f"{self._name} could not be opened: {how}. Save it anew and try again.") from None
@@ -149,14 +149,14 @@ class Reading:
             )
         return self._described(page_count)
 
-    def _described(self, page_count: int) -> DocumentHeader:
+    def _described(self, page_count: int) -> PdfHeader:
         try:
-            answer = self._lanes[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
+            answer = self._readers[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
             # Without outline and labels the text is still worth having.
-            return DocumentHeader(page_count)
+            return PdfHeader(page_count)
         found = answer.get("result", {})
-        return DocumentHeader(
+        return PdfHeader(
             page_count,
             tuple((int(index), str(title)) for index, title in found.get("outline", ())),
             tuple(found.get("labels", ())),
@@ -164,22 +164,22 @@ class Reading:
 
     # Pages
 
-    def _pages(self, page_count: int) -> Iterator[ReadPage]:
+    def _pages(self, page_count: int) -> Iterator[ParsedPage]:
         """Every page, in order; the workers already read the next ones while a page is taken care of."""
         for _ in range(min(READERS, page_count // _LEAST_PAGES) - 1):
-            lane = self._lane()
-            lane.begin()
-            self._lanes.append(lane)
-        asked: deque[Lane] = deque()
+            reader = self._open_reader()
+            reader.begin()
+            self._readers.append(reader)
+        asked: deque[FileReader] = deque()
         losses = 0
         for index in range(page_count):
             if losses >= _MOST_LOSSES:
                 yield _failed(index, f"not tried, since the {losses} pages before it were lost one after another")
                 continue
             self._request(index, page_count, asked)
-            lane = asked.popleft()
+            reader = asked.popleft()
             try:
-                answer = lane.receive()
+                answer = reader.receive()
             except (WorkerDiedError, WorkerTimedOutError) as loss:
                 self._lost = True
                 losses += 1
@@ -188,20 +188,20 @@ class Reading:
             else:
                 losses = 0
                 read = self._read(answer, index)
-                self._alone = read.page.state in (PageState.OCR, PageState.MIXED)
-                lane.recognised |= self._alone
+                self._sequential = read.page.state in (PageState.OCR, PageState.MIXED)
+                reader.recognised |= self._sequential
                 yield read
 
-    def _request(self, index: int, page_count: int, asked: deque[Lane]) -> None:
+    def _request(self, index: int, page_count: int, asked: deque[FileReader]) -> None:
         """Ask for the pages from ``index`` on; ``asked`` holds for each that was asked for who reads it."""
         # Text recognition uses all cores, and half a gigabyte a worker: page by page then.
-        lanes = self._lanes[:1] if self._alone else [lane for lane in self._lanes if lane.ready()]
-        while len(asked) < _AHEAD * len(lanes) and index + len(asked) < page_count:
-            lane = min(lanes, key=lambda one: one.waiting)
-            lane.request(index + len(asked))
-            asked.append(lane)
+        readers = self._readers[:1] if self._sequential else [reader for reader in self._readers if reader.ready()]
+        while len(asked) < _AHEAD * len(readers) and index + len(asked) < page_count:
+            reader = min(readers, key=lambda one: one.waiting)
+            reader.request(index + len(asked))
+            asked.append(reader)
 
-    def _read(self, answer: dict[str, Any], index: int) -> ReadPage:
+    def _read(self, answer: dict[str, Any], index: int) -> ParsedPage:
         if "result" in answer:
             return unpack_page(answer["result"])
         reasons = {
@@ -212,5 +212,5 @@ class Reading:
         return _failed(index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})"))
 
 
-def _failed(index: int, reason: str) -> ReadPage:
-    return ReadPage(Page(index, "", "", PageState.FAILED, reason=reason))
+def _failed(index: int, reason: str) -> ParsedPage:
+    return ParsedPage(Page(index, "", "", PageState.FAILED, reason=reason))

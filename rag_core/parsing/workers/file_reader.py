@@ -12,7 +12,7 @@ OPEN_TIMEOUT_S = 60.0
 _CLOSE_TIMEOUT_S = 5.0
 
 
-class Lane:
+class FileReader:
     """Reads pages of a file in the order in which they are asked for.
 
     Parameters
@@ -22,7 +22,7 @@ class Lane:
         The request that opens the file.
     page_timeout_s : float
     cancelled : callable
-        Asked several times a second while an answer is waited for; once it says so, `AbandonedError` is raised.
+        Asked several times a second while an answer is waited for; once it says so, `ReadCancelledError` is raised.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Lane:
 
     def begin(self) -> None:
         """Have a worker open the file, and read what it is asked for from then on; nothing is waited for."""
-        self._worker = self._pool.take()
+        self._worker = self._pool.acquire()
         self._is_opening = True
         self._worker.send(self._opening)
         for index in self._asked:
@@ -123,7 +123,7 @@ class Lane:
                 worker.ask({"do": "close"}, _CLOSE_TIMEOUT_S)
             except (WorkerDiedError, WorkerTimedOutError):  # whatever it died of, it is no longer needed
                 pass
-        self._pool.give(worker)
+        self._pool.release(worker)
 
     def _open_again(self) -> None:
         answer = self.opened()

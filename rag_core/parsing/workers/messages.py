@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_core.types import Page, PageState, WordBoxes
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 
 def dumps(message: dict[str, Any]) -> bytes:
@@ -46,7 +46,7 @@ def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
     return native
 
 
-def pack_page(read: ReadPage) -> dict[str, Any]:
+def pack_page(read: ParsedPage) -> dict[str, Any]:
     """A page as a JSON object."""
     page = read.page
     return {
@@ -70,7 +70,7 @@ def pack_page(read: ReadPage) -> dict[str, Any]:
     }
 
 
-def unpack_page(packed: dict[str, Any]) -> ReadPage:
+def unpack_page(packed: dict[str, Any]) -> ParsedPage:
     """The reverse of `pack_page`."""
     boxes = WordBoxes(*(unpack_array(packed[name]) for name in ("starts", "ends", "rects")))
     page = Page(
@@ -88,7 +88,7 @@ def unpack_page(packed: dict[str, Any]) -> ReadPage:
         hidden=packed["hidden"],
     )
     divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])
-    return ReadPage(page, _pairs(packed["headings"]), divided, tuple(packed["words"]))
+    return ParsedPage(page, _pairs(packed["headings"]), divided, tuple(packed["words"]))
 
 
 def _pairs(values: list[list[int]]) -> tuple[tuple[int, int], ...]:

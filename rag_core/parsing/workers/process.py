@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.workers import messages
-from rag_core.system import usable_cores
+from rag_core.system import available_cores
 
 _ROOT = Path(__file__).resolve().parents[3]
 _SLICE_S = 0.1
@@ -31,7 +31,7 @@ class WorkerTimedOutError(Exception):
     """No answer in time."""
 
 
-class AbandonedError(Exception):
+class ReadCancelledError(Exception):
     """The caller no longer wants the answer."""
 
 
@@ -45,7 +45,7 @@ class WorkerProcess:
         environment |= {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             "PYTHONIOENCODING": "utf-8",
-            "OMP_NUM_THREADS": str(usable_cores()),
+            "OMP_NUM_THREADS": str(available_cores()),
             "OPENBLAS_NUM_THREADS": "1",
             # glibc reserves a heap a thread, which alone can use up the memory limit.
             "MALLOC_ARENA_MAX": "2",
@@ -100,13 +100,13 @@ class WorkerProcess:
 
         Raises
         ------
-        WorkerDiedError, WorkerTimedOutError, AbandonedError
+        WorkerDiedError, WorkerTimedOutError, ReadCancelledError
             In each case the process is gone afterwards.
         """
         deadline = time.monotonic() + timeout_s
         if cancelled():
             self.kill()
-            raise AbandonedError
+            raise ReadCancelledError
         while True:
             try:
                 left = deadline - time.monotonic()
@@ -114,13 +114,13 @@ class WorkerProcess:
             except queue.Empty:
                 if cancelled():
                     self.kill()
-                    raise AbandonedError from None
+                    raise ReadCancelledError from None
                 if time.monotonic() >= deadline:
                     self.kill()
                     raise WorkerTimedOutError from None
                 continue
             if answer is None:
-                raise WorkerDiedError(self._obituary())
+                raise WorkerDiedError(self._exit_reason())
             return answer
 
     def ask(
@@ -130,12 +130,12 @@ class WorkerProcess:
         self.send(request)
         return self.receive(timeout_s, cancelled)
 
-    def _obituary(self) -> str:
+    def _exit_reason(self) -> str:
         try:
             self._process.wait(2)  # its pipe closes a little before it is gone
         except subprocess.TimeoutExpired:
             self._process.kill()
-        self._bury()
+        self._reap()
         code = self._process.returncode
         if code is not None and code < 0:
             names = {int(member): member.name for member in signal.Signals}
@@ -146,7 +146,7 @@ class WorkerProcess:
     def kill(self) -> None:
         """End it at once."""
         self._process.kill()
-        self._bury()
+        self._reap()
 
     def close(self) -> None:
         """Let it end by itself, for two seconds."""
@@ -156,9 +156,9 @@ class WorkerProcess:
             self._process.wait(2)
         except (OSError, subprocess.TimeoutExpired):
             self._process.kill()
-        self._bury()
+        self._reap()
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         self._process.wait()
         self._reader.join(5)
         for stream in (self._process.stdin, self._process.stdout):
@@ -186,7 +186,7 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._closed = False
 
-    def take(self) -> WorkerProcess:
+    def acquire(self) -> WorkerProcess:
         """A worker that lives and has no file open, a new one if need be."""
         with self._lock:
             while self._idle:
@@ -196,7 +196,7 @@ class WorkerPool:
                 worker.close()
         return WorkerProcess(self._memory_mb, self._ocr)
 
-    def give(self, worker: WorkerProcess) -> None:
+    def release(self, worker: WorkerProcess) -> None:
         """Take a worker back, alive or not."""
         with self._lock:
             if worker.alive and not self._closed:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rag_core.chunking.chunker import DOCUMENT_TOKENS, Chunker, ChunkRule
+from rag_core.chunking.chunker import DOCUMENT_TOKENS, ChunkConfig, Chunker
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.errors import SettingsError
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
@@ -28,7 +28,7 @@ def page(text: str, index: int = 0, heading: str = "", skip: tuple[tuple[int, in
 
 
 def chunk(*pages: Page, tokens: int = 32, overlap: float = 0.0, name: str = "report.pdf") -> list[ChunkSpan]:
-    return Chunker(ChunkRule(tokens, overlap, 256, 2), words).chunk(name, pages)
+    return Chunker(ChunkConfig(tokens, overlap, 256, 2), words).chunk(name, pages)
 
 
 def sentences(count: int, length: int = 10) -> str:
@@ -131,9 +131,9 @@ def test_rows_of_a_table_stay_whole() -> None:
 
 
 def test_chunks_that_leave_no_room_for_the_prefix_are_refused_by_the_setting() -> None:
-    ChunkRule(214, 0.2, 256, 2)
+    ChunkConfig(214, 0.2, 256, 2)
     with pytest.raises(SettingsError, match=r"RAG_CHUNK_TOKENS is 215.*256.*214 or less"):
-        ChunkRule(215, 0.2, 256, 2)
+        ChunkConfig(215, 0.2, 256, 2)
 
 
 def test_words_around_a_page_break_stay_two_words(embedder: BundledEmbedder) -> None:
@@ -143,6 +143,6 @@ def test_words_around_a_page_break_stay_two_words(embedder: BundledEmbedder) -> 
 
 def test_nothing_is_shared_without_overlap_not_even_what_has_no_token(embedder: BundledEmbedder) -> None:
     text = "the. the. the. \x00\n\nthe the the; 00000000000061A000A02A0671A000."
-    spans = Chunker(ChunkRule(32, 0.0, 256, 2), embedder.offsets).chunk("report.pdf", [page(text)])
+    spans = Chunker(ChunkConfig(32, 0.0, 256, 2), embedder.offsets).chunk("report.pdf", [page(text)])
     assert len(spans) > 1
     assert all(before.end <= after.start for before, after in itertools.pairwise(spans))

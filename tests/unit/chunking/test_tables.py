@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.chunking.chunker import Chunker, ChunkRule
-from rag_core.chunking.table_heads import tables
+from rag_core.chunking.chunker import ChunkConfig, Chunker
+from rag_core.chunking.table_heads import find_tables
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.types import ChunkSpan, Page, WordBoxes
 from tests.unit.chunking.test_chunker import words
@@ -37,16 +37,16 @@ def page(folder: Path, *rows: Row, columns: Sequence[float] = (330, 420, 510)) -
 
 
 def heads(page: Page) -> list[list[str]]:
-    return [[page.text[start:end] for start, end in table.head] for table in tables(page)]
+    return [[page.text[start:end] for start, end in table.head] for table in find_tables(page)]
 
 
 def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0) -> list[ChunkSpan]:
-    return Chunker(ChunkRule(tokens, overlap, window, 2), words).chunk("report.pdf", [page])
+    return Chunker(ChunkConfig(tokens, overlap, window, 2), words).chunk("report.pdf", [page])
 
 
 def test_a_table_has_the_lines_above_its_rows_for_a_head(tmp_path: Path) -> None:
     read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
-    (table,) = tables(read)
+    (table,) = find_tables(read)
     assert heads(read) == [[TITLE, UNITS, "2022 2021 2020"]]
     assert read.text[: table.end].endswith("3,917")
 
@@ -59,7 +59,7 @@ def test_a_table_goes_on_over_labels_and_rows_of_one_figure_and_of_dashes(tmp_pa
     rows = [*ROWS[:3], "", "Financing activities", "Debts paid, less those", ("of former years", "(1,204)"),
             ("Leases", "—", "—", "—"), "", "Other", *ROWS[3:]]  # fmt: skip
     read = page(tmp_path, TITLE, YEARS, *rows)
-    (table,) = tables(read)
+    (table,) = find_tables(read)
     assert read.text[: table.end].endswith("3,917")
 
 
@@ -73,7 +73,7 @@ def test_prose_ends_a_table_and_is_no_head(tmp_path: Path) -> None:
     said = "The table above leaves out what the company paid to those that it had bought before."
     read = page(tmp_path, TITLE, YEARS, *ROWS[:3], "", said, "", *ROWS[3:6], "", said, "", YEARS, *ROWS[6:])
     assert heads(read) == [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]]
-    assert read.text[: tables(read)[0].end].endswith("3,317")
+    assert read.text[: find_tables(read)[0].end].endswith("3,317")
 
 
 def test_heads_of_several_lines_and_names_with_numbers_are_heads(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_title_that_is_the_heading_is_not_said_twice(tmp_path: Path) -> None:
 
 def test_years_over_figures_reach_the_word_index_and_the_embedder(tmp_path: Path, embedder: BundledEmbedder) -> None:
     read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
-    rule = ChunkRule(64, 0.18, embedder.window, embedder.special_tokens)
+    rule = ChunkConfig(64, 0.18, embedder.window, embedder.special_tokens)
     *_, last = Chunker(rule, embedder.offsets).chunk("report.pdf", [read])
     assert "dredgers" in last.text
     assert "2022" not in last.text

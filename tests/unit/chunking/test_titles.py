@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.chunking.document_titles import COVER_CHARACTERS, LONGEST, format_document_label, title
+from rag_core.chunking.document_titles import COVER_CHARACTERS, LONGEST, extract_title, format_document_label
 from rag_core.types import Page, PageState
 from rag_core.types.chunks import document_label
 
@@ -40,13 +40,16 @@ def first(text: str, heading: str = "") -> Page:
     ],
 )
 def test_a_filing_says_whose_it_is_and_of_when_as_far_as_its_name_does_not(name: str, told: str) -> None:
-    assert title(name, first(COVER, "SECURITIES AND EXCHANGE COMMISSION")) == told
+    assert extract_title(name, first(COVER, "SECURITIES AND EXCHANGE COMMISSION")) == told
 
 
 def test_the_period_is_preferred_to_other_dates_and_a_report_of_an_event_has_its_own() -> None:
     cover = "FORM 8-K\nDate of report: May 4, 2020\nAcme Corp\n(Exact name of registrant as specified in its charter)"
-    assert title("a.pdf", first(cover)) == "Acme Corp Form 8-K May 4, 2020"
-    assert title("a.pdf", first(f"{cover}\nFor the year ended April 30, 2019")) == "Acme Corp Form 8-K April 30, 2019"
+    assert extract_title("a.pdf", first(cover)) == "Acme Corp Form 8-K May 4, 2020"
+    assert (
+        extract_title("a.pdf", first(f"{cover}\nFor the year ended April 30, 2019"))
+        == "Acme Corp Form 8-K April 30, 2019"
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,12 +63,12 @@ def test_the_period_is_preferred_to_other_dates_and_a_report_of_an_event_has_its
 )
 def test_a_company_is_named_by_the_line_above_and_how_it_is_incorporated_is_no_name(above: str, told: str) -> None:
     cover = f"Washington, D.C. 20549\n\n{above}\n\n(Exact name of registrant as specified in its charter)"
-    assert title("scan.pdf", first(cover)) == told
+    assert extract_title("scan.pdf", first(cover)) == told
 
 
 def test_a_symbol_is_told_by_other_documents_as_well() -> None:
     release = first("BOLINGBROOK -- Bexley Mills (NASDAQ: BXM) today announced", "Bexley Mills Announces Results")
-    assert title("q3.pdf", release) == "Bexley Mills Announces Results BXM"
+    assert extract_title("q3.pdf", release) == "Bexley Mills Announces Results BXM"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_a_symbol_is_told_by_other_documents_as_well() -> None:
     ],
 )
 def test_what_stands_before_an_exchange_is_not_always_a_symbol(line: str, symbol: str) -> None:
-    assert title("a.pdf", first(line)) == symbol
+    assert extract_title("a.pdf", first(line)) == symbol
 
 
 @pytest.mark.parametrize(
@@ -97,16 +100,16 @@ def test_what_stands_before_an_exchange_is_not_always_a_symbol(line: str, symbol
     ],
 )
 def test_another_document_has_its_first_heading_unless_its_name_says_it(name: str, heading: str, told: str) -> None:
-    assert title(name, first("Some text.", heading)) == told
+    assert extract_title(name, first("Some text.", heading)) == told
 
 
 def test_a_name_on_a_later_part_of_the_page_is_none_of_its_own() -> None:
-    assert title("a.pdf", first(f"{'x' * COVER_CHARACTERS}\n{COVER}")) == ""
+    assert extract_title("a.pdf", first(f"{'x' * COVER_CHARACTERS}\n{COVER}")) == ""
 
 
 def test_a_title_has_a_greatest_length_and_no_page_has_none() -> None:
-    assert len(title("a.pdf", first("", "many words of one long heading " * 20))) <= LONGEST
-    assert title("a.pdf", None) == ""
+    assert len(extract_title("a.pdf", first("", "many words of one long heading " * 20))) <= LONGEST
+    assert extract_title("a.pdf", None) == ""
 
 
 def test_the_label_has_the_title_once() -> None:

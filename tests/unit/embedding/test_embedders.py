@@ -70,7 +70,7 @@ def test_what_somebody_waits_for_is_embedded_beside_what_is_queued(
     monkeypatch.setattr(embedder, "_forward", held)
     with ThreadPoolExecutor(1) as indexing:
         queue = indexing.submit(embedder.embed, ["word " * 100] * 40)
-        made = embedder.embed(TEXTS, queued=False)
+        made = embedder.embed(TEXTS, background=False)
         waited = not queue.done()
         go.set()
         assert (len(made), waited, len(queue.result())) == (len(TEXTS), True, 40)
@@ -121,7 +121,7 @@ def test_a_question_is_embedded_in_fp32_whatever_texts_are() -> None:
 
 
 def test_what_is_embedded_beside_a_question_is_much_the_same(embedder: Embedder) -> None:
-    one, other = (embedder.embed_question(TEXTS[1], beside=beside) for beside in (False, True))
+    one, other = (embedder.embed_question(TEXTS[1], low_priority=low_priority) for low_priority in (False, True))
     assert one.dense @ other.dense > 0.999
     assert (one.tokens * other.tokens).sum(axis=1).min() > 0.99
     assert one.offsets.tolist() == other.offsets.tolist()

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.errors import LabelError
 from rag_core.evaluation.label_files import parse_labels
-from rag_core.types import Evidence, Label, LabelKind
+from rag_core.types import Label, LabelKind, LabelledPage
 
 
 def lines(*rows: object) -> bytes:
@@ -21,10 +21,10 @@ def one(row: object) -> Label:
 
 
 def test_evidence_may_be_an_index_a_printed_page_or_a_quote() -> None:
-    assert one({"question": "q", "document": "a.pdf", "page_index": 3}).evidence == (Evidence("a.pdf", 3),)
-    assert one({"question": "q", "document": "a.pdf", "page": 57}).evidence == (Evidence("a.pdf", page="57"),)
-    assert one({"question": "q", "document": "a.pdf", "page": "iv"}).evidence == (Evidence("a.pdf", page="iv"),)
-    quoted = (Evidence("a.pdf", quote="forty men"),)
+    assert one({"question": "q", "document": "a.pdf", "page_index": 3}).evidence == (LabelledPage("a.pdf", 3),)
+    assert one({"question": "q", "document": "a.pdf", "page": 57}).evidence == (LabelledPage("a.pdf", page="57"),)
+    assert one({"question": "q", "document": "a.pdf", "page": "iv"}).evidence == (LabelledPage("a.pdf", page="iv"),)
+    quoted = (LabelledPage("a.pdf", quote="forty men"),)
     assert one({"question": "q", "document": "a.pdf", "quote": "forty men"}).evidence == quoted
     assert one({"question": "q", "document": "a.pdf", "evidence": "forty men"}).evidence == quoted
 
@@ -45,7 +45,7 @@ def test_the_shape_with_a_list_of_evidence_and_a_kind() -> None:
         "x1",
         "Who?",
         LabelKind.ANSWERABLE,
-        (Evidence("b.pdf", 0), Evidence("a.pdf", 2)),
+        (LabelledPage("b.pdf", 0), LabelledPage("a.pdf", 2)),
         ("Eiffel",),
         "labels.jsonl, line 1",
     )
@@ -80,10 +80,10 @@ def test_csv_with_a_byte_order_mark_quotes_and_empty_cells() -> None:
     who, when, what = parse_labels("labels.csv", data)
     assert (who.question, who.evidence, who.answers) == (
         "Who, then?",
-        (Evidence("a.pdf", 3),),
+        (LabelledPage("a.pdf", 3),),
         ("Eiffel", "Gustave Eiffel"),
     )
-    assert (when.evidence, when.where) == ((Evidence("a.pdf", page="iv"),), "labels.csv, line 4")
+    assert (when.evidence, when.where) == ((LabelledPage("a.pdf", page="iv"),), "labels.csv, line 4")
     assert what.kind is LabelKind.OFF_CORPUS
 
 
@@ -95,7 +95,7 @@ def test_csv_as_spreadsheets_of_other_countries_write_it(delimiter: str, end: st
     (label,) = parse_labels("labels.csv", data)
     assert (label.question, label.evidence, label.answers) == (
         "Who, then; what?",
-        (Evidence("a.pdf", page="iv"),),
+        (LabelledPage("a.pdf", page="iv"),),
         ("1,749", "x;y"),
     )
 

@@ -6,7 +6,13 @@ import math
 
 import pytest
 
-from rag_core.evaluation.ranking_metrics import RECALL_LEVELS, first_rank, interpolated, ranked_pages, retrieval_values
+from rag_core.evaluation.ranking_metrics import (
+    RECALL_LEVELS,
+    compute_ranking_metrics,
+    first_rank,
+    interpolated,
+    ranked_pages,
+)
 from rag_core.types import PageKey
 
 
@@ -19,7 +25,7 @@ def values_of(pattern: str, elsewhere: int = 0) -> dict[str, float]:
     letters = pattern.replace(" ", "")
     relevant = [page(at) for at, letter in enumerate(letters) if letter == "R"]
     relevant += [page(1000 + at) for at in range(elsewhere)]
-    return retrieval_values({"q": [page(at) for at in range(len(letters))]}, {"q": relevant})["q"]
+    return compute_ranking_metrics({"q": [page(at) for at in range(len(letters))]}, {"q": relevant})["q"]
 
 
 # Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008, exercise 8.8: four
@@ -67,7 +73,7 @@ def test_ndcg_discounts_by_the_logarithm_of_rank() -> None:
 
 
 def test_a_question_for_which_nothing_was_found_counts_as_0() -> None:
-    values = retrieval_values({"a": [], "b": [page(1)]}, {"a": [page(1)], "b": [page(1)]})
+    values = compute_ranking_metrics({"a": [], "b": [page(1)]}, {"a": [page(1)], "b": [page(1)]})
     assert set(values["a"]) == set(values["b"])
     assert set(values["a"].values()) == {0.0}
     assert values["b"]["map"] == 1

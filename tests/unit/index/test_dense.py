@@ -43,5 +43,5 @@ def test_a_folder_that_cannot_be_opened_is_told_with_what_to_do_and_opened_once_
     client = open_chroma(folder, None, 8000)
     index = DenseIndex(client, 1)
     index.add([1], np.ones((1, 4), np.float32), ["v"])
-    assert index.held() == {1}
+    assert index.ids() == {1}
     client.close()

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag_core.index import words
-from rag_core.index.words import MAX_TERMS, WordIndex, terms
+from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
 from rag_core.text.words import STOP_WORDS
 from rag_core.types import Question
 
@@ -106,7 +106,7 @@ def test_words_that_all_texts_hold_do_not_decide(index: WordIndex) -> None:
 
 
 def test_a_question_of_stop_words_alone_is_still_asked(index: WordIndex) -> None:
-    assert terms("to be or not to be") == ["to", "be", "or", "not"]
+    assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
     assert ask(index, "was the") != []
 
 
@@ -145,13 +145,13 @@ def test_operators_are_plain_text(index: WordIndex, question: str) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_no_text_breaks_the_search(index: WordIndex, question: str) -> None:
     ask(index, question)
-    index.idf(terms(question))
+    index.idf(query_terms(question))
 
 
 @given(st.text(max_size=200))
 @settings(deadline=None)
 def test_terms_are_few_and_each_is_asked_once(question: str) -> None:
-    found = terms(question)
+    found = query_terms(question)
     assert len(found) == len(set(found)) <= MAX_TERMS
 
 
@@ -183,7 +183,7 @@ def test_frequency_weights_follow_every_change(tmp_path: Path) -> None:
     for (total, held), change in zip(expected, index_changes, strict=True):
         change()
         assert index.idf(["lease"]) == {"lease": pytest.approx(max(0.0, math.log((total + 1) / (held + 0.5))))}
-        assert (index.count(), len(index.held())) == (total, total)
+        assert (index.count(), len(index.ids())) == (total, total)
     index.close()
 
 
@@ -231,14 +231,14 @@ def test_stop_words_are_lower_case_words() -> None:
 def test_whether_a_version_holds_a_word(tmp_path: Path, word: str, beginning: str, version: str, held: bool) -> None:
     words = WordIndex(tmp_path / "words.sqlite")
     words.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
-    assert words.holds(version, word, beginning, (1, 2)) is held
+    assert words.contains_word(version, word, beginning, (1, 2)) is held
     words.close()
 
 
 def test_a_word_is_looked_for_within_the_ids_of_a_versions_chunks(tmp_path: Path) -> None:
     words = WordIndex(tmp_path / "words.sqlite")
     words.add([1, 2, 3], [("", "Boeing", "v1"), ("", "Airbus", "v2"), ("", "Embraer", "v1")])
-    assert words.holds("v1", "embraer", "embr", (1, 3))
-    assert not words.holds("v1", "embraer", "embr", (1, 2))
-    assert not words.holds("v1", "airbus", "airb", (1, 3))
+    assert words.contains_word("v1", "embraer", "embr", (1, 3))
+    assert not words.contains_word("v1", "embraer", "embr", (1, 2))
+    assert not words.contains_word("v1", "airbus", "airb", (1, 3))
     words.close()

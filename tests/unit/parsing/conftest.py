@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from rag_core.parsing import Extractor
+from rag_core.parsing import PdfParser
 from rag_core.parsing.workers import process
 
 
 @pytest.fixture
-def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Extractor]:
+def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfParser]:
     """Its workers are those of `hostile_worker`."""
     monkeypatch.setattr(process, "WORKER_MODULE", "tests.unit.parsing.hostile_worker")
-    with closing(Extractor(ocr="off", page_timeout_s=3, memory_mb=512)) as extractor:
+    with closing(PdfParser(ocr="off", page_timeout_s=3, memory_mb=512)) as extractor:
         yield extractor

@@ -9,11 +9,11 @@ from pathlib import Path
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.parsing.layout.hyphenation import Vocabulary, without_line_end_hyphens
-from rag_core.parsing.page_parser import read_page
+from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
+from rag_core.parsing.page_parser import parse_page
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 
 PROSE = (
     "The company sells tools to people who repair bridges and it has done so",
@@ -44,11 +44,11 @@ def lines(*texts: str, top: float = 750, left: float = 72, pitch: float = 14, si
     return draw
 
 
-def read(path: Path, index: int = 0, ocr: str = "off") -> ReadPage:
+def read(path: Path, index: int = 0, ocr: str = "off") -> ParsedPage:
     document, fonts = PdfiumDocument(path), Fonts(path, None)
     try:
         with document.open_page(index) as reader:
-            return without_line_end_hyphens(read_page(reader, index, fonts, ocr), Vocabulary())
+            return join_hyphenated(parse_page(reader, index, fonts, ocr), Vocabulary())
     finally:
         fonts.close()
         document.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_core.parsing.pdf.text_layer import runs_of
+from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
 
 STEP = 0.01
@@ -20,7 +20,7 @@ def drawn(*parts: tuple[str, float, int]) -> Characters:
 
 
 def read(*parts: tuple[str, float, int]) -> str:
-    runs = runs_of(drawn(*parts), lambda number: False)
+    runs = build_runs(drawn(*parts), lambda number: False)
     return " ".join(run.text for run in runs)
 
 

@@ -9,7 +9,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.pdf.fonts import Fonts
-from rag_core.parsing.pdf.glyph_names import letter_of, letters
+from rag_core.parsing.pdf.glyph_names import decode_glyphs, glyph_character
 from tests.unit.parsing.pdfs import make, raw_pdf, read
 
 NAMES = {"Math": {104: "angbracketleft", 105: "angbracketright"}, "Text": {27: "f_i", 97: "a.sc"}}
@@ -70,12 +70,12 @@ def text_of(path: Path, pdf: bytes) -> str:
     ],
 )
 def test_what_a_glyph_of_this_name_draws(name: str, letter: str) -> None:
-    assert letter_of(name) == letter
+    assert glyph_character(name) == letter
 
 
 def test_letters_come_from_the_names_and_are_none_without() -> None:
     unmapped = [("Math", 104), ("Text", 27), ("Math", 27), ("Other", 1 << 32), ("Math", 105)]
-    assert letters(unmapped, lambda: NAMES) == [ord("⟨"), ord("ﬁ"), 0, 0xFFFD, ord("⟩")]
+    assert decode_glyphs(unmapped, lambda: NAMES) == [ord("⟨"), ord("ﬁ"), 0, 0xFFFD, ord("⟩")]
 
 
 def test_fonts_are_not_looked_into_for_those_without_a_name() -> None:
@@ -83,10 +83,10 @@ def test_fonts_are_not_looked_into_for_those_without_a_name() -> None:
         raise AssertionError("the file was opened")
 
     tex = [("", ord(letter)) for letter in "diferent words"] + [("", 27)]
-    assert letters(tex, unexpected)[-1] == ord("ﬀ")
-    assert letters([], unexpected) == []
+    assert decode_glyphs(tex, unexpected)[-1] == ord("ﬀ")
+    assert decode_glyphs([], unexpected) == []
     numbered = [("", code) for code in range(1, 40)]
-    assert not any(letters(numbered, unexpected)), "glyphs numbered as they come"
+    assert not any(decode_glyphs(numbered, unexpected)), "glyphs numbered as they come"
 
 
 def test_ligatures_and_brackets_that_only_their_names_tell(tmp_path: Path) -> None:

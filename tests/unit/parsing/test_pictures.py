@@ -13,7 +13,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
-from rag_core.parsing.highlights import highlighted_png
+from rag_core.parsing.highlights import draw_highlights
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.rendering import PageRenderer
 from rag_core.types import PageState
@@ -49,7 +49,7 @@ def test_the_blank_between_neighbours_is_tinted_and_no_other() -> None:
     words = np.array(
         [[0.1, 0.1, 0.3, 0.2], [0.32, 0.1, 0.5, 0.2], [0.8, 0.1, 0.9, 0.2], [0.1, 0.3, 0.3, 0.4]], np.float32
     )
-    png, count = highlighted_png(Image.new("RGB", (200, 200), "white"), words)
+    png, count = draw_highlights(Image.new("RGB", (200, 200), "white"), words)
     image = Image.open(io.BytesIO(png)).convert("RGB")
     tinted = [image.getpixel(spot) != (255, 255, 255) for spot in ((62, 30), (130, 30), (62, 50), (40, 70))]
     assert (count, tinted) == (4, [True, False, False, True])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.parsing import Extractor
+from rag_core.parsing import PdfParser
 from rag_core.parsing.workers import document_reader, process
 from rag_core.types import Page, PageState
 from tests.unit.parsing.pdfs import lines, make
@@ -27,13 +27,13 @@ def long(path: Path) -> Path:
     return make(path, *(lines("Running header", text, f"tion on part{number}s.") for number, text in enumerate(told)))
 
 
-def pages_of(extractor: Extractor, path: Path) -> list[Page]:
+def pages_of(extractor: PdfParser, path: Path) -> list[Page]:
     # So that both have been started by the time that the first page is read.
-    workers = [extractor._pool.take() for _ in range(2)]
+    workers = [extractor._pool.acquire() for _ in range(2)]
     for worker in workers:
         worker.ask({"do": "close"}, 20)
-        extractor._pool.give(worker)
-    return [item for item in extractor.extract(path) if isinstance(item, Page)]
+        extractor._pool.release(worker)
+    return [item for item in extractor.parse(path) if isinstance(item, Page)]
 
 
 def told(pages: list[Page]) -> list[object]:
@@ -50,7 +50,7 @@ def test_two_workers_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.Mon
             asked.append(worker.pid)
         send(worker, request)
 
-    with closing(Extractor(ocr="off")) as extractor:
+    with closing(PdfParser(ocr="off")) as extractor:
         monkeypatch.setattr(process.WorkerProcess, "send", noted)
         by_two = pages_of(extractor, path)
         assert len(set(asked)) == 2
@@ -63,13 +63,13 @@ def test_two_workers_read_what_one_reads(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_short_document_has_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_reader, "_LEAST_PAGES", PAGES)
-    with closing(Extractor(ocr="off")) as extractor:
-        list(extractor.extract(long(tmp_path / "short.pdf")))
+    with closing(PdfParser(ocr="off")) as extractor:
+        list(extractor.parse(long(tmp_path / "short.pdf")))
         assert len(extractor._pool._idle) == 1
 
 
 @pytest.mark.parametrize("name", ["crashes.pdf", "hangs.pdf"])
-def test_a_bad_page_costs_that_page_only(hostile: Extractor, tmp_path: Path, name: str) -> None:
+def test_a_bad_page_costs_that_page_only(hostile: PdfParser, tmp_path: Path, name: str) -> None:
     pages = pages_of(hostile, long(tmp_path / name))
     assert [page.page_index for page in pages if page.state is PageState.FAILED] == [1]
     assert [page.page_index for page in pages] == list(range(PAGES))
@@ -77,12 +77,12 @@ def test_a_bad_page_costs_that_page_only(hostile: Extractor, tmp_path: Path, nam
 
 
 @pytest.mark.parametrize("name", ["opens-once.pdf", "opens-once-or-aborts.pdf"])
-def test_a_worker_that_cannot_open_the_file_costs_nothing(hostile: Extractor, tmp_path: Path, name: str) -> None:
+def test_a_worker_that_cannot_open_the_file_costs_nothing(hostile: PdfParser, tmp_path: Path, name: str) -> None:
     pages = pages_of(hostile, long(tmp_path / name))
     assert [page.state for page in pages] == [PageState.TEXT] * PAGES
 
 
-def test_a_file_that_cannot_be_opened_again_costs_the_pages_from_there(hostile: Extractor, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_again_costs_the_pages_from_there(hostile: PdfParser, tmp_path: Path) -> None:
     pages = pages_of(hostile, long(tmp_path / "opens-once-and-crashes.pdf"))
     assert pages[0].state is PageState.TEXT
     assert {page.state for page in pages[1:]} == {PageState.FAILED}
@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_opened_again_costs_the_pages_from_there(hostile: 
     assert "not tried" in pages[-1].reason
 
 
-def test_scanned_pages_are_left_to_one_worker(hostile: Extractor, tmp_path: Path) -> None:
+def test_scanned_pages_are_left_to_one_worker(hostile: PdfParser, tmp_path: Path) -> None:
     pages = pages_of(hostile, long(tmp_path / "recognises.pdf"))
     assert {page.state for page in pages} == {PageState.OCR}
     assert len({page.reason for page in pages}) == 1
@@ -98,8 +98,8 @@ def test_scanned_pages_are_left_to_one_worker(hostile: Extractor, tmp_path: Path
     assert pages[0].reason not in {str(worker.pid) for worker in hostile._pool._idle}
 
 
-def test_leaving_half_way_ends_the_workers_that_still_read(hostile: Extractor, tmp_path: Path) -> None:
-    iterator = hostile.extract(long(tmp_path / "hangs.pdf"))
+def test_leaving_half_way_ends_the_workers_that_still_read(hostile: PdfParser, tmp_path: Path) -> None:
+    iterator = hostile.parse(long(tmp_path / "hangs.pdf"))
     next(iterator)
     next(iterator)
     iterator.close()

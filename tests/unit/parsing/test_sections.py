@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.parsing.layout.assembly import Assembler
-from rag_core.parsing.layout.headers_footers import Furniture, edges_of, furniture_of
+from rag_core.parsing.layout.assembly import PageAssembler
+from rag_core.parsing.layout.headers_footers import HeadersFooters, edges_of, find_headers_footers
 from rag_core.parsing.layout.headings import Sections, shorten
 from rag_core.types import Page, PageState
-from rag_core.types.documents import ReadPage
+from rag_core.types.documents import ParsedPage
 from tests.unit.parsing.pdfs import PROSE, lines, make, read
 
 
 def assemble(texts: list[str], name: str = "acme_annual_report.pdf") -> list[Page]:
-    assembler = Assembler(Sections(), name)
+    assembler = PageAssembler(Sections(), name)
     pages = []
     for index, text in enumerate(texts):
-        pages += assembler.add(ReadPage(Page(index, str(index + 1), text, PageState.TEXT)))
+        pages += assembler.add(ParsedPage(Page(index, str(index + 1), text, PageState.TEXT)))
     return pages + list(assembler.flush())
 
 
@@ -91,13 +91,13 @@ def test_pages_that_say_nothing_else_keep_it() -> None:
 
 
 def test_recognised_pages_are_not_held_back() -> None:
-    assembler = Assembler(Sections())
-    read_pages = [ReadPage(Page(index, "", "text", PageState.OCR)) for index in range(3)]
+    assembler = PageAssembler(Sections())
+    read_pages = [ParsedPage(Page(index, "", "text", PageState.OCR)) for index in range(3)]
     assert [len(list(assembler.add(page))) for page in read_pages] == [1, 1, 1]
 
 
 def test_furniture_of_an_empty_page() -> None:
-    assert furniture_of(edges_of(0, ""), [edges_of(1, "Header\ntext")]) == Furniture()
+    assert find_headers_footers(edges_of(0, ""), [edges_of(1, "Header\ntext")]) == HeadersFooters()
 
 
 def test_outline_gives_the_section_a_page_begins_in() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.index.embeddings import VectorStore
+from rag_core.index.embeddings import EmbeddingStore
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.types import ChunkRow
 from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
@@ -75,13 +75,13 @@ def test_a_question_reads_the_vectors_of_a_chunk_once(engine: Engine, monkeypatc
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "birds.pdf", PENGUINS)
     read: list[int] = []
-    real = VectorStore.tokens
+    real = EmbeddingStore.tokens
 
-    def tokens(store: VectorStore, chunk_ids: Sequence[int]) -> Any:
+    def tokens(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
         read.extend(chunk_ids)
         return real(store, chunk_ids)
 
-    monkeypatch.setattr(VectorStore, "tokens", tokens)
+    monkeypatch.setattr(EmbeddingStore, "tokens", tokens)
     assert engine.answer(ASK_BUDGET).citations
     assert len(read) == len(set(read)) == 2
 
@@ -92,15 +92,15 @@ def test_searches_side_by_side_fetch_each_chunk_once(engine: Engine, monkeypatch
     bridge, birds = (row.id for row in rows_of(engine, "bridge.pdf", "birds.pdf"))
     tokens, asked = chunk_tokens(engine), list[list[int]]()
     other = threading.Thread(target=lambda: tokens.prefetch_vectors([bridge, birds]))
-    stored = VectorStore.tokens
+    stored = EmbeddingStore.tokens
 
-    def noted(store: VectorStore, chunk_ids: Sequence[int]) -> Any:
+    def noted(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
         asked.append(list(chunk_ids))
         if len(asked) == 1:
             other.start()
         return stored(store, chunk_ids)
 
-    monkeypatch.setattr(VectorStore, "tokens", noted)
+    monkeypatch.setattr(EmbeddingStore, "tokens", noted)
     tokens.prefetch_vectors([bridge])
     other.join()
     assert set(tokens.vectors([bridge, birds])) == {bridge, birds}

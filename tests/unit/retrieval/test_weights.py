@@ -5,15 +5,15 @@ import math
 import pytest
 
 from rag_core.retrieval.passage_weights import HALF_LIFE_DAYS, evidence_mass, freshness, softmax, weigh
-from rag_core.types import Candidate, EvidenceCase, EvidenceMass, Weighed, Weighting
+from rag_core.types import EvidenceCase, EvidenceMass, ScoredPassage, WeightedPassage, WeightingConfig
 
 
-def weighed(*rows: tuple[str, float, float], **values: float) -> tuple[Weighed, ...]:
+def weighed(*rows: tuple[str, float, float], **values: float) -> tuple[WeightedPassage, ...]:
     """Candidates as ``(chunk_id, score, age in days)``, weighed."""
-    return weigh([Candidate(*row) for row in rows], Weighting(**values))  # type: ignore[arg-type]
+    return weigh([ScoredPassage(*row) for row in rows], WeightingConfig(**values))  # type: ignore[arg-type]
 
 
-def ids(rows: tuple[Weighed, ...]) -> list[str]:
+def ids(rows: tuple[WeightedPassage, ...]) -> list[str]:
     return [one.candidate.chunk_id for one in rows]
 
 

@@ -8,7 +8,7 @@ from rag_core.answering.explain import candidates
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.retrieval.late_interaction import MOST_TOKENS
-from rag_core.types import Configuration, Weighting
+from rag_core.types import RetrievalConfig, WeightingConfig
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
 
 
@@ -36,7 +36,7 @@ def test_every_stage_is_there_with_ranks_and_the_scores_that_a_search_gives(libr
 
 
 def test_passages_are_in_the_order_of_the_configuration_and_stages_it_skips_are_left_out(library: Engine) -> None:
-    explanation = library.explain(ASK_BUDGET, configuration=Configuration(rank_by="bm25"))
+    explanation = library.explain(ASK_BUDGET, configuration=RetrievalConfig(rank_by="bm25"))
     assert [stage.name for stage in explanation.stages] == ["bm25", "rerank"]
     order = [int(one.chunk_id) for one in explanation.passages]
     assert order == [hit.chunk_id for hit in explanation.stages[0].hits]
@@ -95,7 +95,7 @@ def test_passages_are_weighed_by_their_rerank_score_and_their_documents_age(libr
     ages = {one.age_days for one in candidates(explanation, later)}
     assert all(10 <= age < 11 for age in ages)
     assert max(explanation.added_at.values()) <= datetime.now(UTC)
-    weighed = library.explanations.weight_passages(explanation, Weighting(k=2))
+    weighed = library.explanations.weight_passages(explanation, WeightingConfig(k=2))
     assert [one.candidate.score for one in weighed] == [one.scores["rerank"] for one in explanation.passages]
     mass = library.explanations.evidence_mass(weighed, 2, explanation.passages[0].chunk_id)
     assert (mass.rank, mass.covered) == (1, True)

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from rag_core.answering.export import REMOVED, markdown, pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
-from rag_core.types import Answer, AnswerState, Citation, Conversation, Gate, Message, Passage, Statement
+from rag_core.types import Answer, AnswerState, Citation, Claim, Conversation, Gate, Message, Passage
 from tests.unit.engines import ASK_BUDGET, BUDGET, indexed, opened, settings_in
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
@@ -54,9 +54,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_marks_are_exported(tmp_path: Path) -> None:
     text = "Sales rose to 5 [1]. Costs fell. *Loss*: none."
     statements = (
-        Statement(0, 15, False, mark="contradicted", source_value="$4", compared_rank=1),
-        Statement(21, 32, False, mark="not_found", compared_rank=1),
-        Statement(33, 46, True),
+        Claim(0, 15, False, mark="contradicted", source_value="$4", compared_rank=1),
+        Claim(21, 32, False, mark="not_found", compared_rank=1),
+        Claim(33, 46, True),
     )
     messages = talk(text, "openai:m", statements=statements, quotes_start=33)
     marked = "Sales rose to 5 (differs from the source: $4) [1]. Costs fell. (not found in the sources) *Loss*: none."

@@ -10,7 +10,7 @@ from rag_core.answering.merging import merge_outcomes
 from rag_core.answering.search import Searcher
 from rag_core.engine import Engine
 from rag_core.retrieval.fusion import fuse_rankings
-from rag_core.types import Configuration, Scope
+from rag_core.types import RetrievalConfig, Scope
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
 from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed
@@ -41,7 +41,7 @@ def test_rankings_are_fused_and_compared_with_the_first_question(searching: Sear
 
 
 def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searching: Searcher) -> None:
-    narrow = Configuration("bm25")
+    narrow = RetrievalConfig("bm25")
     first, second = (
         searching.rank(searching.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
     )

@@ -12,7 +12,7 @@ import pytest
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, SettingsError
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, AnswerState, Configuration, SearchResult, Stage, Strategy
+from rag_core.types import Answer, AnswerState, RetrievalConfig, SearchResult, Stage, Strategy
 from tests.contract.servers import Play, ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed, opened
 
@@ -48,8 +48,8 @@ def asking(folder: Path, *script: Play, **values: Any) -> Iterator[tuple[Engine,
         yield engine, endpoint
 
 
-def by(strategy: Strategy, **values: Any) -> Configuration:
-    return Configuration(strategy=strategy, **values)
+def by(strategy: Strategy, **values: Any) -> RetrievalConfig:
+    return RetrievalConfig(strategy=strategy, **values)
 
 
 def prompt(endpoint: ScriptedEndpoint, number: int) -> str:
@@ -74,7 +74,7 @@ def test_a_summary_is_no_search(folder: Path) -> None:
 @pytest.mark.parametrize("strategy", ASKING)
 def test_a_configuration_names_its_strategy(strategy: Strategy) -> None:
     assert by(strategy, top_k=3).label == f"as set, strategy {strategy}, top_k 3"
-    assert Configuration("rrf").label == "rrf"
+    assert RetrievalConfig("rrf").label == "rrf"
 
 
 def test_several_queries_are_searched_for_and_shown(folder: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.types import REFUSAL, Answer, AnswerState, Configuration, Delta, Restart, SearchResult, Stage
+from rag_core.types import REFUSAL, Answer, AnswerState, Delta, Restart, RetrievalConfig, SearchResult, Stage
 from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, indexed, opened, page_text
 
 SUMMARISE = "Summarise the annual report."
-SUMMARY = Configuration(strategy="summary")
+SUMMARY = RetrievalConfig(strategy="summary")
 TOWNS = "Arles Bergen Cordoba Delft Evora Ferrara Ghent Haarlem Imola Jena Kotor Lucca".split()
 # Room for some of the pages in each prompt, so that there are several parts.
 SMALL = {"openai_context_tokens": 1800, "openai_answer_tokens": 200}

@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import insert, text
 
 from rag_core.errors import StoreUnavailable, UnknownDocument
-from rag_core.index.embeddings import VectorStore
+from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
 from rag_core.store.database import Database, batches, now
-from rag_core.store.documents import Library
+from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import preferences
 from rag_core.types import ChunkSpan, DocumentStatus, Embedding, Fingerprint, JobState, Page, PageState
@@ -36,15 +36,15 @@ def jobs(database: Database) -> JobStore:
 
 
 @pytest.fixture
-def library(database: Database) -> Library:
-    return Library(database)
+def library(database: Database) -> DocumentStore:
+    return DocumentStore(database)
 
 
 def span(ordinal: int, body: str) -> ChunkSpan:
     return ChunkSpan(ordinal, 0, 0, 0, len(body), body, "prefix", "", 5, (1,))
 
 
-def version(library: Library, name: str, *bodies: str, publish: bool = True) -> tuple[str, str, list[int]]:
+def version(library: DocumentStore, name: str, *bodies: str, publish: bool = True) -> tuple[str, str, list[int]]:
     document_id, version_id = library.add_version(name, "default", name.ljust(64, "0"), 1)
     library.save_pages(version_id, [Page(0, "1", " ".join(bodies), PageState.TEXT)])
     chunk_ids = library.save_chunks(version_id, [span(number, body) for number, body in enumerate(bodies)])
@@ -97,7 +97,7 @@ def test_a_damaged_page_of_a_database_is_told_with_what_to_do(tmp_path: Path) ->
     (tmp_path / "words.sqlite").write_bytes(whole[:8192] + b"\xab" * (len(whole) - 8192))
     index = WordIndex(tmp_path / "words.sqlite")
     with pytest.raises(StoreUnavailable, match=r"words\.sqlite is damaged .*remove that file.*re-index"):
-        index.held()
+        index.ids()
     index.close()
 
 
@@ -112,14 +112,14 @@ def test_a_database_held_by_another_program_is_told(tmp_path: Path, database: Da
     write(database)
 
 
-def test_lists_longer_than_a_statement_may_hold_are_asked_in_runs(database: Database, library: Library) -> None:
+def test_lists_longer_than_a_statement_may_hold_are_asked_in_runs(database: Database, library: DocumentStore) -> None:
     assert [len(run) for run in batches(list(range(2000)))] == [900, 900, 200]
     _, version_id, chunk_ids = version(library, "a", *(f"body {number}" for number in range(2500)))
     assert library.chunk_ids([version_id]) == chunk_ids
     assert len(library.visible_chunks(chunk_ids)) == 2500
 
 
-def test_the_chunks_of_a_version_lie_within_its_range(library: Library) -> None:
+def test_the_chunks_of_a_version_lie_within_its_range(library: DocumentStore) -> None:
     _, first, first_ids = version(library, "a", "one", "two")
     _, second, second_ids = version(library, "b", "three", "four", "five")
     assert library.chunk_range(first) == (min(first_ids), max(first_ids))
@@ -131,9 +131,9 @@ def test_ended_jobs_are_dropped_once_nobody_waits_for_them(jobs: JobStore) -> No
     ended, waiting = (jobs.add("index", name).job_id for name in ("a", "b"))
     jobs.finish(ended, JobState.DONE, DocumentStatus.INDEXED)
     jobs.forget_ended(0, ended_before=now() - timedelta(days=1))
-    assert {job.job_id for job in jobs.listed()} == {ended, waiting}
+    assert {job.job_id for job in jobs.all()} == {ended, waiting}
     jobs.forget_ended(0, ended_before=now() + timedelta(seconds=1))
-    assert [job.job_id for job in jobs.listed()] == [waiting]
+    assert [job.job_id for job in jobs.all()] == [waiting]
 
 
 def test_queued_jobs_come_oldest_first_and_are_taken_once(jobs: JobStore) -> None:
@@ -143,7 +143,7 @@ def test_queued_jobs_come_oldest_first_and_are_taken_once(jobs: JobStore) -> Non
     assert jobs.start(made[0].job_id)
     assert not jobs.start(made[0].job_id)
     assert [job.name for job in jobs.queued("index")] == ["b"]
-    assert [job.name for job in jobs.listed()] == ["all", "b", "a"]
+    assert [job.name for job in jobs.all()] == ["all", "b", "a"]
 
 
 def test_progress_gives_ground_for_an_estimate(jobs: JobStore) -> None:
@@ -163,7 +163,7 @@ def test_a_job_ends_once(jobs: JobStore) -> None:
     jobs.finish(job.job_id, JobState.DONE, DocumentStatus.INDEXED)
     found = jobs.get(job.job_id)
     assert (found.state, found.result, found.reason) == (JobState.CANCELLED, DocumentStatus.CANCELLED, "stopped")
-    assert jobs.listed(active=True) == []
+    assert jobs.all(active=True) == []
     with pytest.raises(UnknownDocument):
         jobs.get("nothing")
 
@@ -184,11 +184,11 @@ def test_old_jobs_are_forgotten_and_active_ones_never(jobs: JobStore) -> None:
         jobs.start(job.job_id)
         jobs.finish(job.job_id, JobState.DONE, None)
     jobs.forget_ended(2)
-    assert [job.name for job in jobs.listed()] == ["4", "3", "waiting"]
+    assert [job.name for job in jobs.all()] == ["4", "3", "waiting"]
     assert jobs.get(waiting.job_id).state is JobState.QUEUED
 
 
-def test_only_published_chunks_are_seen(library: Library) -> None:
+def test_only_published_chunks_are_seen(library: DocumentStore) -> None:
     generation = library.add_generation(PRINT, "active")
     _, hidden, hidden_chunks = version(library, "a", "one", publish=False)
     _, seen, seen_chunks = version(library, "b", "two")
@@ -211,7 +211,7 @@ def test_only_published_chunks_are_seen(library: Library) -> None:
     assert library.unfinished([*documents, *many]) == (0, 0)
 
 
-def test_what_is_read_again_takes_the_place_of_its_own_content_alone(library: Library) -> None:
+def test_what_is_read_again_takes_the_place_of_its_own_content_alone(library: DocumentStore) -> None:
     document_id, first, _ = version(library, "a", "one")
     base = library.version(first)
     again, late = (
@@ -227,24 +227,24 @@ def test_what_is_read_again_takes_the_place_of_its_own_content_alone(library: Li
     assert library.version(late).state == "building"
 
 
-def test_chunk_ids_are_never_used_again(library: Library) -> None:
+def test_chunk_ids_are_never_used_again(library: DocumentStore) -> None:
     document_id, version_id, first = version(library, "a", "one", "two")
-    library.hide(document_id)
+    library.begin_removal(document_id)
     library.clear_version(version_id)
     _, _, second = version(library, "b", "three")
     assert min(second) > max(first)
 
 
-def test_a_document_that_is_going_gives_its_name_free(library: Library) -> None:
+def test_a_document_that_is_going_gives_its_name_free(library: DocumentStore) -> None:
     document_id, _, _ = version(library, "a", "one")
     assert library.find_name("a", "default") == document_id
     assert library.find_name("a", "other") is None
-    library.hide(document_id)
+    library.begin_removal(document_id)
     assert library.find_name("a", "default") is None
     assert library.documents() == []
 
 
-def test_a_swap_shows_all_of_the_new_and_nothing_of_the_old(library: Library) -> None:
+def test_a_swap_shows_all_of_the_new_and_nothing_of_the_old(library: DocumentStore) -> None:
     old = library.add_generation(PRINT, "active")
     document_id, first, _ = version(library, "a", "one")
     library.update_version(first, generation_id=old)
@@ -263,7 +263,7 @@ def embedding(value: float) -> Embedding:
 
 
 def test_vectors_are_kept_apart_by_model_and_shared_by_text(database: Database) -> None:
-    store = VectorStore(database)
+    store = EmbeddingStore(database)
     store.save("one", {b"x": embedding(1), b"y": embedding(2)})
     first = store.known("one", [b"x", b"y"])
     store.save("one", {b"x": embedding(9)})
@@ -276,8 +276,8 @@ def test_vectors_are_kept_apart_by_model_and_shared_by_text(database: Database) 
     assert store.count() == 3
 
 
-def test_vectors_that_no_chunk_uses_are_removed_and_the_others_stay(database: Database, library: Library) -> None:
-    store = VectorStore(database)
+def test_vectors_that_no_chunk_uses_are_removed_and_the_others_stay(database: Database, library: DocumentStore) -> None:
+    store = EmbeddingStore(database)
     _, version_id, (used, lacking) = version(library, "a", "one", "two")
     store.save("one", {b"x": embedding(1), b"y": embedding(2)})
     ids = store.known("one", [b"x", b"y"])
@@ -289,8 +289,8 @@ def test_vectors_that_no_chunk_uses_are_removed_and_the_others_stay(database: Da
     assert store.known("one", [b"x", b"y"]) == {b"x": ids[b"x"]}
 
 
-def test_token_vectors_in_memory_are_those_stored_and_go_with_them(database: Database, library: Library) -> None:
-    store = VectorStore(database, 1 << 20)
+def test_token_vectors_in_memory_are_those_stored_and_go_with_them(database: Database, library: DocumentStore) -> None:
+    store = EmbeddingStore(database, 1 << 20)
     _, version_id, (used, lacking) = version(library, "a", "one", "two")
     store.save("one", {b"x": embedding(1)})
     assert store.tokens([used, lacking]) == {}
@@ -306,10 +306,10 @@ def test_token_vectors_in_memory_are_those_stored_and_go_with_them(database: Dat
 
 @pytest.mark.parametrize(("fits", "held"), [(0, 0), (63, 0), (64, 64), (149, 128), (150, 150)])
 def test_the_newest_token_vectors_are_in_memory_before_anybody_asks(
-    database: Database, library: Library, monkeypatch: pytest.MonkeyPatch, fits: int, held: int
+    database: Database, library: DocumentStore, monkeypatch: pytest.MonkeyPatch, fits: int, held: int
 ) -> None:
     size, number = 8 + 8 + 4, 150
-    store = VectorStore(database, fits * size)
+    store = EmbeddingStore(database, fits * size)
     _, _, ids = version(library, "a", *(str(one) for one in range(number)))
     store.save("one", {b"x": embedding(1)})
     store.link(dict.fromkeys(ids, store.known("one", [b"x"])[b"x"]))
@@ -322,16 +322,16 @@ def test_the_newest_token_vectors_are_in_memory_before_anybody_asks(
 
 @pytest.mark.parametrize(("fits", "lacking"), [(0, 150), (64, 86), (149, 1), (150, 0)])
 def test_token_vectors_read_ahead_take_the_place_of_those_used_before(
-    database: Database, library: Library, monkeypatch: pytest.MonkeyPatch, fits: int, lacking: int
+    database: Database, library: DocumentStore, monkeypatch: pytest.MonkeyPatch, fits: int, lacking: int
 ) -> None:
     size, number = 8 + 8 + 4, 150
-    store = VectorStore(database, fits * size)
+    store = EmbeddingStore(database, fits * size)
     _, _, former = version(library, "a", "former")
     _, _, ids = version(library, "b", *(str(one) for one in range(number)))
     store.save("one", {b"x": embedding(1)})
     store.link(dict.fromkeys([*former, *ids], store.known("one", [b"x"])[b"x"]))
     store.tokens(former)
-    store.read_ahead(ids)
+    store.prefetch(ids)
     read: list[int] = []
     monkeypatch.setattr(store, "_read_tokens", lambda chunk_ids: read.extend(chunk_ids) or {})
     store.tokens([*former, *ids])
