@@ -1,4 +1,4 @@
-"""The end of every task: its version and its job are ended as the result says, and who waits is woken."""
+"""The end of every task: the version and the job end as the result says, and waiting threads wake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskCounter:
-    """Counts the tasks that were begun and have not ended, and wakes who waits for something to change."""
+    """Counts the tasks that were begun and have not ended, and wakes the threads that wait for a change."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -53,7 +53,7 @@ class TaskCounter:
 
 
 class ResultStage:
-    """Read the results of all stages, in a thread of its own, and end what they say.
+    """Read the results of all stages, in a separate thread, and end their versions and jobs.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ResultStage:
     counter : TaskCounter
         What each task is taken off once it has ended.
     passwords : dict of str to str
-        By job; what a result says nothing more about is removed.
+        By job; the password of a job is removed with its result.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ResultStage:
         self._reindexed = reindexed
         self._counter = counter
         self._passwords = passwords
-        # Of jobs that failed: those whose end could not be stored are told with it.
+        # By job: why it failed, for the message of a job that is given up because its end could not be stored.
         self.problems: dict[str, str] = {}
         self._thread = threading.Thread(target=self._run, name="results", daemon=True)
 

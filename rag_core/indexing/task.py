@@ -90,7 +90,7 @@ class EmbeddingTask:
         return TaskResult(self.task, status, reason, len(self.spans), computed)
 
     def failure(self, error: Exception, computed: int) -> TaskResult:
-        """Return the result that ends this task with an error; a bug is logged, and its text shown to nobody."""
+        """Return the result that ends this task with an error; a bug is logged, and users do not see its text."""
         if not isinstance(error, RagError):
             log.error("the vectors of %s could not be made", self.task.name, exc_info=error)
             error = RagError("An internal error while its vectors were made; the log has the details. Retry it.")
@@ -125,7 +125,7 @@ class TaskResult:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the document could not be indexed, which no one had asked for."""
+        """Return whether the document could not be indexed, other than by being cancelled."""
         return self.status in (DocumentStatus.REJECTED, DocumentStatus.FAILED)
 
 
