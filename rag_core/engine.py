@@ -10,7 +10,7 @@ from rag_core import guide
 from rag_core.answering.ask import Answerer
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.explain import Explanations
-from rag_core.answering.follow_up import Conversing
+from rag_core.answering.follow_up import FollowUps
 from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies import Strategies
@@ -102,7 +102,7 @@ class Engine:
         self._strategies = Strategies(settings, stores, self._searching, self.models)
         summarising = Summarizer(settings, stores, self._generations, self.models)
         asking = Answerer(self._searching, self._strategies, summarising, self.models)
-        self._conversing = Conversing(self.models, self._searching, asking)
+        self._conversing = FollowUps(self.models, self._searching, asking)
         self.conversations = Conversations(settings, stores.conversations)
         self.explanations = Explanations(stores, self._generations, self._searching)
 
@@ -246,7 +246,7 @@ class Engine:
         search_for : str, optional
             Search for this in place of the question, whatever the history.
         suggest : bool
-            Fill the answer's ``follow_ups``, which takes a few more searches.
+            Yield `Suggestions` after the answer, which takes a few more searches.
 
         Raises
         ------
@@ -258,7 +258,7 @@ class Engine:
         events = self._conversing.ask(
             question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for
         )
-        return self._conversing.with_follow_ups(events, scope) if suggest else events
+        return self._conversing.with_suggestions(events, scope) if suggest else events
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question; the options are those of `ask`."""

@@ -9,8 +9,12 @@ import streamlit as st
 from pages.chat.current import current
 from pages.chat.questions import answer_again, ask_instead, ask_next, search_again
 from pages.shared.backend import Backend
+from pages.shared.runs import Run
 from pages.shared.text import plain
 from rag_core.types import Answer, Message, Scope
+
+# Seconds between two checks for suggested questions.
+_LOOK_S = 0.3
 
 
 def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
@@ -51,8 +55,10 @@ def actions(back: Backend, message: Message) -> None:
     _export(back, key)
 
 
-def follow_ups(back: Backend, message: Message, scope: Scope) -> None:
-    """Questions to go on with, which the documents answer."""
+def follow_ups(back: Backend, conversation_id: str, message: Message, scope: Scope) -> None:
+    """Questions to go on with, which the documents answer; the page is drawn again when they come."""
+    if run := back.answers.suggesting(conversation_id):
+        _wait_for_suggestions(run)
     if not message.answer or not message.answer.follow_ups:
         return
     st.caption("Also in these documents")
@@ -65,6 +71,15 @@ def follow_ups(back: Backend, message: Message, scope: Scope) -> None:
                 on_click=ask_next,
                 args=[back, message, question, scope],
             )
+
+
+def _wait_for_suggestions(run: Run) -> None:
+    @st.fragment(run_every=_LOOK_S)
+    def wait() -> None:
+        if not run.progress.suggesting:
+            st.rerun()
+
+    wait()
 
 
 def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:

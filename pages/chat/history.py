@@ -90,7 +90,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
         if last:
             actions(back, message)
     if last:
-        follow_ups(back, message, scope_of(back, str(current())))
+        follow_ups(back, str(current()), message, scope_of(back, str(current())))
 
 
 def _work_done(answer: Answer) -> None:

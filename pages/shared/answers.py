@@ -28,6 +28,7 @@ from rag_core.types import (
     SearchResult,
     Stage,
     Strategy,
+    Suggestions,
 )
 
 WAITING = "index"
@@ -41,7 +42,7 @@ class Answers:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._runs: dict[str, Run] = {}
-        self._threads: dict[str, threading.Thread] = {}
+        self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
     def start(
@@ -65,7 +66,7 @@ class Answers:
             run = Run(conversation_id, question, scope, history, frozenset(job_ids), search_for, strategy)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
-            self._threads[conversation_id] = thread
+            self._threads = [one for one in self._threads if one.is_alive()] + [thread]
             thread.start()
             return run
 
@@ -73,6 +74,11 @@ class Answers:
         """The answer under way in this conversation."""
         run = self._runs.get(conversation_id)
         return run if run and not run.progress.done else None
+
+    def suggesting(self, conversation_id: str) -> Run | None:
+        """The run of this conversation that is looking for questions to go on with."""
+        run = self._runs.get(conversation_id)
+        return run if run and run.progress.suggesting else None
 
     def problem(self, conversation_id: str) -> str:
         """Why the last question of this conversation has no answer; empty when it is not known."""
@@ -82,29 +88,31 @@ class Answers:
     def close(self) -> None:
         """Stop all work and wait until it has stored what it had."""
         with self._lock:
-            runs, threads = list(self._runs.values()), list(self._threads.values())
+            runs, threads = list(self._runs.values()), list(self._threads)
         for run in runs:
             run.stop()
         for thread in threads:
             thread.join(timeout=10)
 
     def _work(self, run: Run) -> None:
-        answer = None
         try:
             if self._wait_for_jobs(run):
-                answer = self._ask(run)
+                self._ask(run)
         except RagError as error:
             run.problem = explain(error)
         except Exception as error:  # noqa: BLE001 - a thread has nobody above it to tell
             run.problem = explain(error)
         try:
-            self._store(run, answer)
+            if not run.progress.done:
+                self._store_partial(run)
         except Exception as error:  # noqa: BLE001 - as above: what could not be stored is told as well
             run.problem = explain(error)
         finally:
-            run.show(done=True)
+            run.show(done=True, suggesting=False)
 
-    def _ask(self, run: Run) -> Answer | None:
+    def _ask(self, run: Run) -> None:
+        """Follow the events; the answer is stored as soon as it comes, the suggestions after it."""
+        stored = None
         events = self._engine.ask(
             run.question,
             documents=run.scope.documents,
@@ -117,8 +125,11 @@ class Answers:
         with closing(events):
             for event in events:
                 if isinstance(event, Answer):
-                    return event
-                if isinstance(event, Stage):
+                    stored = self._engine.conversations.add_message(run.conversation_id, "assistant", event.text, event)
+                    run.show(done=True, suggesting=True)
+                elif isinstance(event, Suggestions) and stored:
+                    self._engine.conversations.set_follow_ups(stored.message_id, event)
+                elif isinstance(event, Stage):
                     run.show_stage(event)
                 elif isinstance(event, Rewritten):
                     run.rewritten = event.text
@@ -129,13 +140,10 @@ class Answers:
                 elif isinstance(event, Restart):
                     run.show(text="", restarted=event.reason)
                 if run.stopping.is_set():
-                    return None
-        return None
+                    return
 
-    def _store(self, run: Run, answer: Answer | None) -> None:
-        if answer is not None:
-            self._engine.conversations.add_message(run.conversation_id, "assistant", answer.text, answer)
-        elif run.stopping.is_set() or run.progress.text:
+    def _store_partial(self, run: Run) -> None:
+        if run.stopping.is_set() or run.progress.text:
             text = run.progress.text.rstrip()
             partial = run.partial_answer(run.found, text, self._engine.models.generator) if text and run.found else None
             self._engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)

@@ -12,12 +12,13 @@ from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, St
 
 @dataclass(frozen=True)
 class Progress:
-    """What a page shows of an answer under way."""
+    """What a page shows of an answer under way; ``suggesting`` while questions to go on with are looked for."""
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
     restarted: str = ""
     done: bool = False
+    suggesting: bool = False
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rag_core.answering.export import markdown, pdf
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
-from rag_core.types import Answer, Conversation, Message, Scope
+from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
 
 LONGEST_TITLE = 200
 
@@ -46,6 +46,10 @@ class Conversations:
     def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
         """Add a message; the first question becomes the title. Raise `UnknownConversation`."""
         return self._store.append(conversation_id, role, text, answer)
+
+    def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
+        """Store the questions suggested after an answer, or the notice of why there are none."""
+        self._store.set_follow_ups(message_id, suggestions)
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
         """Remove messages, for example when a question is asked again."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
-from rag_core.answering.suggestions import follow_ups
+from rag_core.answering.suggestions import suggest_questions
 from rag_core.errors import GeneratorError, RagError
 from rag_core.followups.anaphora import find_reference, is_anchored
 from rag_core.followups.rewriting import pair_turns, rewrite_question
@@ -17,13 +17,13 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.text.noun_phrases import content_words
-from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Usage
+from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 LABEL = "Reading the conversation"
 
 
-class Conversing:
+class FollowUps:
     """Asks follow-ups in words that stand alone.
 
     Parameters
@@ -69,18 +69,21 @@ class Conversing:
             for event in events:
                 yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
 
-    def with_follow_ups(self, events: Generator[AskEvent, None, None], scope: Scope) -> Generator[AskEvent, None, None]:
-        """The events, the answer with questions to go on with, or with a notice of why there are none."""
+    def with_suggestions(
+        self, events: Generator[AskEvent, None, None], scope: Scope
+    ) -> Generator[AskEvent, None, None]:
+        """Yield the events, and after the answer questions to go on with."""
         with closing(events):
             for event in events:
-                yield self._suggesting(event, scope) if isinstance(event, Answer) else event
+                yield event
+                if isinstance(event, Answer):
+                    yield self._suggest(event, scope)
 
-    def _suggesting(self, answer: Answer, scope: Scope) -> Answer:
+    def _suggest(self, answer: Answer, scope: Scope) -> Suggestions:
         try:
-            return replace(answer, follow_ups=follow_ups(self._searching, answer, scope))
+            return Suggestions(suggest_questions(self._searching, answer, scope))
         except RagError as error:
-            # The answer is made and paid for: what became of the documents since may not take it away.
-            return replace(answer, notices=(*answer.notices, f"{error} No further questions are suggested."))
+            return Suggestions(problem=f"{error} No further questions are suggested.")
 
 
 def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:

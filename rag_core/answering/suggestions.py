@@ -26,7 +26,7 @@ _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
-def follow_ups(searching: Searcher, answer: Answer, scope: Scope) -> tuple[str, ...]:
+def suggest_questions(searching: Searcher, answer: Answer, scope: Scope) -> tuple[str, ...]:
     """Up to three questions about what the passages that pass the gate speak of beside the answer.
 
     They are asked about headings of those passages and about names that recur in them, and each was

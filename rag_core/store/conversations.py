@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
@@ -11,7 +12,7 @@ from rag_core.errors import UnknownConversation
 from rag_core.store.database import Database, as_utc, new_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.types import Answer, Conversation, Message, Scope
+from rag_core.types import Answer, Conversation, Message, Scope, Suggestions
 
 UNTITLED = "New chat"
 TITLE_CHARS = 80
@@ -97,6 +98,16 @@ class ConversationStore:
             )
             connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**changes))
         return Message(message_id, role, text, moment, answer)
+
+    def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
+        """Add suggested questions, or why there are none, to a stored answer; a removed answer is ignored."""
+        with self._db.begin() as connection:
+            stored = connection.execute(select(messages.c.answer).where(messages.c.id == message_id)).scalar()
+            if stored is not None:
+                answer = answer_from_json(stored)
+                notices = (*answer.notices, suggestions.problem) if suggestions.problem else answer.notices
+                changed = answer_to_json(replace(answer, follow_ups=suggestions.questions, notices=notices))
+                connection.execute(update(messages).where(messages.c.id == message_id).values(answer=changed))
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
         with self._db.begin() as connection:

@@ -17,6 +17,7 @@ from rag_core.types.answers import (
     Restart,
     Rewritten,
     Stage,
+    Suggestions,
 )
 from rag_core.types.arrays import BoolArray, FloatArray, Int8Array, Int64Array, IntArray
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow, ChunkSpan, ChunkVectors, Embedding, Fingerprint, embedded_text
@@ -148,6 +149,7 @@ __all__ = [
     "StageRanking",
     "Status",
     "Strategy",
+    "Suggestions",
     "SyncResult",
     "ThresholdAdvice",
     "TokenMatch",

@@ -180,4 +180,15 @@ class Rewritten:
     text: str
 
 
-AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """An event of `Engine.ask` after the answer: questions that the documents answer as well.
+
+    ``problem`` says why there are none, if the search for them failed.
+    """
+
+    questions: tuple[str, ...] = ()
+    problem: str = ""
+
+
+AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer | Suggestions

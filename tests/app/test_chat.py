@@ -341,6 +341,7 @@ def test_questions_to_go_on_with_are_answered_by_the_documents(open_page: OpenPa
     tower = "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920."
     add(engine, tower=make_pdf(tower))
     app = ask(open_page(), "How tall is the Vardo tower?")
+    settle(app, lambda app: any(str(one.key).startswith("follow_up_") for one in app.button))
     answered(button(app, "follow_up_").click().run())
     messages = engine.conversations.messages(conversation_of(app))
     assert messages[-2].text == "Who or what is Lena Holm?"

@@ -9,7 +9,7 @@ import pytest
 
 from rag_core.answering.suggestions import topics
 from rag_core.engine import Engine
-from rag_core.types import Answer, Passage, SearchResult
+from rag_core.types import Answer, Passage, SearchResult, Suggestions
 from tests.unit.engines import indexed, opened
 
 TOWER = (
@@ -27,14 +27,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
 
 
-def last(engine: Engine, question: str, **options: object) -> Answer:
-    answer = list(engine.ask(question, **options))[-1]  # type: ignore[arg-type]
+def suggested(engine: Engine, question: str) -> Suggestions:
+    *_, answer, suggestions = engine.ask(question, suggest=True)
     assert isinstance(answer, Answer)
-    return answer
+    assert isinstance(suggestions, Suggestions)
+    return suggestions
 
 
 def test_what_is_offered_can_be_answered(library: Engine) -> None:
-    offered = last(library, ASKED, suggest=True).follow_ups
+    offered = suggested(library, ASKED).questions
     assert 1 <= len(offered) <= 3
     assert any("Lena Holm" in question for question in offered)
     assert not any("Vardo" in question for question in offered)
@@ -45,14 +46,18 @@ def test_what_is_offered_can_be_answered(library: Engine) -> None:
 def test_an_answer_outlives_its_document_without_suggestions(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document = indexed(engine, "tower.pdf", TOWER, HARBOUR)
+        events = []
         for event in engine.ask(ASKED, documents=[document], suggest=True):
+            events.append(event)
             if isinstance(event, SearchResult):
                 engine.documents.delete([document])
-    assert isinstance(event, Answer)
-    assert "88 metres" in event.text
-    assert event.citations
-    assert event.follow_ups == ()
-    assert event.notices[-1].endswith("No further questions are suggested.")
+    answer, suggestions = events[-2:]
+    assert isinstance(answer, Answer)
+    assert "88 metres" in answer.text
+    assert answer.citations
+    assert isinstance(suggestions, Suggestions)
+    assert suggestions.questions == ()
+    assert suggestions.problem.endswith("No further questions are suggested.")
 
 
 def asked_about(text: str = "", heading: str = "") -> list[str]:
@@ -96,8 +101,8 @@ def test_headings_that_say_nothing_are_not_asked_about(heading: str, topic: list
 
 
 def test_nothing_is_offered_unasked_or_after_a_refusal(library: Engine) -> None:
-    assert last(library, ASKED).follow_ups == ()
-    assert last(library, "Who won the chess match in Reykjavik?", suggest=True).follow_ups == ()
+    assert isinstance(list(library.ask(ASKED))[-1], Answer)
+    assert suggested(library, "Who won the chess match in Reykjavik?") == Suggestions()
 
 
 def test_the_chunks_around_a_passage_are_told(library: Engine) -> None:
@@ -111,3 +116,21 @@ def test_the_chunks_around_a_passage_are_told(library: Engine) -> None:
     assert "Vardo" in before.text
     assert after is None
     assert library.documents.neighbours("999999") == (None, None)
+
+
+def test_suggestions_are_stored_with_the_answer_that_came_before_them(library: Engine) -> None:
+    conversation = library.conversations.create().conversation_id
+    *_, answer, suggestions = library.ask(ASKED, suggest=True)
+    assert isinstance(answer, Answer)
+    assert isinstance(suggestions, Suggestions)
+    message = library.conversations.add_message(conversation, "assistant", answer.text, answer)
+    library.conversations.set_follow_ups(message.message_id, suggestions)
+    [stored] = library.conversations.messages(conversation)
+    assert stored.answer is not None
+    assert stored.answer.follow_ups == suggestions.questions != ()
+    library.conversations.set_follow_ups(message.message_id, Suggestions(problem="The store does not answer."))
+    [stored] = library.conversations.messages(conversation)
+    assert stored.answer is not None
+    assert stored.answer.notices[-1] == "The store does not answer."
+    library.conversations.remove_messages([message.message_id])
+    library.conversations.set_follow_ups(message.message_id, suggestions)
