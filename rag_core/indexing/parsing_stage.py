@@ -10,7 +10,6 @@ import queue
 import threading
 import time
 from dataclasses import replace
-from typing import Any
 
 from rag_core.errors import (
     DocumentTooLarge,
@@ -40,7 +39,7 @@ from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.serialization import text_hash
-from rag_core.types import ChunkSpan, DocumentStatus, Page
+from rag_core.types import ChunkSpan, DocumentStatus, Page, VersionRow
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
@@ -136,7 +135,7 @@ class ParsingStage:
         spans = generation.chunker().chunk(task.name, pages)
         return ChunkedDocument(task, generation, generation.fingerprint.extractor, pages, spans)
 
-    def _check_size(self, task: IndexingTask, row: Any) -> None:
+    def _check_size(self, task: IndexingTask, row: VersionRow) -> None:
         """Raise `DocumentTooLarge` for a file that was too large to be stored."""
         if row.size > self._max_bytes and not self._stores.files.exists(row.sha256):
             raise DocumentTooLarge(

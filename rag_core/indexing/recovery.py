@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from rag_core.errors import StoreError, StoreUnavailable
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import job_state
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
-from rag_core.types import DocumentStatus, JobState
+from rag_core.types import DocumentStatus, JobState, VersionRow
 
 log = logging.getLogger(__name__)
 CLEAN = "clean_shutdown"
@@ -108,18 +107,18 @@ def resume_jobs(
     _end_published(stores)
 
 
-def is_superseded(stores: Stores, row: Any) -> bool:
+def is_superseded(stores: Stores, row: VersionRow) -> bool:
     """Return whether other content than a version's, added after it, is being searched in its place."""
-    if not row.active_version:
-        return False
-    searched = stores.library.version(row.active_version)
-    return bool(searched.sha256 != row.sha256 and searched.added_at > row.added_at)
+    searched = stores.library.version(row.active_version) if row.active_version else None
+    return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
 
 def _empty_ended(stores: Stores, removal: Removal) -> None:
     """Versions that came to nothing while a store did not answer, so that they could not be emptied."""
     for version_id in stores.library.ended_with_chunks():
         row = stores.library.version(version_id)
+        if row is None:
+            continue
         try:
             removal.clear_version(version_id, row.generation_id)
         except StoreError as error:  # a later start may do better; no search sees them

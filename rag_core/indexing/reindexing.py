@@ -15,7 +15,7 @@ from rag_core.indexing.task import CancelledJobs, IndexingTask, TaskResult
 from rag_core.runtime.index_generations import Generation, Generations
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import documents, versions
-from rag_core.types import DocumentStatus, Fingerprint, Job, JobState
+from rag_core.types import DocumentStatus, Fingerprint, Job, JobState, VersionRow
 
 log = logging.getLogger(__name__)
 UNCHANGED = "Cancelled; the index is as it was."
@@ -128,7 +128,7 @@ class Reindexer:
 
     def _reindex_within_active(
         self, job: Job, target: Fingerprint, chosen: Sequence[str] | None
-    ) -> Generator[IndexingTask | None, None, tuple[int, list[Any]]]:
+    ) -> Generator[IndexingTask | None, None, tuple[int, list[VersionRow]]]:
         """Index chosen documents again, or those of all that are not complete.
 
         Return how many those are, and the rows of the others.
@@ -156,7 +156,7 @@ class Reindexer:
         return len(todo), kept
 
     def _create_task(
-        self, job: Job, row: Any, generation: Generation, *, activate: bool, again: bool = False
+        self, job: Job, row: VersionRow, generation: Generation, *, activate: bool, again: bool = False
     ) -> Iterator[IndexingTask]:
         """Yield the task of a new version of a document's content; nothing if the document was deleted meanwhile."""
         library = self._stores.library
@@ -204,10 +204,10 @@ class Reindexer:
 
     # which documents
 
-    def _active_rows(self) -> list[Any]:
+    def _active_rows(self) -> list[VersionRow]:
         return self._stores.library.versions_where(documents.c.active_version == versions.c.id)
 
-    def _chosen(self, rows: Sequence[Any], chosen: Sequence[str]) -> list[Any]:
+    def _chosen(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
         """Return what is searched of these documents, or the file that came to nothing if nothing is."""
         todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
         ended = self._stores.library.versions_where(
@@ -215,7 +215,7 @@ class Reindexer:
         )
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
-    def _missing(self, generation: Generation) -> list[Any]:
+    def _missing(self, generation: Generation) -> list[VersionRow]:
         """Return documents that the new generation does not contain yet and that have not failed."""
         rows = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
         done = {row.document_id for row in rows} | {result.task.document_id for result in self._ended}
@@ -233,7 +233,7 @@ class Reindexer:
         # Some are gone by now: what replaces a document takes its former versions away.
         self._ended = [result for result in self._ended if result.task.version_id in current]
 
-    def _complete(self, rows: Sequence[Any], generation: Generation) -> set[str]:
+    def _complete(self, rows: Sequence[VersionRow], generation: Generation) -> set[str]:
         """Return the versions of which every chunk is in every store."""
         stores = self._stores
         words, dense = stores.words.ids(), stores.dense(generation.generation_id).ids()

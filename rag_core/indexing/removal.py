@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any
 
 from rag_core.errors import StoreError
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import versions
-from rag_core.types import DeleteReceipt, DocumentStatus
+from rag_core.types import DeleteReceipt, DocumentStatus, VersionRow
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +67,7 @@ class Removal:
         }
         return DeleteReceipt(document_id, name, removed, remaining)
 
-    def remove_version(self, row: Any) -> int:
+    def remove_version(self, row: VersionRow) -> int:
         """Remove one version (a row of `DocumentStore.versions_where`); returns how many chunks it had."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.clear_version(version_id, generation_id)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from rag_core.errors import StoreError, StoreUnavailable
+from rag_core.errors import StoreError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.removal import Removal
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import now
@@ -68,6 +68,8 @@ class Submission:
         stores = self._stores
         with self._removal.lock, stores.keeping:
             row = stores.library.version(stores.library.document(document_id).version_id)
+            if row is None:
+                raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
             twin = stores.library.find_content(row.sha256, waiting=True)
             if twin:
                 return self._add_duplicate(row.name, *twin)

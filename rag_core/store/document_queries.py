@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import FromClause, Select, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select
 
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import Database, as_utc, batches
 from rag_core.store.file_names import LONGEST_NAME, normalize_name
 from rag_core.store.schema import chunks, documents, generations, hidden_texts, pages, versions
 from rag_core.store.serialization import page_from_row
-from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page
+from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, VersionRow
 
 # What a document's row gives as it is stored, by field of `DocumentInfo`.
 _INFO_COLUMNS = {
@@ -162,26 +162,21 @@ class DocumentQueries:
 
     # versions
 
-    def version(self, version_id: str) -> Any:
-        """The version's row joined with its document's, or ``None``."""
-        query = (
-            select(versions, documents.c.name, documents.c.collection, documents.c.active_version)
-            .join(documents, documents.c.id == versions.c.document_id)
-            .where(versions.c.id == version_id)
-        )
-        with self._db.read() as connection:
-            return connection.execute(query).first()
+    def version(self, version_id: str) -> VersionRow | None:
+        """Return a version, or ``None`` if it is gone."""
+        return next(iter(self.versions_where(versions.c.id == version_id)), None)
 
-    def versions_where(self, *conditions: Any) -> list[Any]:
-        """Version rows, joined with their document's name and active version, oldest first."""
+    def versions_where(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
+        """Return the versions that meet the conditions, oldest first."""
+        own = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
         query = (
-            select(versions, documents.c.name, documents.c.collection, documents.c.active_version)
+            select(*own, documents.c.name, documents.c.collection, documents.c.active_version)
             .join(documents, documents.c.id == versions.c.document_id)
             .where(*conditions)
             .order_by(versions.c.added_at)
         )
         with self._db.read() as connection:
-            return list(connection.execute(query).all())
+            return [VersionRow._make(row) for row in connection.execute(query)]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
         """Versions that a search may see now, as ``version_id: state``."""

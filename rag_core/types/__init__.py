@@ -33,6 +33,7 @@ from rag_core.types.documents import (
     PageReference,
     PageState,
     SameName,
+    VersionRow,
     WordBoxes,
 )
 from rag_core.types.evaluation import (
@@ -157,6 +158,7 @@ __all__ = [
     "Usage",
     "UsageTotal",
     "VersionFilter",
+    "VersionRow",
     "WatchedFolder",
     "WeightedPassage",
     "WeightingConfig",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -173,3 +173,32 @@ class ParsedPage:
     headings: tuple[tuple[int, int], ...] = ()
     divided: tuple[tuple[int, str, str], ...] = ()
     words: tuple[str, ...] = ()
+
+
+class VersionRow(NamedTuple):
+    """A stored version of a document, with the document's name, collection and active version.
+
+    ``generation_id`` is ``None`` as long as the version waits; ``state`` is ``building``, ``words``, ``full``,
+    ``ended`` or ``removing``.
+    """
+
+    id: str
+    document_id: str
+    generation_id: int | None
+    sha256: str
+    size: int
+    state: str
+    status: str
+    reason: str
+    pages: int
+    pages_text: int
+    pages_ocr: int
+    pages_empty: int
+    pages_failed: int
+    chunks: int
+    needs_password: bool
+    extractor: str
+    added_at: datetime
+    name: str
+    collection: str
+    active_version: str | None
