@@ -66,7 +66,7 @@ def test_an_answer_that_comes_while_the_page_is_drawn_is_shown(
     running = Answers.running
 
     def when_done(answers: Answers, conversation_id: str) -> Run | None:
-        if thread := answers._threads.get(conversation_id):
+        for thread in answers._threads:
             thread.join()
         return running(answers, conversation_id)
 
