@@ -8,13 +8,11 @@ a finished answer, or as much as there was when the reader stopped it.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import closing
 
-from pages.shared.jobwords import job_label
 from pages.shared.problems import explain
-from pages.shared.runs import Run
+from pages.shared.runs import Run, wait_for_jobs
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import (
@@ -31,9 +29,7 @@ from rag_core.types import (
     Suggestions,
 )
 
-WAITING = "index"
 NOTHING_WRITTEN = "Stopped before there was an answer."
-_POLL_S = 0.2
 
 
 class Answers:
@@ -96,7 +92,7 @@ class Answers:
 
     def _work(self, run: Run) -> None:
         try:
-            if self._wait_for_jobs(run):
+            if wait_for_jobs(self._engine, run):
                 self._ask(run)
         except RagError as error:
             run.problem = explain(error)
@@ -147,15 +143,3 @@ class Answers:
             text = run.progress.text.rstrip()
             partial = run.partial_answer(run.found, text, self._engine.models.generator) if text and run.found else None
             self._engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
-
-    def _wait_for_jobs(self, run: Run) -> bool:
-        """Wait for files that came with the question; false when the reader stopped that."""
-        while not run.stopping.is_set():
-            waiting = [job for job in self._engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
-            if not waiting:
-                if run.job_ids:
-                    run.show_stage(Stage(WAITING, "Files indexed", done=True))
-                return True
-            run.show_stage(Stage(WAITING, job_label(waiting[-1])))
-            time.sleep(_POLL_S)
-        return False

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pages.shared.jobwords import job_label
+from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
+
+WAITING = "index"
+_POLL_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -76,3 +82,16 @@ class Run:
             strategy=self.strategy,
             steps=found.steps,
         )
+
+
+def wait_for_jobs(engine: Engine, run: Run) -> bool:
+    """Wait for the files that came with the question; return ``False`` if the reader stopped that."""
+    while not run.stopping.is_set():
+        waiting = [job for job in engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
+        if not waiting:
+            if run.job_ids:
+                run.show_stage(Stage(WAITING, "Files indexed", done=True))
+            return True
+        run.show_stage(Stage(WAITING, job_label(waiting[-1])))
+        time.sleep(_POLL_S)
+    return False
