@@ -1,4 +1,4 @@
-"""Imports go one way, and heavy libraries come in where they are needed and nowhere else."""
+"""Imports go one way, modules are short, and each heavy library is imported by one module."""
 
 from __future__ import annotations
 
@@ -137,6 +137,15 @@ def test_packages_have_three_modules_or_more() -> None:
         and len([file for file in folder.glob("*.py") if file.name != "__init__.py"]) < 3
     ]
     assert small == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "most"), [("rag_core/**/*.py", 400), ("rag_core/answering/*.py", 250), ("rag_core/engine.py", 300)]
+)
+def test_modules_are_short(pattern: str, most: int) -> None:
+    lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in ROOT.glob(pattern)}
+    assert lines
+    assert {name: count for name, count in lines.items() if count > most} == {}
 
 
 def test_nothing_below_the_pages_knows_streamlit() -> None:
