@@ -71,7 +71,7 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
     closeness, topic, unmet, reading = (round(float(value), 2) for value in model.coef_[0])
     intercept = round(float(model.intercept_[0]), 2)
     topics = fit_topic(kinds, features)
-    told = float(np.median([row[3] for row, kind in zip(best, kinds, strict=True) if kind == "answerable"]))
+    table_prior = float(np.median([row[3] for row, kind in zip(best, kinds, strict=True) if kind == "answerable"]))
     return replace(
         present,
         intercept=intercept,
@@ -79,7 +79,7 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
         topic=topic,
         unmet=unmet,
         reading=reading,
-        told=round(told, 2),
+        table_prior=round(table_prior, 2),
         on_topic=topics,
     )
 

@@ -39,8 +39,8 @@ from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.evaluation.plots import to_svg
 from rag_core.indexing.recovery import record_clean_shutdown
-from rag_core.runtime.index_generations import Generation, Generations
-from rag_core.runtime.models import Models
+from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
+from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings, load_settings
 from rag_core.store.serialization import text_hash
@@ -133,7 +133,7 @@ def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file:
     """Write chunks into the stores until there are ``size``."""
     stores = Stores(settings)
     try:
-        generation = Generations(settings, stores, Models(settings)).active()
+        generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         for first in range(stores.library.counts()["chunks"], size, BATCH):
             spans, embeddings = made_chunks(base, first, min(BATCH, size - first))
             write(stores, generation, first, spans, embeddings, distinct)
@@ -146,7 +146,7 @@ def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file:
 
 def write(
     stores: Stores,
-    generation: Generation,
+    generation: IndexGeneration,
     first: int,
     spans: Sequence[ChunkSpan],
     embeddings: Sequence[Embedding],
@@ -200,7 +200,7 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
     """Share of the true 10 and 100 nearest chunks that Chroma finds, mean over questions."""
     stores = Stores(settings)
     try:
-        generation = Generations(settings, stores, Models(settings)).active()
+        generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         asked = [generation.embedder.embed_question(question) for question in questions]
         dense = stores.dense(generation.generation_id)
         found = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in asked]

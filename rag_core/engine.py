@@ -28,10 +28,10 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.watches import Watches
-from rag_core.runtime.health import condition
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.health import check_health
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.runtime.models import Models
+from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import create_search_pool
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
@@ -88,23 +88,23 @@ class Engine:
         configure_malloc()
         self.settings = settings
         stores = self._stores = Stores(settings)
-        self._local_models = Models(settings)
-        self._generations = Generations(settings, stores, self._local_models)
+        self._local_models = LocalModels(settings)
+        self._generations = IndexGenerations(settings, stores, self._local_models)
         self.models = LanguageModels(settings, stores)
         self.preferences = Preferences(settings, stores, self.models)
 
         self._pool = create_search_pool()
-        self._searching = Searcher(
+        self._searcher = Searcher(
             *(settings, stores, self._local_models, self._generations, self.preferences),
             FinancialLookup(enabled=settings.finance),
             self._pool,
         )
-        self._strategies = Strategies(settings, stores, self._searching, self.models)
-        summarising = Summarizer(settings, stores, self._generations, self.models)
-        asking = Answerer(self._searching, self._strategies, summarising, self.models)
-        self._conversing = FollowUps(self.models, self._searching, asking)
+        self._strategies = Strategies(settings, stores, self._searcher, self.models)
+        summarizer = Summarizer(settings, stores, self._generations, self.models)
+        answerer = Answerer(self._searcher, self._strategies, summarizer, self.models)
+        self._follow_ups = FollowUps(self.models, self._searcher, answerer)
         self.conversations = Conversations(settings, stores.conversations)
-        self.explanations = Explanations(stores, self._generations, self._searching)
+        self.explanations = Explanations(stores, self._generations, self._searcher)
 
         self._removal = Removal(stores)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
@@ -116,7 +116,7 @@ class Engine:
 
         self.labels = Labels(stores)
         runner = EvaluationRunner(
-            settings, stores, self._searching, self._strategies, asking, self.preferences, self.models
+            settings, stores, self._searcher, self._strategies, answerer, self.preferences, self.models
         )
         self.evaluations = Evaluations(stores, runner, self.preferences)
         self._warm_up = WarmUp(
@@ -126,7 +126,7 @@ class Engine:
             self._generations,
             self.models,
             start_parsers=self._indexer.warm_up,
-            run_search=self._searching.warm_up,
+            run_search=self._searcher.warm_up,
         )
         self._closed = False
         try:
@@ -174,7 +174,7 @@ class Engine:
 
     def status(self) -> Status:
         """Return the state of the installation; wait for the model if it is being loaded."""
-        return condition(
+        return check_health(
             self.settings,
             self._stores,
             self._generations,
@@ -210,7 +210,7 @@ class Engine:
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        query = self._searching.query(
+        query = self._searcher.query(
             question, _scope(documents, collections), top_k, configuration or DEFAULT_CONFIGURATION
         )
         return run_to_end(self._strategies.search(query, Timer())).result
@@ -255,10 +255,10 @@ class Engine:
             The configuration's strategy needs a language model, and none is set.
         """
         scope = _scope(documents, collections)
-        events = self._conversing.ask(
+        events = self._follow_ups.ask(
             question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for
         )
-        return self._conversing.with_suggestions(events, scope) if suggest else events
+        return self._follow_ups.with_suggestions(events, scope) if suggest else events
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question; the options are those of `ask`."""

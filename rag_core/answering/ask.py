@@ -61,23 +61,23 @@ class Answerer:
 
     Parameters
     ----------
-    searching : Searcher
+    searcher : Searcher
     strategies : Strategies
-    summarising : Summarizer
+    summarizer : Summarizer
     generators : LanguageModels
         If there is a generator, it writes the answers; otherwise they are quoted.
     """
 
     def __init__(
         self,
-        searching: Searcher,
+        searcher: Searcher,
         strategies: Strategies,
-        summarising: Summarizer,
+        summarizer: Summarizer,
         generators: LanguageModels,
     ) -> None:
-        self._searching = searching
+        self._searcher = searcher
         self._strategies = strategies
-        self._summarising = summarising
+        self._summarizer = summarizer
         self._generators = generators
 
     def ask(
@@ -90,9 +90,9 @@ class Answerer:
     ) -> Generator[AskEvent, None, None]:
         """Answer; see `Engine.ask`."""
         trace = AnswerTrace()
-        query = self._searching.query(text, scope, top_k, configuration)
+        query = self._searcher.query(text, scope, top_k, configuration)
         if configuration.strategy == "summary":
-            summary = yield from self._summarising.summary(query, trace)
+            summary = yield from self._summarizer.summary(query, trace)
             if summary is not None:
                 yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
                 return
@@ -173,7 +173,7 @@ class Answerer:
 
     def _quotes_gate(self, query: Query, outcome: SearchOutcome) -> Gate:
         """The gate for an answer that is quoted because the model failed."""
-        return self._searching.quotes_gate(outcome.passages, query.configuration.threshold)
+        return self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
 
 
 def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:

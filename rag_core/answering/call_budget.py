@@ -1,4 +1,4 @@
-"""What the making of an answer takes and leaves: calls to a language model, steps, notices."""
+"""Limit the calls to a language model that one question may make."""
 
 from __future__ import annotations
 

@@ -7,10 +7,16 @@ from datetime import UTC, datetime
 
 from rag_core.answering.search import Searcher
 from rag_core.errors import UnknownDocument
-from rag_core.retrieval.late_interaction import late_interaction, looked_for, max_sim, similarities, token_weights
-from rag_core.retrieval.passage_weights import evidence_mass, weigh
+from rag_core.retrieval.late_interaction import (
+    compared_tokens,
+    max_sim,
+    score_chunks,
+    token_similarities,
+    token_weights,
+)
+from rag_core.retrieval.passage_weights import evidence_mass, weight_passages
 from rag_core.retrieval.passages import build_passage
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.text.words import STOP_WORDS
 from rag_core.types import (
@@ -39,14 +45,14 @@ class Explanations:
     Parameters
     ----------
     stores : Stores
-    generations : Generations
-    searching : Searcher
+    generations : IndexGenerations
+    searcher : Searcher
     """
 
-    def __init__(self, stores: Stores, generations: Generations, searching: Searcher) -> None:
+    def __init__(self, stores: Stores, generations: IndexGenerations, searcher: Searcher) -> None:
         self._stores = stores
         self._generations = generations
-        self._searching = searching
+        self._searcher = searcher
 
     def explain(
         self,
@@ -71,8 +77,8 @@ class Explanations:
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         scope = Scope(tuple(documents or ()), tuple(collections))
-        query = self._searching.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
-        found = self._searching.search(query, Timer())
+        query = self._searcher.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
+        found = self._searcher.search(query, Timer())
         rows, scores = found.ranked.rows, found.ranked.ranking.scores
         order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
         judged = {one.chunk_id: one for one in found.result.passages}
@@ -110,18 +116,18 @@ class Explanations:
         QuestionError, UnknownDocument, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         generation = self._generations.active()
-        embedded_question = generation.embedder.embed_question(self._searching.checked(question))
+        embedded_question = generation.embedder.embed_question(self._searcher.checked(question))
         row = self._stores.library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             raise UnknownDocument("That passage is no longer in the library. Ask the question again.")
         embedded = row.embedded_text
-        chunk = self._searching.load_vectors(row, generation)
+        chunk = self._searcher.load_vectors(row, generation)
         if chunk is None or not len(chunk.scales) or not len(embedded_question.tokens):
             return TokenMatches(embedded_question.text, embedded, (), 0.0, 0.0)
         weights = token_weights(embedded_question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.to_float()
-        places = looked_for(weights)
-        near = similarities(embedded_question.tokens[places], vectors)
+        places = compared_tokens(weights)
+        near = token_similarities(embedded_question.tokens[places], vectors)
         best = near.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
         rows = zip(embedded_question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
@@ -133,7 +139,7 @@ class Explanations:
                 for own, weight, similarity, its in rows
             ),
             whole=max_sim(near, weights[places]),
-            score=float(late_interaction(embedded_question.tokens, [chunk], weights)[0]),
+            score=float(score_chunks(embedded_question.tokens, [chunk], weights)[0]),
         )
 
     def weight_passages(self, explanation: Explanation, weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
@@ -146,7 +152,7 @@ class Explanations:
         ValueError
             k or the temperature is out of range.
         """
-        return weigh(candidates(explanation), weighting)
+        return weight_passages(candidates(explanation), weighting)
 
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
         """Return the share of the ``k`` best passages' weight that the right one has; ``None``: no stage found it."""

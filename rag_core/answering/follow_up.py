@@ -30,16 +30,16 @@ class FollowUps:
     ----------
     generators : LanguageModels
         Where there is a generator, it does the rewriting.
-    searching : Searcher
+    searcher : Searcher
         Tries questions to go on with.
-    asking : Answerer
+    answerer : Answerer
         Answers what comes out.
     """
 
-    def __init__(self, generators: LanguageModels, searching: Searcher, asking: Answerer) -> None:
+    def __init__(self, generators: LanguageModels, searcher: Searcher, answerer: Answerer) -> None:
         self._generators = generators
-        self._searching = searching
-        self._asking = asking
+        self._searcher = searcher
+        self._answerer = answerer
 
     def ask(
         self,
@@ -64,7 +64,7 @@ class FollowUps:
         if rewriting.text:
             yield Rewritten(rewriting.text)
         spent = 1000 * (time.perf_counter() - started)
-        events = self._asking.ask(rewriting.text or text, scope, top_k, history, configuration)
+        events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration)
         with closing(events):
             for event in events:
                 yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
@@ -81,7 +81,7 @@ class FollowUps:
 
     def _suggest(self, answer: Answer, scope: Scope) -> Suggestions:
         try:
-            return Suggestions(suggest_questions(self._searching, answer, scope))
+            return Suggestions(suggest_questions(self._searcher, answer, scope))
         except RagError as error:
             return Suggestions(problem=f"{error} No further questions are suggested.")
 

@@ -15,8 +15,8 @@ from rag_core.retrieval.cross_encoder import read_chunks
 from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
 from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, Rerank, RetrievedHits, SectionRanker, rank_chunks
 from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
-from rag_core.runtime.index_generations import Generation
-from rag_core.runtime.models import Models
+from rag_core.runtime.index_generations import IndexGeneration
+from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.text.names import annotate, document_name_terms, lowercase_name_terms
@@ -39,14 +39,14 @@ class Ranker:
     ----------
     settings : Settings
     stores : Stores
-    models : Models
+    models : LocalModels
     lookup : DomainLookup
     pool : Executor
         Runs what can go on while the question is embedded.
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, models: Models, lookup: DomainLookup, pool: Executor
+        self, settings: Settings, stores: Stores, models: LocalModels, lookup: DomainLookup, pool: Executor
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -54,8 +54,8 @@ class Ranker:
         self._lookup = lookup
         self._pool = pool
 
-    def rank(self, query: Query, timer: Timer, hypothesis: str, generation: Generation) -> RankedChunks:
-        """Return chunks in their order; see `Searching.rank`."""
+    def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
+        """Return chunks in their order; see `Searcher.rank`."""
         how = query.configuration
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)

@@ -11,13 +11,13 @@ from functools import cache
 
 from rag_core.answering.ranking import Ranker
 from rag_core.errors import QuestionError, StoreUnavailable
-from rag_core.gate.calibration import GATED, calibration, decide
+from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, calibration
 from rag_core.gate.features import score_answerability
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.passages import build_passage
-from rag_core.runtime.index_generations import Generation, Generations
-from rag_core.runtime.models import Models
+from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
+from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -27,9 +27,9 @@ from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome
 
-# How often a question is asked of an index that changes under it.
+# Attempts before the result from a changing index is accepted.
 TRIES = 3
-# No stage is without work for it: statements are looked up as well.
+# A question that exercises every stage, the lookup included.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
 
@@ -45,8 +45,8 @@ class Searcher:
         self,
         settings: Settings,
         stores: Stores,
-        models: Models,
-        generations: Generations,
+        models: LocalModels,
+        generations: IndexGenerations,
         preferences: Preferences,
         lookup: DomainLookup,
         pool: Executor,
@@ -61,7 +61,7 @@ class Searcher:
         self._searched = False
 
     def warm_up(self) -> None:
-        """Search once for nobody.
+        """Run one search, so that connections and caches are ready before the first question.
 
         Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
         search. What the reranker reads is taken into memory after it.
@@ -101,13 +101,13 @@ class Searcher:
         """The first passages of a ranking, and whether they answer."""
         rows, order = ranked.rows, ranked.ranking.order
         folded = fold_near_duplicates(
-            [rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, GATED)
+            [rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, PASSAGES_SCORED)
         )
         passages = tuple(
             build_passage(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         )
-        read = [rows[chunk_id] for chunk_id in list(folded)[: max(GATED, query.top_k)]]
+        read = [rows[chunk_id] for chunk_id in list(folded)[: max(PASSAGES_SCORED, query.top_k)]]
         tokens: dict[int, PassageTokens] = {}
         if query.gated:
             tokens = load_passage_tokens(read, ranked.vectors, ranked.embedder)
@@ -115,7 +115,9 @@ class Searcher:
                 passages, tokens, ranked, self._contains_word(), self._models.answerability()
             )
         given = query.configuration.threshold
-        gate = decide(passages[:GATED], self._preferences.threshold if given is None else given, self._preferences.gate)
+        gate = apply_threshold(
+            passages[:PASSAGES_SCORED], self._preferences.threshold if given is None else given, self._preferences.gate
+        )
         notices = self._notices(query.documents, ranked.embedder)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
         return SearchOutcome(result, ranked, passages, tokens)
@@ -130,8 +132,10 @@ class Searcher:
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Whether passages may be quoted: the gate of answers without a language model."""
         preferences = self._preferences
-        return decide(
-            passages[:GATED], preferences.quotes_threshold if threshold is None else threshold, preferences.quotes_gate
+        return apply_threshold(
+            passages[:PASSAGES_SCORED],
+            preferences.quotes_threshold if threshold is None else threshold,
+            preferences.quotes_gate,
         )
 
     def rank(
@@ -162,12 +166,12 @@ class Searcher:
                     return ranked
         return self._ranker.rank(query, timer, hypothesis, self._generations.active())
 
-    def load_vectors(self, row: ChunkRow, generation: Generation) -> ChunkVectors | None:
+    def load_vectors(self, row: ChunkRow, generation: IndexGeneration) -> ChunkVectors | None:
         """Return the token vectors of one chunk; ``None`` if its embedder has none."""
         loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, self._pool)
         return loader.vectors([row.id]).get(row.id)
 
-    def _is_active(self, generation: Generation) -> bool:
+    def _is_active(self, generation: IndexGeneration) -> bool:
         return self._generations.active().generation_id == generation.generation_id
 
     def checked(self, text: str) -> str:

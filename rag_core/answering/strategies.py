@@ -49,14 +49,14 @@ class Strategies:
     ----------
     settings : Settings
     stores : Stores
-    searching : Searcher
+    searcher : Searcher
     generators : LanguageModels
     """
 
-    def __init__(self, settings: Settings, stores: Stores, searching: Searcher, generators: LanguageModels) -> None:
+    def __init__(self, settings: Settings, stores: Stores, searcher: Searcher, generators: LanguageModels) -> None:
         self._settings = settings
         self._stores = stores
-        self._searching = searching
+        self._searcher = searcher
         self._generators = generators
 
     def search(self, query: Query, timer: Timer) -> Steps:
@@ -104,7 +104,7 @@ class Strategies:
 
     def _plain(self, query: Query, timer: Timer) -> Steps:
         # A search takes a fraction of a second, so its stages are reported when it is over.
-        outcome = self._searching.search(query, timer)
+        outcome = self._searcher.search(query, timer)
         for name, label in LABELS.items():
             if name in timer.ms:
                 yield Stage(name, label, done=True)
@@ -122,8 +122,8 @@ class Strategies:
         rankings = []
         for text in (query.text, *made):
             one = replace(query, text=text)
-            rankings.append((yield from run_search(text, trace, partial(self._searching.rank, one, trace.timer))))
-        return self._searching.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
+            rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, one, trace.timer))))
+        return self._searcher.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Passages like one that the model made up, ranked and gated by the question alone."""
@@ -134,9 +134,9 @@ class Strategies:
         ranked = yield from run_step(
             "search_1",
             "Searching for passages like it",
-            partial(self._searching.rank, query, trace.timer, hypothesis=made_up),
+            partial(self._searcher.rank, query, trace.timer, hypothesis=made_up),
         )
-        return self._searching.judge(query, ranked)
+        return self._searcher.judge(query, ranked)
 
     def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search, let the model read and say what is missing, search for that, and so on."""
@@ -168,7 +168,7 @@ class Strategies:
     def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """A question for each of the things compared, each searched for and gated by itself."""
         whole = yield from run_step(
-            "search_0", "Searching for the whole question", partial(self._searching.search, query, trace.timer)
+            "search_0", "Searching for the whole question", partial(self._searcher.search, query, trace.timer)
         )
         documents = self._listed(query, whole)
         names = list(documents.values())
@@ -190,7 +190,7 @@ class Strategies:
         return merge_outcomes(whole, searches, query.top_k, self._rrf_k(query))
 
     def _one(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
-        search = partial(self._searching.search, replace(query, text=text), trace.timer)
+        search = partial(self._searcher.search, replace(query, text=text), trace.timer)
         return (yield from run_search(text, trace, search, where))
 
     def _listed(self, query: Query, found: SearchOutcome) -> dict[str, str]:

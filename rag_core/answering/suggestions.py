@@ -26,7 +26,7 @@ _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
-def suggest_questions(searching: Searcher, answer: Answer, scope: Scope) -> tuple[str, ...]:
+def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> tuple[str, ...]:
     """Up to three questions about what the passages that pass the gate speak of beside the answer.
 
     They are asked about headings of those passages and about names that recur in them, and each was
@@ -36,12 +36,12 @@ def suggest_questions(searching: Searcher, answer: Answer, scope: Scope) -> tupl
         return ()
     known = {word.lower() for word in content_words(f"{answer.question} {answer.rewritten}")}
     good: list[str] = []
-    fitting = [one for one in answer.passages if searching.quotes_gate([one]).answerable]
+    fitting = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
     for tries, (topic, question) in enumerate(topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
-        found = searching.search(searching.query(question, scope), Timer()).result
-        if searching.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
+        found = searcher.search(searcher.query(question, scope), Timer()).result
+        if searcher.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
             good.append(question)
     return tuple(good)
 

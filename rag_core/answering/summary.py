@@ -26,7 +26,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.prompts import build_map_messages, build_reduce_messages
 from rag_core.llm.reasoning import retract_reasoning
 from rag_core.retrieval.passages import build_passage
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -39,10 +39,10 @@ from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 WRITING = "Writing the answer"
 # The score of a summary's gate, and what it is held against: the share of its statements that stand in
 # the passages they cite. A model that makes up half of what it writes is not to be believed.
-SCORE, LEAST = "supported", 0.5
-# Chunks may be this much shorter than the longest; of the passages of that length, those that do not fit
-# are left out again. The second is what a passage's element takes beside its text, in tokens.
+SCORE, LEAST_SUPPORTED = "supported", 0.5
+# Chunks may be half as long as the longest, so twice as many are fetched and those that do not fit are dropped.
 _SHORTER = 2.0
+# Tokens that a passage takes in the prompt beside its text.
 _PER_PASSAGE = 40
 
 
@@ -62,12 +62,12 @@ class Summarizer:
     ----------
     settings : Settings
     stores : Stores
-    generations : Generations
+    generations : IndexGenerations
     generators : LanguageModels
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, generations: Generations, generators: LanguageModels
+        self, settings: Settings, stores: Stores, generations: IndexGenerations, generators: LanguageModels
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -108,7 +108,7 @@ class Summarizer:
         budget = CallBudget(self._settings, model, trace)
         with trace.timer.measure("notes"):
             notes = yield from self._noted(query.text, passages, capacity, checking, budget, trace)
-            gate = Gate(SCORE, checking.share, LEAST, bool(notes) and checking.share >= LEAST)
+            gate = Gate(SCORE, checking.share, LEAST_SUPPORTED, bool(notes) and checking.share >= LEAST_SUPPORTED)
             if gate.answerable:
                 notes = yield from self._condensed(query.text, notes, capacity, checking, budget)
         shown, notes = renumber_passages(passages, notes)

@@ -17,7 +17,7 @@ from rag_core.evaluation.judging import judge
 from rag_core.evaluation.metrics import compute_metrics, precision_recall, risk_coverage_of
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, counted_spans, ranked_pages
-from rag_core.gate.calibration import decide
+from rag_core.gate.calibration import apply_threshold
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
@@ -55,7 +55,7 @@ class EvaluationRunner:
     stores : Stores
     searching : Searching
     strategies : Strategies
-    asking : Asking
+    answerer : Asking
     preferences : Preferences
     models : LanguageModels
     """
@@ -64,17 +64,17 @@ class EvaluationRunner:
         self,
         settings: Settings,
         stores: Stores,
-        searching: Searcher,
+        searcher: Searcher,
         strategies: Strategies,
-        asking: Answerer,
+        answerer: Answerer,
         preferences: Preferences,
         models: LanguageModels,
     ) -> None:
         self._settings = settings
         self._stores = stores
-        self._searching = searching
+        self._searcher = searcher
         self._strategies = strategies
-        self._asking = asking
+        self._answerer = answerer
         self._preferences = preferences
         self._models = models
 
@@ -134,7 +134,7 @@ class EvaluationRunner:
         """Refuse questions that cannot be asked before any is, for nothing is kept of what was asked till then."""
         for label in labels:
             try:
-                self._searching.checked(label.question)
+                self._searcher.checked(label.question)
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
 
@@ -143,7 +143,7 @@ class EvaluationRunner:
             return self._baseline(configuration)
 
         def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
-            query = self._searching.query(question, Scope(), None, configuration)
+            query = self._searcher.query(question, Scope(), None, configuration)
             # What is measured is the strategy and the model: a plain search or quotes in their place would say
             # nothing of them.
             # Rankings do not rest on the gate, which takes longer than they do; a strategy may.
@@ -151,7 +151,7 @@ class EvaluationRunner:
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
             found = run_to_end(self._strategies.search(query, Timer()))
             pages = ranked_pages(span for one in found.passages for span in counted_spans(one, relevant))
-            return pages, self._asking.answer(query, _ungated(found)) if answers else None
+            return pages, self._answerer.answer(query, _ungated(found)) if answers else None
 
         return ask
 
@@ -174,5 +174,5 @@ class EvaluationRunner:
 def _ungated(found: SearchOutcome) -> SearchOutcome:
     """The same, to be answered below the threshold as well: other thresholds are judged by the same answers."""
     gate = found.result.gate
-    scored = decide(found.passages, -math.inf, gate.score_name).answerable
+    scored = apply_threshold(found.passages, -math.inf, gate.score_name).answerable
     return replace(found, result=replace(found.result, gate=replace(gate, answerable=scored)))

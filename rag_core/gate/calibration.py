@@ -12,11 +12,11 @@ from pathlib import Path
 from rag_core.types import Gate, Passage
 
 FITTED = Path(__file__).with_name("gate.json")
-# Passages that the gate looks at, however many are shown: an answer further down is not read.
-GATED = 5
-# Of these, those that are read with the question.
-READ = 2
-# What counts of names, figures and the like that a passage lacks: more than two are no surer.
+# How many passages the gate scores, however many are shown.
+PASSAGES_SCORED = 5
+# How many of these the answerability model reads together with the question.
+PASSAGES_READ = 2
+# More missing names and figures than this make the gate no surer.
 MOST_UNMET = 2
 # One reading alone is never surer.
 SUREST = 10_000
@@ -62,9 +62,9 @@ class Calibration:
         does not bear out.
     reading : float
         Weight of the log-odds that the passage's best sentence, read with the question, answers it.
-    told : float
-        The log-odds of a passage that answers, in the middle: taken for those of a table where figures are
-        looked up, since it reads like no sentence.
+    table_prior : float
+        Median log-odds of answering passages; used for tables whose lines are looked up, since the model cannot
+        read them as sentences.
     embedder, projection : str
         Weights' hash and projection of the embedder that it was fitted with: with others, scores mean
         something else.
@@ -76,7 +76,7 @@ class Calibration:
     topic: float
     unmet: float
     reading: float
-    told: float
+    table_prior: float
     embedder: str
     projection: str
     on_topic: TopicCalibration
@@ -98,11 +98,7 @@ class Calibration:
 
 
 def log_odds(readings: Sequence[float | None]) -> list[float]:
-    """The log-odds of readings, none surer than one in `SUREST`.
-
-    What was not read is taken to read as what was does, in the middle: on our own questions the AUROC against
-    adversarial ones is .673 so, .676 where all five passages are read, and .628 where none is.
-    """
+    """Return the log-odds of readings, bounded by `SUREST`; unread passages get the mean of the read ones."""
     bounded = [min(max(one, 1 / SUREST), 1 - 1 / SUREST) for one in readings if one is not None]
     known = [math.log(one / (1 - one)) for one in bounded]
     middle = sum(known) / max(len(known), 1)
@@ -112,13 +108,13 @@ def log_odds(readings: Sequence[float | None]) -> list[float]:
 
 @cache
 def calibration() -> Calibration:
-    """The one that comes along."""
+    """Return the bundled calibration."""
     fitted = json.loads(FITTED.read_text(encoding="utf-8"))
     return Calibration(**{**fitted, "on_topic": TopicCalibration(**fitted["on_topic"])})
 
 
-def decide(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:
-    """Hold the best passage's score against the threshold; no passage, or no score, abstains."""
+def apply_threshold(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:
+    """Compare the best passage's score with the threshold; without a passage or a score, abstain."""
     scores = [passage.scores.get(score_name) for passage in passages]
     best = max((score for score in scores if score is not None), default=None)
     if best is None:

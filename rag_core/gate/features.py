@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from rag_core.gate.calibration import GATED, READ, calibration, log_odds
+from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, calibration, log_odds
 from rag_core.gate.presuppositions import strange, unmet
 from rag_core.text.names import document_name_terms, matched_names, names_in_title
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
@@ -19,13 +19,12 @@ SCORE = "answerable"
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
 # Whether a passage is on the topic at all, which decides whether a language model is asked.
 ON_TOPIC = "on_topic"
-# Of a passage so many letters are read, or its best sentence: with all three sentences no more questions are told
-# apart, and it takes twice as long.
+# At most this many characters of a passage are read, but always its best sentence.
 READ_CHARS = 250
 # What a statement lacks that names another company or time, or none.
 OTHER_FIGURES = "its figures may be of another company or time"
-# What is left of the probability of a passage to whose document the question is strange.
-STRANGE = 0.5
+# Factor for the probability if the question names something that the document never mentions.
+UNKNOWN_NAME_FACTOR = 0.5
 
 
 def score_answerability(
@@ -58,7 +57,11 @@ def score_answerability(
     read : callable
         Begins to read texts with a question; gives the probability that each answers it, in order.
     """
-    first = [one for one in passages[:GATED] if int(one.chunk_id) in tokens and one.scores.get("rerank") is not None]
+    first = [
+        one
+        for one in passages[:PASSAGES_SCORED]
+        if int(one.chunk_id) in tokens and one.scores.get("rerank") is not None
+    ]
     its_tokens = [tokens[int(one.chunk_id)] for one in first]
     best = [best_sentence(ranked.question.tokens, one.vectors, ranked.weights) for one in its_tokens]
     places = [
@@ -66,10 +69,10 @@ def score_answerability(
         for one, its, (_, sentence) in zip(first, its_tokens, best, strict=True)
     ]
     # The first are read in other threads while the rest is compared.
-    pending = read(ranked.question.text, [_to_read(*place) for place in places[:READ]])
+    pending = read(ranked.question.text, [_to_read(*place) for place in places[:PASSAGES_READ]])
     has_lines = [contains_lookup(ranked, one) for one in first]
     lacking = _lacking(ranked, first, [_around(*place) for place in places], has_lines, cache(contains))
-    readings = [*pending, *[None] * len(first[READ:])]
+    readings = [*pending, *[None] * len(first[PASSAGES_READ:])]
     found: dict[str, Passage] = {}
     for passage, its, (score, _), (other, missing), lines, reading, odds in zip(
         first, its_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
@@ -78,7 +81,7 @@ def score_answerability(
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
         if other:
             missing = (*other, *(one for one in missing if one not in other.values()))
-            probability *= STRANGE
+            probability *= UNKNOWN_NAME_FACTOR
         of_lookup = _lookup_probability(ranked, passage, its.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
@@ -120,8 +123,7 @@ def _strange(
 def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
     """Of the question's names those that may be strange to each of these passages, by chunk.
 
-    A question that names what two documents have, or are called by, is of both, though each name is strange to
-    the other: where a passage has one of the names, those that others have speak no more against it.
+    If a question names two documents, a passage with one of the names is not penalised for lacking the other.
     """
     asked = ranked.question.text
     names = document_name_terms(asked)
@@ -155,7 +157,7 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     asked = ranked.lookup.question.tokens
     sentence, _ = best_sentence(asked, vectors, ranked.lookup.weights)
     close = passage.scores["statement"] or 0.0
-    return calibration().probability(close, sentence, topic_similarity(asked, vectors), 0, calibration().told)
+    return calibration().probability(close, sentence, topic_similarity(asked, vectors), 0, calibration().table_prior)
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:

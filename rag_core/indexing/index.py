@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rag_core.indexing.queue import IndexingQueue
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.types import Job
 
@@ -18,10 +18,10 @@ class Index:
     ----------
     stores : Stores
     indexer : IndexingQueue
-    generations : Generations
+    generations : IndexGenerations
     """
 
-    def __init__(self, stores: Stores, indexer: IndexingQueue, generations: Generations) -> None:
+    def __init__(self, stores: Stores, indexer: IndexingQueue, generations: IndexGenerations) -> None:
         self._stores = stores
         self._indexer = indexer
         self._generations = generations

@@ -35,7 +35,7 @@ from rag_core.indexing.task import (
 )
 from rag_core.parsing import PARSER_VERSION, PdfParser
 from rag_core.parsing.workers.document_reader import PdfHeader
-from rag_core.runtime.index_generations import Generation, Generations
+from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.serialization import text_hash
@@ -52,7 +52,7 @@ class ParsingStage:
     ----------
     settings : Settings
     stores : Stores
-    generations : Generations
+    generations : IndexGenerations
     removal : Removal
     cancelled : CancelledJobs
     stopping : Event
@@ -67,7 +67,7 @@ class ParsingStage:
         self,
         settings: Settings,
         stores: Stores,
-        generations: Generations,
+        generations: IndexGenerations,
         removal: Removal,
         cancelled: CancelledJobs,
         stopping: threading.Event,
@@ -143,7 +143,9 @@ class ParsingStage:
                 "Split it, or raise RAG_MAX_FILE_MB."
             )
 
-    def _parse(self, task: IndexingTask, sha256: str, generation: Generation) -> tuple[list[Page], list[ChunkSpan]]:
+    def _parse(
+        self, task: IndexingTask, sha256: str, generation: IndexGeneration
+    ) -> tuple[list[Page], list[ChunkSpan]]:
         """Return the pages and chunks of a version's file."""
         chunker = generation.chunker().start(task.name)
         pages: list[Page] = []
@@ -199,7 +201,7 @@ class ParsingStage:
             reason = f"An internal error while {task.name} was read; the log has the details. Retry it."
             return TaskResult(task, DocumentStatus.FAILED, reason)
         if task.job_id in self._cancelled:
-            return TaskResult(task, DocumentStatus.CANCELLED, str(error))
+            return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
         if self._is_gone(task):
             return TaskResult(task, DocumentStatus.CANCELLED, DELETED)
         status = DocumentStatus.REJECTED if isinstance(error, RejectedDocument) else DocumentStatus.FAILED

@@ -35,7 +35,7 @@ from rag_core.indexing.task import (
     TaskResult,
     job_state,
 )
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
@@ -60,11 +60,11 @@ class IndexingQueue:
     ----------
     settings : Settings
     stores : Stores
-    generations : Generations
+    generations : IndexGenerations
     removal : Removal
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: Generations, removal: Removal) -> None:
+    def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
         self._stores = stores
         self._removal = removal
         # Kept in memory alone: a password is never stored, so a restart asks for it again.
@@ -87,7 +87,7 @@ class IndexingQueue:
         # Jobs that were queued when last looked, and the tasks of the re-index that runs.
         self._files: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
-        # How often each job was begun, of those begun since all were last seen to have ended.
+        # Attempts per job, cleared when no job is left.
         self._attempts: dict[str, int] = {}
         self._tidied = self._removed = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)

@@ -77,10 +77,10 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
 def resume_jobs(
     stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
 ) -> None:
-    """Bring jobs to an end that run but that nobody works on, since a store failed as they were to end.
+    """End or requeue jobs that are marked as running and were orphaned by a store failure.
 
-    What was decided is noted; what was half indexed begins again from its file, save what a later
-    file has replaced and the jobs ``given_up``, which fail for the reason given there.
+    Decided ones end. Half-indexed ones start again from their file, except those that a later file has replaced and
+    the jobs in ``given_up``, which fail for the reason given there.
     """
     for job_id, state in stores.jobs.states(list(job_ids)).items():
         if state is not JobState.RUNNING:

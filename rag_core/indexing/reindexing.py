@@ -12,7 +12,7 @@ from rag_core.errors import IndexMismatch, RagError
 from rag_core.indexing.recovery import finish_removals
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import CancelledJobs, IndexingTask, TaskResult
-from rag_core.runtime.index_generations import Generation, Generations
+from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.store.schema import documents, versions
 from rag_core.types import DocumentStatus, Fingerprint, Job, JobState, VersionRow
@@ -32,7 +32,7 @@ class Reindexer:
     Parameters
     ----------
     stores : Stores
-    generations : Generations
+    generations : IndexGenerations
     removal : Removal
     cancelled : CancelledJobs
     stopping : Event
@@ -44,7 +44,7 @@ class Reindexer:
     def __init__(
         self,
         stores: Stores,
-        generations: Generations,
+        generations: IndexGenerations,
         removal: Removal,
         cancelled: CancelledJobs,
         stopping: threading.Event,
@@ -156,7 +156,7 @@ class Reindexer:
         return len(todo), kept
 
     def _create_task(
-        self, job: Job, row: VersionRow, generation: Generation, *, activate: bool, again: bool = False
+        self, job: Job, row: VersionRow, generation: IndexGeneration, *, activate: bool, again: bool = False
     ) -> Iterator[IndexingTask]:
         """Yield the task of a new version of a document's content; nothing if the document was deleted meanwhile."""
         library = self._stores.library
@@ -215,13 +215,13 @@ class Reindexer:
         )
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
-    def _missing(self, generation: Generation) -> list[VersionRow]:
+    def _missing(self, generation: IndexGeneration) -> list[VersionRow]:
         """Return documents that the new generation does not contain yet and that have not failed."""
         rows = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
         done = {row.document_id for row in rows} | {result.task.document_id for result in self._ended}
         return [row for row in self._active_rows() if row.document_id not in done]
 
-    def _drop_outdated(self, generation: Generation) -> None:
+    def _drop_outdated(self, generation: IndexGeneration) -> None:
         """Remove versions whose document was replaced since they were built; they are built again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
         current = set()
@@ -233,7 +233,7 @@ class Reindexer:
         # Some are gone by now: what replaces a document takes its former versions away.
         self._ended = [result for result in self._ended if result.task.version_id in current]
 
-    def _complete(self, rows: Sequence[VersionRow], generation: Generation) -> set[str]:
+    def _complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
         """Return the versions of which every chunk is in every store."""
         stores = self._stores
         words, dense = stores.words.ids(), stores.dense(generation.generation_id).ids()
@@ -245,7 +245,7 @@ class Reindexer:
                 complete.add(row.id)
         return complete
 
-    def _resumed(self, target: Fingerprint) -> Generation | None:
+    def _resumed(self, target: Fingerprint) -> IndexGeneration | None:
         """Return the generation that an interrupted re-index left, if it was for the same target."""
         for generation_id, fingerprint in self._stores.library.generations("building"):
             if fingerprint == target:

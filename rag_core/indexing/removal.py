@@ -71,7 +71,7 @@ class Removal:
         """Remove one version (a row of `DocumentStore.versions_where`); returns how many chunks it had."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.clear_version(version_id, generation_id)
-        with self._stores.keeping:
+        with self._stores.file_lock:
             # The file first: where that fails, the row is left to say what is still to be done.
             if not self._stores.library.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)

@@ -48,7 +48,7 @@ class Submission:
     ) -> Job:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
-        with stores.keeping:
+        with stores.file_lock:
             twin = stores.library.find_content(digest)
             if twin:
                 lost = twin[2] and not stores.files.exists(digest)
@@ -66,7 +66,7 @@ class Submission:
     def retry(self, document_id: str, password: str | None) -> Job:
         """Queue a document's file once more; see `IndexingQueue.retry`."""
         stores = self._stores
-        with self._removal.lock, stores.keeping:
+        with self._removal.lock, stores.file_lock:
             row = stores.library.version(stores.library.document(document_id).version_id)
             if row is None:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rag_core.errors import RagError
-from rag_core.runtime.index_generations import Generation
+from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class IndexingTask:
     Parameters
     ----------
     job_id, version_id, document_id, name : str
-    generation : Generation, optional
+    generation : IndexGeneration, optional
         The index that it joins; the one that is active when parsing begins, unless given.
     activate : bool
         Make it the searched version once it is complete. A re-index that builds a new generation
@@ -47,7 +47,7 @@ class IndexingTask:
     version_id: str
     document_id: str
     name: str
-    generation: Generation | None = None
+    generation: IndexGeneration | None = None
     activate: bool = True
     is_reindex: bool = False
     is_reread: bool = False
@@ -60,7 +60,7 @@ class ChunkedDocument:
     """A version that was parsed and chunked, before anything of it is stored."""
 
     task: IndexingTask
-    generation: Generation
+    generation: IndexGeneration
     parser_version: str
     pages: Sequence[Page]
     spans: Sequence[ChunkSpan]
@@ -76,7 +76,7 @@ class EmbeddingTask:
     """
 
     task: IndexingTask
-    generation: Generation
+    generation: IndexGeneration
     spans: Sequence[ChunkSpan]
     chunk_ids: Sequence[int]
     hashes: Sequence[bytes]

@@ -95,7 +95,7 @@ class LanguageModel:
     def stream_answer(
         self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
     ) -> AnswerStream:
-        """Write an answer from the passages that fit into the context; see `prompt.build_messages`.
+        """Write an answer from the passages that fit into the context; see `prompts.build_messages`.
 
         A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
         piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double, vary by chance

@@ -1,4 +1,4 @@
-"""Rankings into one."""
+"""Fuse several rankings into one by reciprocal rank."""
 
 from __future__ import annotations
 

@@ -19,17 +19,16 @@ STOPWORD_FACTOR = 0.3
 # What the best sentence's score counts beside the whole chunk's.
 SENTENCE_WEIGHT = 0.5
 # What the tokens one and two places before and after count in how close two tokens are.
-BESIDE_WEIGHTS = (0.2, 0.1)
+NEIGHBOUR_WEIGHTS = (0.2, 0.1)
 # Chunks whose tokens are compared by one product: one a chunk spends its time in calls, one for all in
 # fetching from memory (170 chunks: 6.8, 6.1, 7.6 and 17 ms for 8, 16, 32 and all at once).
-AT_ONCE = 16
-# So many tokens of a question are looked for. What a comparison costs grows with them, and the others of a long
-# question, such as "the" and "of", change little: of 148 questions of 44 tokens (middle) .966 had their page first with
-# 32, as in ColBERT, .966 with 24, .960 with 16 and .960 with all.
+CHUNKS_PER_PRODUCT = 16
+# Most tokens of a question that are compared: the cost grows with them, and the lightest of a long question, such as
+# "the" and "of", change little.
 MOST_TOKENS = 24
 # The largest value of a byte with a sign.
 _LARGEST = 127
-_ALL_WEIGHTS = 1 + 2 * sum(BESIDE_WEIGHTS)
+_ALL_WEIGHTS = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 
 
 def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
@@ -52,7 +51,7 @@ def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: 
     return weights / total if total > 0 else weights
 
 
-def looked_for(weights: FloatArray) -> Int64Array:
+def compared_tokens(weights: FloatArray) -> Int64Array:
     """The places of a question's tokens that are compared with chunks, in order.
 
     Of a question of more than `MOST_TOKENS` those that weigh anything; of any other all, since a hyphen that weighs
@@ -66,11 +65,11 @@ def looked_for(weights: FloatArray) -> Int64Array:
     return np.flatnonzero(weights) if len(weights) > MOST_TOKENS else np.arange(len(weights))
 
 
-def similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
+def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
     """How close each token of the question is to each of the chunk, shape (m, n), in -1..1.
 
     Their cosine, averaged with the cosines of the tokens before them and of those after them (weighted
-    by `BESIDE_WEIGHTS`; 0 where there is none): words that follow one another in the question and in the
+    by `NEIGHBOUR_WEIGHTS`; 0 where there is none): words that follow one another in the question and in the
     text are the same phrase. It is matching of n-grams, as in Dai et al., "Convolutional neural networks
     for soft-matching n-grams in ad-hoc search", WSDM 2018, with one fixed filter.
 
@@ -88,7 +87,7 @@ def _with_beside(cosines: FloatArray, starts: IntArray) -> FloatArray:
     """Cosines with the weighted ones beside them added; chunks begin at the columns ``starts``, the first at 0."""
     summed = cosines.copy()
     firsts = starts[1:]
-    for distance, weight in enumerate(BESIDE_WEIGHTS, 1):
+    for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, 1):
         share = weight * cosines
         summed[distance:, distance:] += share[:-distance, :-distance]
         summed[:-distance, :-distance] += share[distance:, distance:]
@@ -109,7 +108,7 @@ def max_sim(similarities: FloatArray, weights: FloatArray) -> float:
     Parameters
     ----------
     similarities : FloatArray, shape (m, n)
-        See `similarities`.
+        See `token_similarities`.
     weights : FloatArray, shape (m,)
     """
     return float(weights @ similarities.max(axis=1)) if similarities.size else 0.0
@@ -145,12 +144,12 @@ def rerank_chunks(
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in vectors and len(vectors[chunk_id].scales)]
     if not present or not len(question.tokens):
         return []
-    scores = late_interaction(question.tokens, [vectors[chunk_id] for chunk_id in present], weights)
+    scores = score_chunks(question.tokens, [vectors[chunk_id] for chunk_id in present], weights)
     order = np.argsort(-scores, kind="stable")
     return [Hit(present[position], float(scores[position])) for position in order]
 
 
-def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
+def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
     """The score of each chunk, shape (len(chunks),); see `rerank_chunks`.
 
     The question's vectors are rounded to bytes, as the chunks' are stored, and the products are those of
@@ -160,17 +159,17 @@ def late_interaction(question: FloatArray, chunks: Sequence[ChunkVectors], weigh
     Parameters
     ----------
     question : FloatArray, shape (m, dimension)
-        Unit vectors; compared are those `looked_for`.
+        Unit vectors; compared are those `compared_tokens`.
     chunks : sequence of ChunkVectors
         At least one, each with at least one token.
     weights : FloatArray, shape (m,)
         Summing to 1.
     """
-    places = looked_for(weights)
+    places = compared_tokens(weights)
     question, weights = question[places], weights[places]
     scale = float(np.abs(question).max()) / _LARGEST or 1.0
     asked = np.rint(question / scale).astype(np.int8)
-    parts = [chunks[first : first + AT_ONCE] for first in range(0, len(chunks), AT_ONCE)]
+    parts = [chunks[first : first + CHUNKS_PER_PRODUCT] for first in range(0, len(chunks), CHUNKS_PER_PRODUCT)]
     return np.concatenate([_scores(asked, scale, part, weights) for part in parts])
 
 

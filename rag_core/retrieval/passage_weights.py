@@ -47,7 +47,7 @@ def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
     return weights
 
 
-def weigh(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
+def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
     """Rank passages by ``score + λ · ρ + σ · ε`` and weigh the first k; best first.
 
     λ is ``weighting.decay``, ρ the `freshness`, σ ``weighting.noise`` and ε standard normal, drawn from
@@ -81,7 +81,7 @@ def evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None)
     Parameters
     ----------
     weighed : sequence of WeightedPassage
-        Best first; see `weigh`.
+        Best first; see `weight_passages`.
     k : int
         How many of them are weighed: the right one is covered if it is among them.
     right : str, optional

@@ -33,7 +33,7 @@ def prefer_named_documents(
         What the chunk's document is called; a chunk without counts as any other document's.
     texts : mapping of chunk id to str
     kept : int
-        So many of the first chunks stay where they are, for names that may be none.
+        Number of top chunks that keep their place, because lower-case words may not be names.
     """
     labels = set(documents.values())
     calls = {label: names_in_title(label, names) for label in labels}
@@ -57,7 +57,7 @@ def prefer_named_documents(
 def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
     """Order chunks by ``score + λ · freshness``; scores themselves stay as they are.
 
-    See `weights.freshness` for where it comes from. Chunks without that score, which follow those with
+    See `passage_weights.freshness` for its source. Chunks without that score, which follow those with
     it, keep their places: scores of different names are never compared.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from rag_core.errors import RagError
 from rag_core.llm.gguf import find_gguf_problem
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
@@ -20,10 +20,10 @@ T = TypeVar("T")
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
 
 
-def condition(
+def check_health(
     settings: Settings,
     stores: Stores,
-    generations: Generations,
+    generations: IndexGenerations,
     preferences: Preferences,
     models: LanguageModels,
     unfinished: Callable[[], list[str]],

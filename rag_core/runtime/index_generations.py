@@ -10,14 +10,14 @@ from rag_core.chunking.chunker import PREFIX_RULE, ChunkConfig, Chunker
 from rag_core.embedding.embedder import Embedder
 from rag_core.errors import EmbedderMissing, IndexMismatch
 from rag_core.parsing import PARSER_VERSION
-from rag_core.runtime.models import Models
+from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.types import Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class IndexGeneration:
     """One built index with the embedder that belongs to it."""
 
     generation_id: int
@@ -35,16 +35,16 @@ class Generation:
         return Chunker(_rule(self.fingerprint, self.embedder), self.embedder.offsets)
 
 
-class Generations:
+class IndexGenerations:
     """Opens the active generation, begins new ones, and compares them with the settings."""
 
-    def __init__(self, settings: Settings, stores: Stores, models: Models) -> None:
+    def __init__(self, settings: Settings, stores: Stores, models: LocalModels) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
         self._starting = threading.Lock()
 
-    def active(self) -> Generation:
+    def active(self) -> IndexGeneration:
         """The generation that answers; the first one is begun from the settings.
 
         Raises
@@ -61,12 +61,12 @@ class Generations:
                 found = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
         return self._open(*found[-1])
 
-    def building(self) -> Generation | None:
+    def building(self) -> IndexGeneration | None:
         """The generation that a re-index is building, if one is."""
         found = self._stores.library.generations("building")
         return self._open(*found[-1]) if found else None
 
-    def begin(self, fingerprint: Fingerprint) -> Generation:
+    def begin(self, fingerprint: Fingerprint) -> IndexGeneration:
         """Start building beside the active generation."""
         return self._open(self._stores.library.add_generation(fingerprint, "building"), fingerprint)
 
@@ -106,7 +106,7 @@ class Generations:
         built = self.built_with()
         return built.differences(self.configured()) if built else {}
 
-    def _open(self, generation_id: int, fingerprint: Fingerprint) -> Generation:
+    def _open(self, generation_id: int, fingerprint: Fingerprint) -> IndexGeneration:
         embedder = self._embedder(fingerprint.embedder)
         identity = embedder.identity
         now = (identity.weights, identity.dimension, identity.projection)
@@ -121,7 +121,7 @@ class Generations:
                 f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "
                 "(Admin, or the reindex command), or put the former model back."
             )
-        return Generation(generation_id, fingerprint, embedder)
+        return IndexGeneration(generation_id, fingerprint, embedder)
 
     def _embedder(self, name: str) -> Embedder:
         """The embedder that an index was built with."""

@@ -18,10 +18,10 @@ from rag_core.system import freeze_garbage_collector
 from rag_core.types import Readiness
 
 Model = TypeVar("Model")
-NOT_LOADED = "The language model could not be loaded"
+NOT_LOADED = "The embedding model could not be loaded"
 
 
-class Models:
+class LocalModels:
     """Loads embedders by name and the other models as the settings say, and keeps them."""
 
     def __init__(self, settings: Settings) -> None:
@@ -36,10 +36,9 @@ class Models:
         self._preparing = False
 
     def close(self) -> None:
-        """Let go of all that was loaded.
+        """Release all models.
 
-        What was here when loading ended is never looked through for what could be freed, so that this would stay
-        for as long as the process runs: some 150 MB each time that an engine is opened and closed.
+        Objects frozen out of garbage collection would otherwise stay as long as the process runs.
         """
         with self._loading:
             self._loaded.clear()
@@ -112,7 +111,7 @@ class Models:
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Call nothing ready until all is that is prepared meanwhile, whichever model is loaded before the others."""
+        """Report not ready until the block ends, whichever model is loaded first."""
         self._preparing = True
         try:
             yield

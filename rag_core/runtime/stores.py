@@ -54,7 +54,7 @@ class Stores:
             self._lock.release()
             raise
         # Held while a file is stored and referred to, or found to be left over and deleted.
-        self.keeping = threading.Lock()
+        self.file_lock = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
         self._opening = threading.Lock()

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rag_core.errors import RagError
-from rag_core.runtime.index_generations import Generations
+from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
-from rag_core.runtime.models import Models
+from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 
@@ -28,8 +28,8 @@ class WarmUp:
     ----------
     settings : Settings
     stores : Stores
-    models : Models
-    generations : Generations
+    models : LocalModels
+    generations : IndexGenerations
     language_models : LanguageModels
     start_parsers : callable
         Starts the processes that parse files.
@@ -41,8 +41,8 @@ class WarmUp:
         self,
         settings: Settings,
         stores: Stores,
-        models: Models,
-        generations: Generations,
+        models: LocalModels,
+        generations: IndexGenerations,
         language_models: LanguageModels,
         *,
         start_parsers: Callable[[], None],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.retrieval.passage_weights import evidence_mass, softmax, weigh
+from rag_core.retrieval.passage_weights import evidence_mass, softmax, weight_passages
 from rag_core.types import ScoredPassage, WeightingConfig
 
 SCORES = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=30)
@@ -49,7 +49,7 @@ def test_all_weigh_the_same_as_the_temperature_grows(scores: list[float]) -> Non
 def test_every_candidate_is_weighed_once_best_first(
     candidates: list[ScoredPassage], weighting: WeightingConfig
 ) -> None:
-    rows = weigh(candidates, weighting)
+    rows = weight_passages(candidates, weighting)
     assert sorted(one.candidate.chunk_id for one in rows) == sorted(one.chunk_id for one in candidates)
     assert [one.rank for one in rows] == list(range(1, len(rows) + 1))
     for name in ("adjusted", "weight"):
@@ -57,14 +57,14 @@ def test_every_candidate_is_weighed_once_best_first(
         assert values == sorted(values, reverse=True)
     assert sum(one.weight for one in rows[: weighting.k]) == pytest.approx(1, abs=1e-5)
     assert all(one.weight == 0 for one in rows[weighting.k :])
-    assert rows == weigh(candidates, weighting)
+    assert rows == weight_passages(candidates, weighting)
 
 
 @given(CANDIDATES, WEIGHTINGS)
 def test_the_evidence_is_covered_within_k_and_has_its_own_weight(
     candidates: list[ScoredPassage], weighting: WeightingConfig
 ) -> None:
-    rows = weigh(candidates, weighting)
+    rows = weight_passages(candidates, weighting)
     for one in rows:
         mass = evidence_mass(rows, weighting.k, one.candidate.chunk_id)
         assert mass.covered == (one.rank <= weighting.k)

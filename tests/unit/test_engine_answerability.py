@@ -12,21 +12,21 @@ from rag_core.embedding import bundled
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing
-from rag_core.gate.calibration import GATED, READ
+from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED
 from rag_core.gate.features import READ_CHARS
 from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
 def test_the_first_passages_are_read_and_the_one_that_answers_reads_best(engine: Engine) -> None:
-    for number in range(GATED):
+    for number in range(PASSAGES_SCORED):
         indexed(engine, f"birds {number}.pdf", f"{PENGUINS} They were counted {number + 3} times.")
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "mine.pdf", COPPER)
-    found = engine.search(ASK_BUDGET, top_k=GATED + 2)
+    found = engine.search(ASK_BUDGET, top_k=PASSAGES_SCORED + 2)
     readings = [one.scores["reading"] for one in found.passages]
-    assert all(one is not None for one in readings[:READ])
-    assert all(one is None for one in readings[READ:])
-    assert all(one.scores["answerable"] is not None for one in found.passages[:GATED])
+    assert all(one is not None for one in readings[:PASSAGES_READ])
+    assert all(one is None for one in readings[PASSAGES_READ:])
+    assert all(one.scores["answerable"] is not None for one in found.passages[:PASSAGES_SCORED])
     assert found.passages[0].document == "bridge.pdf"
     assert readings[0] == max(one or 0.0 for one in readings)
     assert found.timings_ms["gate"] < found.timings_ms["total"]

@@ -12,7 +12,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorUnavailable, LabelError, SettingsError, UnknownConversation, UnknownEvaluation
-from rag_core.runtime.models import Models
+from rag_core.runtime.models import LocalModels
 from rag_core.types import (
     Baseline,
     Evaluation,
@@ -157,10 +157,10 @@ def test_rankings_are_judged_without_reading_passages_with_their_questions(
 ) -> None:
     whole = run(library, labels)
 
-    def unwanted(models: Models) -> None:
+    def unwanted(models: LocalModels) -> None:
         raise AssertionError("the slowest part of a search, which no ranking rests on")
 
-    monkeypatch.setattr(Models, "answerability", unwanted)
+    monkeypatch.setattr(LocalModels, "answerability", unwanted)
     alone = run(library, labels, answers=False)
     assert alone.precision_recall == whole.precision_recall
     for before, after in zip(whole.outcomes, alone.outcomes, strict=True):

@@ -53,7 +53,7 @@ def decode_glyphs(
     unmapped : sequence of (str, int)
         The name of the font, empty where it has none, and the code of the character in it.
     glyph_names : callable
-        Of the page's fonts; asked at most once. See `structure.Fonts`.
+        Of the page's fonts; asked at most once. See `fonts.Fonts`.
     """
     unnamed = [code for font, code in unmapped if not font]
     is_tex = sum(code < _FIRST_PRINTED for code in unnamed) <= _MOST_BELOW * len(unnamed)

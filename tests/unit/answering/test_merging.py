@@ -20,14 +20,14 @@ from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COP
 def searching(engine: Engine) -> Searcher:
     for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
         indexed(engine, name, text)
-    return engine._searching
+    return engine._searcher
 
 
 def names(rows: dict, order: tuple[int, ...]) -> list[str]:
     return [rows[chunk_id].document for chunk_id in order]
 
 
-def test_rankings_are_fused_and_compared_with_the_first_question(searching: Searcher) -> None:
+def test_rankings_are_fused_and_compared_with_the_first_question(searcher: Searcher) -> None:
     rankings = [
         searching.rank(searching.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
     ]
@@ -40,7 +40,7 @@ def test_rankings_are_fused_and_compared_with_the_first_question(searching: Sear
     assert both.ranking.scores["rerank"] == pytest.approx(rankings[0].ranking.scores["rerank"])
 
 
-def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searching: Searcher) -> None:
+def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searcher: Searcher) -> None:
     narrow = RetrievalConfig("bm25")
     first, second = (
         searching.rank(searching.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
@@ -53,7 +53,7 @@ def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searchin
     assert all(one.scores["answerable"] is not None for one in found.result.passages)
 
 
-def test_searches_that_answer_nothing_add_nothing_where_others_answer(searching: Searcher) -> None:
+def test_searches_that_answer_nothing_add_nothing_where_others_answer(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
         return searching.search(searching.query(text, Scope(), 1), Timer())
 
@@ -68,7 +68,7 @@ def test_searches_that_answer_nothing_add_nothing_where_others_answer(searching:
     assert refused.result.passages
 
 
-def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searching: Searcher) -> None:
+def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
         return searching.search(replace(searching.query(text, Scope(), 1), depth=100), Timer())
 
@@ -78,7 +78,7 @@ def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searc
     assert found.result.passages == found.passages[:2]
 
 
-def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searching: Searcher) -> None:
+def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searcher: Searcher) -> None:
     near, far = (
         searching.search(searching.query(text, Scope()), Timer())
         for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")

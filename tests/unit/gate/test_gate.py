@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.gate.calibration import SUREST, calibration, decide, log_odds
+from rag_core.gate.calibration import SUREST, apply_threshold, calibration, log_odds
 from rag_core.types import Gate, Passage
 
 
@@ -15,25 +15,25 @@ def passage(**scores: float | None) -> Passage:
 
 @pytest.mark.parametrize(("score", "answerable"), [(0.59, False), (0.6, True), (0.61, True)])
 def test_a_score_at_the_threshold_answers(score: float, answerable: bool) -> None:
-    assert decide([passage(rerank=score)], 0.6, "rerank") == Gate("rerank", score, 0.6, answerable)
+    assert apply_threshold([passage(rerank=score)], 0.6, "rerank") == Gate("rerank", score, 0.6, answerable)
 
 
 def test_the_best_passage_decides_wherever_it_stands() -> None:
-    assert decide([passage(rerank=0.2), passage(rerank=0.8), passage(rerank=None)], 0.5, "rerank").score == 0.8
+    assert apply_threshold([passage(rerank=0.2), passage(rerank=0.8), passage(rerank=None)], 0.5, "rerank").score == 0.8
 
 
 def test_no_other_score_is_held_against_the_threshold() -> None:
-    assert decide([passage(dense=0.9, bm25=12.0, rrf=0.9)], 0.1, "rerank") == Gate("rerank", 0.0, 0.1, False)
-    assert not decide([passage(rerank=None)], 0.0, "rerank").answerable
+    assert apply_threshold([passage(dense=0.9, bm25=12.0, rrf=0.9)], 0.1, "rerank") == Gate("rerank", 0.0, 0.1, False)
+    assert not apply_threshold([passage(rerank=None)], 0.0, "rerank").answerable
 
 
 def test_without_a_passage_there_is_no_answer_even_at_zero() -> None:
-    assert not decide([], 0.0, "rerank").answerable
+    assert not apply_threshold([], 0.0, "rerank").answerable
 
 
 def test_a_score_of_zero_is_a_score() -> None:
-    assert decide([passage(rerank=0.0)], 0.0, "rerank").answerable
-    assert decide([passage(rerank=-0.2)], 0.0, "rerank") == Gate("rerank", -0.2, 0.0, False)
+    assert apply_threshold([passage(rerank=0.0)], 0.0, "rerank").answerable
+    assert apply_threshold([passage(rerank=-0.2)], 0.0, "rerank") == Gate("rerank", -0.2, 0.0, False)
 
 
 def test_the_probability_rises_with_closeness_topic_and_reading_and_falls_with_what_is_unmet() -> None:

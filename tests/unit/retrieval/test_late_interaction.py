@@ -11,14 +11,14 @@ from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.projection import quantize
 from rag_core.gate.features import topic_similarity
 from rag_core.retrieval.late_interaction import (
-    BESIDE_WEIGHTS,
     MOST_TOKENS,
+    NEIGHBOUR_WEIGHTS,
     SENTENCE_WEIGHT,
     STOPWORD_FACTOR,
-    late_interaction,
-    looked_for,
+    compared_tokens,
     max_sim,
-    similarities,
+    score_chunks,
+    token_similarities,
     token_weights,
 )
 from rag_core.types import ChunkVectors, Question
@@ -43,21 +43,21 @@ def test_max_sim_by_hand() -> None:
 
 
 def test_max_sim_of_nothing_is_zero() -> None:
-    assert max_sim(similarities(floats(X), np.zeros((0, 2), np.float32)), np.ones(1, np.float32)) == 0
-    assert max_sim(similarities(np.zeros((0, 2), np.float32), floats(X)), np.zeros(0, np.float32)) == 0
+    assert max_sim(token_similarities(floats(X), np.zeros((0, 2), np.float32)), np.ones(1, np.float32)) == 0
+    assert max_sim(token_similarities(np.zeros((0, 2), np.float32), floats(X)), np.zeros(0, np.float32)) == 0
 
 
 def test_tokens_are_closer_where_those_beside_them_match_too() -> None:
-    near, far = BESIDE_WEIGHTS
+    near, far = NEIGHBOUR_WEIGHTS
     every = 1 + 2 * near + 2 * far
     # X Y X Y against itself: on the diagonal all match; beside it X stands against Y, between like ones.
     same = floats(X, Y, X, Y)
-    found = similarities(same, same)
+    found = token_similarities(same, same)
     assert found[0, 0] == pytest.approx((1 + near + far) / every)
     assert found[1, 1] == pytest.approx((1 + 2 * near + far) / every)
     assert found[0, 1] == 0
     assert found[0, 2] == pytest.approx((1 + near) / every)
-    turned_round = similarities(floats(X, Y), floats(Y, X))
+    turned_round = token_similarities(floats(X, Y), floats(Y, X))
     assert turned_round[0, 1] == pytest.approx(1 / every)
 
 
@@ -72,7 +72,7 @@ def test_the_topic_is_compared_by_the_means_of_all_tokens() -> None:
 def by_the_definition(asked: np.ndarray, chunk: ChunkVectors, weights: np.ndarray) -> float:
     cosines = asked @ (chunk.tokens * chunk.scales[:, None]).T
     rows, columns = cosines.shape
-    filtered = {0: 1.0, **{sign * place: one for place, one in enumerate(BESIDE_WEIGHTS, 1) for sign in (-1, 1)}}
+    filtered = {0: 1.0, **{sign * place: one for place, one in enumerate(NEIGHBOUR_WEIGHTS, 1) for sign in (-1, 1)}}
     near = np.zeros_like(cosines)
     for row, column, (shift, share) in itertools.product(range(rows), range(columns), filtered.items()):
         if 0 <= row + shift < rows and 0 <= column + shift < columns:
@@ -87,7 +87,7 @@ def test_a_sentence_that_holds_all_scores_above_the_same_words_scattered() -> No
     values, scales = quantize(floats(X, Y, X, Y))
     together = ChunkVectors(values, scales, np.array([0, 2], np.int32))
     apart = ChunkVectors(values[[0, 2, 1, 3]], scales, np.array([0, 2], np.int32))
-    scores = late_interaction(asked, [together, apart], weights)
+    scores = score_chunks(asked, [together, apart], weights)
     assert scores[0] > scores[1] + 0.1
 
 
@@ -118,26 +118,26 @@ def test_many_chunks_at_once_score_as_each_alone_by_the_definition() -> None:
     asked = np.rint(asked / step) * step
     chunks, weights = made_chunks(random), made_weights(random)
     expected = [by_the_definition(asked, chunk, weights) for chunk in chunks]
-    assert late_interaction(asked, chunks, weights) == pytest.approx(expected, abs=1e-5)
+    assert score_chunks(asked, chunks, weights) == pytest.approx(expected, abs=1e-5)
 
 
 def test_rounding_the_question_to_bytes_changes_scores_by_less_than_a_thousandth() -> None:
     random = np.random.default_rng(4)
     asked, chunks, weights = unit_rows(random, 7, 256), made_chunks(random, 256), made_weights(random)
     expected = [by_the_definition(asked, chunk, weights) for chunk in chunks]
-    assert late_interaction(asked, chunks, weights) == pytest.approx(expected, abs=1e-3)
+    assert score_chunks(asked, chunks, weights) == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_question_whose_vectors_are_nothing_scores_nothing() -> None:
     chunks = made_chunks(np.random.default_rng(5))
-    assert not late_interaction(np.zeros((7, 16), np.float32), chunks, np.full(7, 1 / 7, np.float32)).any()
+    assert not score_chunks(np.zeros((7, 16), np.float32), chunks, np.full(7, 1 / 7, np.float32)).any()
 
 
 @pytest.mark.parametrize("starts", [[], [0], [2], [0, 2, 9], [99]])
 def test_sentence_starts_that_do_not_fit_the_vectors_break_nothing(starts: list[int]) -> None:
     values, scales = quantize(floats(X, Y, X))
     chunk = ChunkVectors(values, scales, np.array(starts, np.int32))
-    score = late_interaction(floats(X, Y), [chunk, chunk], np.array([0.5, 0.5], np.float32))
+    score = score_chunks(floats(X, Y), [chunk, chunk], np.array([0.5, 0.5], np.float32))
     assert score[0] == score[1]
     assert 0 < score[0] <= 1.001
 
@@ -171,11 +171,11 @@ def test_of_a_long_question_the_heaviest_tokens_alone_weigh() -> None:
 
     assert {word for word, weight in zip(words, weights, strict=True) if not weight} == light
     assert weights.sum() == pytest.approx(1)
-    assert looked_for(weights).tolist() == [place for place, word in enumerate(words) if word not in light]
+    assert compared_tokens(weights).tolist() == [place for place, word in enumerate(words) if word not in light]
 
 
 def test_tokens_that_weigh_nothing_are_compared_in_a_short_question_alone() -> None:
-    assert looked_for(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
+    assert compared_tokens(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
 
     random = np.random.default_rng(6)
     asked, chunks = unit_rows(random, MOST_TOKENS + 8), made_chunks(random)
@@ -184,9 +184,7 @@ def test_tokens_that_weigh_nothing_are_compared_in_a_short_question_alone() -> N
     weights[kept] = 1 / MOST_TOKENS
     # Both are rounded to bytes alike.
     asked[kept[0], 0] = np.abs(asked).max() + 1
-    assert late_interaction(asked, chunks, weights).tolist() == (
-        late_interaction(asked[kept], chunks, weights[kept]).tolist()
-    )
+    assert score_chunks(asked, chunks, weights).tolist() == (score_chunks(asked[kept], chunks, weights[kept]).tolist())
 
 
 def test_a_question_without_tokens_has_no_weights() -> None:

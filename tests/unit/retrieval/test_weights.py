@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from rag_core.retrieval.passage_weights import HALF_LIFE_DAYS, evidence_mass, freshness, softmax, weigh
+from rag_core.retrieval.passage_weights import HALF_LIFE_DAYS, evidence_mass, freshness, softmax, weight_passages
 from rag_core.types import EvidenceCase, EvidenceMass, ScoredPassage, WeightedPassage, WeightingConfig
 
 
 def weighed(*rows: tuple[str, float, float], **values: float) -> tuple[WeightedPassage, ...]:
     """Candidates as ``(chunk_id, score, age in days)``, weighed."""
-    return weigh([ScoredPassage(*row) for row in rows], WeightingConfig(**values))  # type: ignore[arg-type]
+    return weight_passages([ScoredPassage(*row) for row in rows], WeightingConfig(**values))  # type: ignore[arg-type]
 
 
 def ids(rows: tuple[WeightedPassage, ...]) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from rag_core.errors import EmbedderMissing, RerankerMissing
-from rag_core.runtime.models import Models
+from rag_core.runtime.models import LocalModels
 from rag_core.settings import BUNDLED_EMBEDDER, load_settings
 
 
 def test_nothing_is_ready_before_all_is_that_is_prepared() -> None:
-    models = Models(load_settings())
+    models = LocalModels(load_settings())
     with models.preparing():
         models.embedder(BUNDLED_EMBEDDER)
         assert not models.warmth.ready
@@ -19,7 +19,7 @@ def test_nothing_is_ready_before_all_is_that_is_prepared() -> None:
 
 
 def test_a_model_that_cannot_be_loaded_is_told_while_others_are_prepared() -> None:
-    models = Models(load_settings())
+    models = LocalModels(load_settings())
     with models.preparing():
         with pytest.raises(EmbedderMissing):
             models.embedder("nobody/no-model")
@@ -29,7 +29,7 @@ def test_a_model_that_cannot_be_loaded_is_told_while_others_are_prepared() -> No
 
 
 def test_a_model_that_cannot_be_loaded_is_told_until_another_takes_its_place() -> None:
-    models = Models(load_settings())
+    models = LocalModels(load_settings())
     models.embedder(BUNDLED_EMBEDDER)
     with pytest.raises(EmbedderMissing):
         models.embedder("nobody/no-model")
@@ -39,7 +39,7 @@ def test_a_model_that_cannot_be_loaded_is_told_until_another_takes_its_place() -
 
 
 def test_a_cross_encoder_that_cannot_be_loaded_is_told_whatever_else_is_loaded() -> None:
-    models = Models(load_settings(reranker="nobody/no-reranker"))
+    models = LocalModels(load_settings(reranker="nobody/no-reranker"))
     with pytest.raises(RerankerMissing):
         models.cross_encoder()
     models.embedder(BUNDLED_EMBEDDER)
