@@ -1,0 +1,39 @@
+"""The public names of the engine and of its nouns."""
+
+from __future__ import annotations
+
+from rag_core.answering.conversations import Conversations
+from rag_core.answering.explain import Explanations
+from rag_core.engine import Engine
+from rag_core.evaluation.evaluations import Evaluations
+from rag_core.evaluation.labels import Labels
+from rag_core.indexing.collections import Collections
+from rag_core.indexing.documents import Documents
+from rag_core.indexing.index import Index
+from rag_core.indexing.jobs import Jobs
+from rag_core.indexing.watches import Watches
+from rag_core.runtime.language_models import LanguageModels
+from rag_core.runtime.preferences import Preferences
+
+NAMES = {
+    Engine: "GUIDE_QUESTIONS answer ask close explain load_search readiness search status warm_up",
+    Documents: "add_guide chunks content delete find_ids get has_name_clash list neighbours page pages render_page "
+    "retry submit title",
+    Jobs: "as_completed cancel list wait",
+    Index: "differences estimate_seconds rebuild",
+    Collections: "list move_documents",
+    Watches: "add find list remove start stop sync",
+    Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
+    "set_pinned set_scope",
+    Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
+    Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
+    "start state write_report",
+    LanguageModels: "active close current endpoint generator get list select test usage_totals warm_up",
+    Preferences: "default_threshold gate quotes_gate quotes_threshold set_threshold set_top_k threshold top_k",
+    Explanations: "evidence_mass explain token_matches weight_passages",
+}
+
+
+def test_public_names_change_only_on_purpose() -> None:
+    found = {cls: " ".join(sorted(name for name in vars(cls) if not name.startswith("_"))) for cls in NAMES}
+    assert found == NAMES
