@@ -24,7 +24,7 @@ NAMES = {
     Collections: "list move_documents",
     Watches: "add find list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
-    "set_pinned set_scope",
+    "set_follow_ups set_pinned set_scope",
     Labels: "add confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
     Evaluations: "advise_threshold cancel close compare gate_scores_plot get list plots recent_gate_scores remove run "
     "start state write_report",
