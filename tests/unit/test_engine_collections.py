@@ -126,3 +126,13 @@ def test_a_conversation_keeps_its_collections_over_a_restart(tmp_path: Path) -> 
         assert engine.conversations.get(one).scope == Scope(("d2",))
         engine.conversations.delete(other)
         assert [each.conversation_id for each in engine.conversations.list()] == [one]
+
+
+def test_collections_are_listed_with_their_sizes(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", BUDGET)
+    assert engine.collections.list() == {}
+    mine = indexed(engine, "mine.pdf", COPPER, collection="reports")
+    indexed(engine, "birds.pdf", PENGUINS, collection="Annual")
+    assert list(engine.collections.list().items()) == [("Annual", 1), ("reports", 1)]
+    engine.collections.move_documents([mine], "Annual")
+    assert engine.collections.list() == {"Annual": 2}
