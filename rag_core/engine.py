@@ -32,7 +32,7 @@ from rag_core.runtime.health import check_health
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.models import LocalModels
-from rag_core.runtime.pool import create_search_pool
+from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.runtime.warm_up import WarmUp
@@ -48,6 +48,7 @@ from rag_core.types import (
     Scope,
     SearchResult,
     Status,
+    Suggestions,
 )
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
@@ -93,7 +94,7 @@ class Engine:
         self.models = LanguageModels(settings, stores)
         self.preferences = Preferences(settings, stores, self.models)
 
-        self._pool = create_search_pool()
+        self._pool = SearchPool()
         self._searcher = Searcher(
             *(settings, stores, self._local_models, self._generations, self.preferences),
             FinancialLookup(enabled=settings.finance),
@@ -146,12 +147,12 @@ class Engine:
             self.evaluations.close()
             self._indexer.stop()
             self._warm_up.join()
-            self._pool.shutdown()
             self.models.close()
             self._local_models.close()
             if self._swept:
                 record_clean_shutdown(self._stores)
         finally:
+            self._pool.shutdown()
             self._stores.close()
 
     def __enter__(self) -> Engine:
@@ -227,7 +228,7 @@ class Engine:
         search_for: str | None = None,
         suggest: bool = False,
     ) -> Generator[AskEvent, None, None]:
-        """Answer a question; yield events of which the last is the `Answer`.
+        """Answer a question; yield events of which the last is the `Answer`, or with ``suggest`` the `Suggestions`.
 
         A `Stage` says what is being done, a `Rewritten` what is searched for in place of a follow-up, a
         `SearchResult` what the answer is written from. A `Delta` adds text to the answer, a `Restart`
@@ -261,11 +262,16 @@ class Engine:
         return self._follow_ups.with_suggestions(events, scope) if suggest else events
 
     def answer(self, question: str, **options: Any) -> Answer:
-        """Return the answer to a question; the options are those of `ask`."""
+        """Return the answer to a question, with ``suggest`` its follow-ups too; the options are those of `ask`."""
         started = time.perf_counter()
+        answer = None
         for event in self.ask(question, **options):
             if isinstance(event, Answer):
-                return event
+                answer = event
+            elif isinstance(event, Suggestions) and answer is not None:
+                answer = answer.with_suggestions(event)
+        if answer is not None:
+            return answer
         raise RagError(f"No answer came in {time.perf_counter() - started:.0f} s.")
 
     def explain(self, question: str, **options: Any) -> Explanation:

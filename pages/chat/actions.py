@@ -55,10 +55,10 @@ def actions(back: Backend, message: Message) -> None:
     _export(back, key)
 
 
-def follow_ups(back: Backend, conversation_id: str, message: Message, scope: Scope) -> None:
+def follow_ups(back: Backend, suggesting: Run | None, message: Message, scope: Scope) -> None:
     """Questions to go on with, which the documents answer; the page is drawn again when they come."""
-    if run := back.answers.suggesting(conversation_id):
-        _wait_for_suggestions(run)
+    if suggesting:
+        _wait_for_suggestions(suggesting)
     if not message.answer or not message.answer.follow_ups:
         return
     st.caption("Also in these documents")

@@ -17,6 +17,7 @@ from pages.shared.evidence import linked_sources, source_names, to_copy
 from pages.shared.feedback import feedback, passage_is_right
 from pages.shared.passages import passage_list
 from pages.shared.richtext import richtext
+from pages.shared.runs import Run
 from pages.shared.source import open_source
 from pages.shared.strategies import STRATEGIES
 from pages.shared.text import count, duration, plain
@@ -41,8 +42,11 @@ _STEPS = {
 }
 
 
-def history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
-    """Show the messages; returns the answers among them by message."""
+def history(back: Backend, messages: Sequence[Message], suggesting: Run | None) -> dict[str, Answer]:
+    """Show the messages; return the answers among them by message.
+
+    ``suggesting`` is the run that was looking for further questions before the messages were read.
+    """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
@@ -51,20 +55,20 @@ def history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
     for message in messages[hidden:]:
-        _turn(back, message, last=message is messages[-1])
+        _turn(back, message, suggesting, last=message is messages[-1])
     return {one.message_id: one.answer for one in messages if one.answer}
 
 
-def _turn(back: Backend, message: Message, *, last: bool) -> None:
+def _turn(back: Backend, message: Message, suggesting: Run | None, *, last: bool) -> None:
     if message.role == "user":
         with st.chat_message("user", avatar=":material/person:"):
             st.text(message.text)
     else:
         with st.chat_message("assistant", avatar=":material/format_quote:"):
-            _body(back, message, last=last)
+            _body(back, message, suggesting, last=last)
 
 
-def _body(back: Backend, message: Message, *, last: bool) -> None:
+def _body(back: Backend, message: Message, suggesting: Run | None, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
         st.text(message.text)
@@ -90,7 +94,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
         if last:
             actions(back, message)
     if last:
-        follow_ups(back, str(current()), message, scope_of(back, str(current())))
+        follow_ups(back, suggesting, message, scope_of(back, str(current())))
 
 
 def _work_done(answer: Answer) -> None:

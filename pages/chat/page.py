@@ -20,6 +20,7 @@ from pages.shared.warmth import warmth
 
 back = backend()
 arrived = arrive("chat")
+suggesting = back.answers.suggesting(current() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
 run = back.answers.running(current() or "")
 if run is None and conversation and messages[-1:] and messages[-1].role == "user":
@@ -35,7 +36,7 @@ chosen = scope(back.engine, conversation, library)
 strategy_select(back.engine)
 if not messages:
     welcome(back, documents)
-shown = history(back, messages)
+shown = history(back, messages, suggesting)
 if run:
     answer_under_way(back, run)
 elif messages and messages[-1].role == "user":

@@ -2,17 +2,18 @@
 
 A script run of a page ends with every click and every reload; an answer must not. So the work runs
 here, whatever page is shown only follows it, and what came is stored by the thread that made it:
-a finished answer, or as much as there was when the reader stopped it.
+a finished answer, then the questions suggested after it, or as much as there was when the reader stopped it.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from contextlib import closing
 
 from pages.shared.problems import explain
-from pages.shared.runs import Run, wait_for_jobs
+from pages.shared.runs import Run, store_partial, wait_for_jobs
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.types import (
@@ -29,11 +30,11 @@ from rag_core.types import (
     Suggestions,
 )
 
-NOTHING_WRITTEN = "Stopped before there was an answer."
+log = logging.getLogger(__name__)
 
 
 class Answers:
-    """The answers under way, at most one a conversation."""
+    """The answers under way, at most one a conversation; a run whose answer is stored may still suggest questions."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -59,6 +60,8 @@ class Answers:
             under_way = self._runs.get(conversation_id)
             if under_way and not under_way.progress.done:
                 return under_way
+            if under_way:
+                under_way.stop()
             run = Run(conversation_id, question, scope, history, frozenset(job_ids), search_for, strategy)
             self._runs[conversation_id] = run
             thread = threading.Thread(target=self._work, args=(run,), name="answer", daemon=True)
@@ -99,8 +102,8 @@ class Answers:
         except Exception as error:  # noqa: BLE001 - a thread has nobody above it to tell
             run.problem = explain(error)
         try:
-            if not run.progress.done:
-                self._store_partial(run)
+            if run.answer is None:
+                store_partial(self._engine, run)
         except Exception as error:  # noqa: BLE001 - as above: what could not be stored is told as well
             run.problem = explain(error)
         finally:
@@ -121,10 +124,11 @@ class Answers:
         with closing(events):
             for event in events:
                 if isinstance(event, Answer):
+                    run.answer = event
                     stored = self._engine.conversations.add_message(run.conversation_id, "assistant", event.text, event)
                     run.show(done=True, suggesting=True)
                 elif isinstance(event, Suggestions) and stored:
-                    self._engine.conversations.set_follow_ups(stored.message_id, event)
+                    self._store_suggestions(stored.message_id, event)
                 elif isinstance(event, Stage):
                     run.show_stage(event)
                 elif isinstance(event, Rewritten):
@@ -138,8 +142,8 @@ class Answers:
                 if run.stopping.is_set():
                     return
 
-    def _store_partial(self, run: Run) -> None:
-        if run.stopping.is_set() or run.progress.text:
-            text = run.progress.text.rstrip()
-            partial = run.partial_answer(run.found, text, self._engine.models.generator) if text and run.found else None
-            self._engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)
+    def _store_suggestions(self, message_id: str, suggestions: Suggestions) -> None:
+        try:
+            self._engine.conversations.set_follow_ups(message_id, suggestions)
+        except RagError as error:
+            log.warning("suggested questions were not stored: %s", error)

@@ -13,6 +13,7 @@ from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Message, Scope, SearchResult, Stage, Strategy
 
 WAITING = "index"
+NOTHING_WRITTEN = "Stopped before there was an answer."
 _POLL_S = 0.2
 
 
@@ -42,11 +43,12 @@ class Run:
     progress: Progress = Progress()
     problem: str = ""
     rewritten: str = ""
+    answer: Answer | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def stop(self) -> None:
-        """Ask the work to end; what there is will be kept."""
+        """Ask the work to end; an answer so far is kept, and no more questions are suggested."""
         self.stopping.set()
 
     def show(self, **changes: Any) -> None:
@@ -60,7 +62,7 @@ class Run:
         self.show(stages=tuple(stages.values()))
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait for the end of the work, but no longer than this; whether it came."""
+        """Wait until the answer is stored, but no longer than this; return whether it is."""
         with self.changed:
             return self.changed.wait_for(lambda: self.progress.done, seconds)
 
@@ -95,3 +97,11 @@ def wait_for_jobs(engine: Engine, run: Run) -> bool:
         run.show_stage(Stage(WAITING, job_label(waiting[-1])))
         time.sleep(_POLL_S)
     return False
+
+
+def store_partial(engine: Engine, run: Run) -> None:
+    """Store what was written before the work ended, if the reader stopped it or any text came."""
+    text = run.progress.text.rstrip()
+    if run.stopping.is_set() or text:
+        partial = run.partial_answer(run.found, text, engine.models.generator) if text and run.found else None
+        engine.conversations.add_message(run.conversation_id, "assistant", text or NOTHING_WRITTEN, partial)

@@ -77,13 +77,15 @@ class FollowUps:
             for event in events:
                 yield event
                 if isinstance(event, Answer):
-                    yield self._suggest(event, scope)
+                    yield from self._suggest(event, scope)
 
-    def _suggest(self, answer: Answer, scope: Scope) -> Suggestions:
+    def _suggest(self, answer: Answer, scope: Scope) -> Generator[AskEvent, None, None]:
         try:
-            return Suggestions(suggest_questions(self._searcher, answer, scope))
+            questions = yield from suggest_questions(self._searcher, answer, scope)
         except RagError as error:
-            return Suggestions(problem=f"{error} No further questions are suggested.")
+            yield Suggestions(problem=f"{error} No further questions are suggested.")
+        else:
+            yield Suggestions(questions)
 
 
 def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:

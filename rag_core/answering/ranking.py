@@ -17,6 +17,7 @@ from rag_core.retrieval.pipeline import LOOKUP_CHUNKS, Rerank, RetrievedHits, Se
 from rag_core.retrieval.reordering import prefer_named_documents, prefer_recent_documents
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.runtime.models import LocalModels
+from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.text.names import annotate, document_name_terms, lowercase_name_terms
@@ -41,12 +42,12 @@ class Ranker:
     stores : Stores
     models : LocalModels
     lookup : DomainLookup
-    pool : Executor
+    pool : SearchPool
         Runs what can go on while the question is embedded.
     """
 
     def __init__(
-        self, settings: Settings, stores: Stores, models: LocalModels, lookup: DomainLookup, pool: Executor
+        self, settings: Settings, stores: Stores, models: LocalModels, lookup: DomainLookup, pool: SearchPool
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -56,13 +57,19 @@ class Ranker:
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return chunks in their order; see `Searcher.rank`."""
+        with self._pool.tasks() as tasks:
+            return self._rank(query, timer, hypothesis, generation, tasks)
+
+    def _rank(
+        self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration, tasks: Executor
+    ) -> RankedChunks:
         how = query.configuration
         rank_by = how.rank_by or self._settings.rank_by
         candidates = max(how.candidates or self._settings.candidates, query.top_k)
-        loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, self._pool)
+        loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, tasks)
         plan = self._plan(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._versions(query.documents, generation.generation_id)
-        begin = partial(self._begin, loader)
+        begin = partial(_begin, tasks, loader)
         words_index, plain = self._stores.words, unembedded(query.text)
         words = begin(words_index, plain, candidates, versions) if rank_by != "dense" else None
         lines = begin(words_index, unembedded(plan.text), LOOKUP_CHUNKS, versions) if plan else None
@@ -72,7 +79,7 @@ class Ranker:
                 question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
         dense_index = self._stores.dense(generation.generation_id)
         dense = begin(dense_index, question, candidates, embedded_versions) if rank_by != "bm25" else None
-        lookup = self._pool.submit(self._embed, plan, generation.embedder) if plan else None
+        lookup = tasks.submit(self._embed, plan, generation.embedder) if plan else None
         weights = token_weights(question, words_index.idf, STOP_WORDS)
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
@@ -80,7 +87,10 @@ class Ranker:
             return rerank_chunks(question, weights, loader.vectors, chunk_ids)
 
         hits = _gather(words, lines, dense, rerank, timer)
-        embedded_lookup = None if lookup is None else lookup.result()
+        embedded_lookup = None
+        if lookup is not None:
+            with timer.measure("financials"):
+                embedded_lookup = lookup.result()
         ranking = rank_chunks(
             hits,
             rank_by=rank_by,
@@ -106,18 +116,6 @@ class Ranker:
 
     def _plan(self, text: str) -> LookupPlan | None:
         return self._lookup.plan(text, [word.text for word in annotate(text).names] or lowercase_name_terms(text))
-
-    def _begin(
-        self, loader: ChunkLoader, retriever: Retriever, question: Question, k: int, versions: VersionFilter | None
-    ) -> Future[list[Hit]]:
-        """Begin a search; the token vectors of what it finds are loaded with it."""
-
-        def search() -> list[Hit]:
-            hits = retriever.retrieve(question, k, versions)
-            loader.prefetch_vectors([hit.chunk_id for hit in hits])
-            return hits
-
-        return self._pool.submit(search)
 
     def _embed(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
         question = embedder.embed_question(plan.text, low_priority=True)
@@ -154,6 +152,24 @@ class Ranker:
         hidden = self._stores.library.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
         return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
+
+
+def _begin(
+    tasks: Executor,
+    loader: ChunkLoader,
+    retriever: Retriever,
+    question: Question,
+    k: int,
+    versions: VersionFilter | None,
+) -> Future[list[Hit]]:
+    """Begin a search; the token vectors of what it finds are loaded with it."""
+
+    def search() -> list[Hit]:
+        hits = retriever.retrieve(question, k, versions)
+        loader.prefetch_vectors([hit.chunk_id for hit in hits])
+        return hits
+
+    return tasks.submit(search)
 
 
 def _gather(

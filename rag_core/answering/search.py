@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cache
 
@@ -18,6 +17,7 @@ from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.passages import build_passage
 from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
 from rag_core.runtime.models import LocalModels
+from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -49,7 +49,7 @@ class Searcher:
         generations: IndexGenerations,
         preferences: Preferences,
         lookup: DomainLookup,
-        pool: Executor,
+        pool: SearchPool,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -63,8 +63,7 @@ class Searcher:
     def warm_up(self) -> None:
         """Run one search, so that connections and caches are ready before the first question.
 
-        Each of the threads opens a connection to the databases when it first needs one, which takes as long as half a
-        search. What the reranker reads is taken into memory after it.
+        What the reranker reads is loaded into memory after it.
         """
         self.search(Query(WARM_QUESTION, None, self._preferences.top_k, DEFAULT_CONFIGURATION), Timer())
         self._stores.vectors.warm_up()
@@ -168,8 +167,9 @@ class Searcher:
 
     def load_vectors(self, row: ChunkRow, generation: IndexGeneration) -> ChunkVectors | None:
         """Return the token vectors of one chunk; ``None`` if its embedder has none."""
-        loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, self._pool)
-        return loader.vectors([row.id]).get(row.id)
+        with self._pool.tasks() as tasks:
+            loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, tasks)
+            return loader.vectors([row.id]).get(row.id)
 
     def _is_active(self, generation: IndexGeneration) -> bool:
         return self._generations.active().generation_id == generation.generation_id

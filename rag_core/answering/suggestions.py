@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from rag_core.answering.search import Searcher
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.noun_phrases import Phrase, content_words, find_names
-from rag_core.types import Answer, AnswerState, Passage, Scope
+from rag_core.types import Answer, AnswerState, Passage, Scope, Stage
 from rag_core.types.retrieval import Timer
 
+LABEL = "Looking for further questions"
 MOST = 3
-# Each try is a search, which the reader waits for.
+# Each try is a search.
 MOST_TRIES = 6
 HEADING_WORDS = 8
 # A name said once may be a passing one; a reader learns little from asking about it.
@@ -26,8 +27,8 @@ _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
-def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> tuple[str, ...]:
-    """Up to three questions about what the passages that pass the gate speak of beside the answer.
+def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Generator[Stage, None, tuple[str, ...]]:
+    """Return up to three questions about what the passages that pass the gate speak of beside the answer.
 
     They are asked about headings of those passages and about names that recur in them, and each was
     tried: its search passes the gate, with a passage on that very thing in front.
@@ -40,6 +41,8 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> tuple
     for tries, (topic, question) in enumerate(topics(fitting, known)):
         if len(good) == MOST or tries == MOST_TRIES:
             break
+        # An event before each search, so that closing the generator stops the rest.
+        yield Stage("suggest", LABEL)
         found = searcher.search(searcher.query(question, scope), Timer()).result
         if searcher.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
             good.append(question)

@@ -199,7 +199,7 @@ class ParsingStage:
         if not isinstance(error, RagError):
             log.error("indexing %s failed", task.name, exc_info=error)
             reason = f"An internal error while {task.name} was read; the log has the details. Retry it."
-            return TaskResult(task, DocumentStatus.FAILED, reason)
+            return TaskResult(task, DocumentStatus.FAILED, reason, is_internal=True)
         if task.job_id in self._cancelled:
             return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
         if self._is_gone(task):

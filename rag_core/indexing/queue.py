@@ -87,6 +87,7 @@ class IndexingQueue:
         # Jobs that were queued when last looked, and the tasks of the re-index that runs.
         self._files: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
+        self._reindex_had_turn = False
         # Attempts per job, cleared when no job is left.
         self._attempts: dict[str, int] = {}
         self._tidied = self._removed = time.monotonic()
@@ -187,8 +188,15 @@ class IndexingQueue:
                 self.wait_for_change(1.0)
 
     def _work(self) -> None:
-        """Take one task as far as the embedding queue: a new file's, else the re-index's."""
-        task = self._next_file()
+        """Take one task as far as the embedding queue: a new file's, else the re-index's.
+
+        The files that wait go first; those that come meanwhile wait for one task of the re-index, which would
+        neither advance nor notice that it is cancelled otherwise.
+        """
+        task = None
+        if self._files or self._reindex is None or self._reindex_had_turn:
+            task = self._next_file()
+            self._reindex_had_turn = False
         if task is None:
             self._reindex = self._reindex or self._begin_reindex()
             if self._reindex is None:
@@ -197,6 +205,7 @@ class IndexingQueue:
                 self.wait_for_change(1.0)
                 return
             task = self._next_of_reindex(self._reindex)
+            self._reindex_had_turn = True
         if task is not None:
             self._in_flight.add()
             self._parsing.run(task)
@@ -223,6 +232,7 @@ class IndexingQueue:
     def _begin_reindex(self) -> Iterator[IndexingTask | None] | None:
         waiting = self._stores.jobs.queued("reindex")
         if waiting and self._stores.jobs.start(waiting[0].job_id):
+            self._attempts[waiting[0].job_id] = self._attempts.get(waiting[0].job_id, 0) + 1
             return self._reindexer.run(waiting[0])
         return None
 
@@ -267,5 +277,7 @@ class IndexingQueue:
         """End a job that no stage has begun."""
         self._passwords.pop(job_id, None)
         if version_id:
-            self._removal.end_version(version_id, status, reason)
+            # Publication links chunks to stored vectors under the same lock.
+            with self._removal.lock:
+                self._removal.end_version(version_id, status, reason)
         self._stores.jobs.finish(job_id, job_state(status), status, reason)

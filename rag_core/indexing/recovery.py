@@ -96,7 +96,8 @@ def resume_jobs(
             stores.jobs.finish(job_id, JobState.CANCELLED, DocumentStatus.CANCELLED, REPLACED)
             continue
         if reason := (given_up or {}).get(job_id):
-            removal.end_version(version_id, DocumentStatus.FAILED, reason)
+            if row is not None:
+                removal.end_version(version_id, DocumentStatus.FAILED, reason)
             stores.jobs.finish(job_id, JobState.FAILED, DocumentStatus.FAILED, reason)
             continue
         if row is not None and row.state in ("building", "words"):

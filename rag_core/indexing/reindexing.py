@@ -19,6 +19,7 @@ from rag_core.types import DocumentStatus, Fingerprint, Job, JobState, VersionRo
 
 log = logging.getLogger(__name__)
 UNCHANGED = "Cancelled; the index is as it was."
+INTERNAL_ERROR = "An internal error while re-indexing; the log has the details. What was not re-indexed is as it was."
 
 
 class Reindexer:
@@ -75,10 +76,7 @@ class Reindexer:
             if self._stopping.is_set():  # nothing is wrong: it goes on at the next start
                 return
             log.exception("re-indexing failed")
-            self._fail(
-                job,
-                "An internal error while re-indexing; the log has the details. What was not re-indexed is as it was.",
-            )
+            self._fail(job, INTERNAL_ERROR)
 
     def _run(self, job: Job) -> Iterator[IndexingTask | None]:
         changes = job.details.get("changes") or {}
@@ -115,16 +113,23 @@ class Reindexer:
                 break
             yield from self._create_task(job, missing[0], generation, activate=False)
             self._collect_results(job)
+            self._check_internal_errors()
             self._stores.jobs.progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
         yield from self._wait_for_results(job)
         if self._is_interrupted(job):
             self._ended = []
             return False
+        self._check_internal_errors()
         if self._ended and all(result.has_failed for result in self._ended):
             raise RagError(f"No document could be re-indexed; the index is as it was. {self._ended[0].reason}")
         self._stores.library.swap_generation(generation.generation_id)
         finish_removals(self._stores, self._removal)
         return True
+
+    def _check_internal_errors(self) -> None:
+        """Raise `RagError` if a document failed for no fault of its own: the swap would drop it from search."""
+        if any(result.is_internal for result in self._ended):
+            raise RagError(INTERNAL_ERROR)
 
     def _reindex_within_active(
         self, job: Job, target: Fingerprint, chosen: Sequence[str] | None

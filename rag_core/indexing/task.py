@@ -110,6 +110,7 @@ class TaskResult:
     """How a task ended: published, rejected, failed or cancelled.
 
     A version that was not published is still to be ended, and the job as well unless it is a re-index.
+    ``is_internal`` says that a bug or the machine failed, and not the document.
     """
 
     task: IndexingTask
@@ -118,6 +119,7 @@ class TaskResult:
     chunks: int = 0
     computed: int = 0
     needs_password: bool = False
+    is_internal: bool = False
 
     @property
     def is_published(self) -> bool:

@@ -77,7 +77,9 @@ def fit_context(
     GeneratorError
         Rules, question and answer alone exceed the context.
     """
-    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build_messages(question, ()))
+    # The longer of the two prompts.
+    messages = build_messages(question, (), doubtful=True)
+    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
     if room < _SHORTEST_STUMP:
         raise GeneratorError(

@@ -26,7 +26,7 @@ class ChunkLoader:
     embedder : QuestionEmbedder
         Of the index whose chunks they are.
     pool : Executor
-        Runs the prefetching.
+        Loads rows ahead.
     """
 
     def __init__(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
@@ -104,9 +103,7 @@ class ConversationStore:
         with self._db.begin() as connection:
             stored = connection.execute(select(messages.c.answer).where(messages.c.id == message_id)).scalar()
             if stored is not None:
-                answer = answer_from_json(stored)
-                notices = (*answer.notices, suggestions.problem) if suggestions.problem else answer.notices
-                changed = answer_to_json(replace(answer, follow_ups=suggestions.questions, notices=notices))
+                changed = answer_to_json(answer_from_json(stored).with_suggestions(suggestions))
                 connection.execute(update(messages).where(messages.c.id == message_id).values(answer=changed))
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal
 
@@ -148,6 +148,11 @@ class Answer:
             if one.mark:
                 text = f"{text[: one.end]} ({one.mark_text}){text[one.end :]}"
         return text
+
+    def with_suggestions(self, suggestions: Suggestions) -> Answer:
+        """Return the answer with questions to go on with, or the notice of why there are none."""
+        notices = (*self.notices, suggestions.problem) if suggestions.problem else self.notices
+        return replace(self, follow_ups=suggestions.questions, notices=notices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a retriever and a reranker are, whatever is behind them."""
+"""The interfaces between the packages: retrievers, stores, embedders and lookups."""
 
 from __future__ import annotations
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pages.shared.answers import NOTHING_WRITTEN, Answers
-from pages.shared.runs import Progress, Run
+from pages.shared.answers import Answers
+from pages.shared.runs import NOTHING_WRITTEN, Progress, Run
 from rag_core.errors import GeneratorTimeout, IndexMismatch
-from rag_core.types import Answer, AnswerState, Delta, Gate, Restart, Rewritten, Scope, SearchResult, Stage
+from rag_core.types import (
+    Answer,
+    AnswerState,
+    Delta,
+    Gate,
+    Message,
+    Restart,
+    Rewritten,
+    Scope,
+    SearchResult,
+    Stage,
+    Suggestions,
+)
 
 GATE = Gate("rerank", 0.8, 0.6, True)
 FOUND = SearchResult("Why?", (), GATE, {}, steps=("Searched for “Why?”",))
@@ -28,13 +41,17 @@ class ScriptedEngine:
         self.active: list[Any] = []
         self.models = SimpleNamespace(generator="openai:test")
         self.jobs = SimpleNamespace(list=lambda **_: self.active)
-        self.conversations = SimpleNamespace(add_message=self.add_message)
+        self.suggested: list[Suggestions] = []
+        self.conversations = SimpleNamespace(
+            add_message=self.add_message, set_follow_ups=lambda _, suggestions: self.suggested.append(suggestions)
+        )
 
     def ask(self, question: str, **_: object) -> Iterator[Any]:
         return self.play()
 
-    def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> None:
+    def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
         self.stored.append((role, text, answer))
+        return Message("m", role, text, datetime.now(UTC), answer)
 
 
 def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Run]:
@@ -194,3 +211,63 @@ def test_close_stops_and_stores() -> None:
     answers.close()
     assert answers.running("c") is None
     assert engine.stored[0][1] == "Some"
+
+
+def play_with_suggestions(go: threading.Event, closed: threading.Event) -> Callable[[], Iterator[Any]]:
+    def play() -> Iterator[Any]:
+        try:
+            yield ANSWER
+            while not go.is_set():
+                yield Stage("suggest", "Looking for further questions")
+            yield Suggestions(("Who was Lena Holm?",))
+        finally:
+            closed.set()
+
+    return play
+
+
+def test_the_answer_is_shown_before_the_suggestions_come() -> None:
+    go, closed = threading.Event(), threading.Event()
+    engine = ScriptedEngine(play_with_suggestions(go, closed))
+    answers = Answers(engine)  # type: ignore[arg-type]
+    run = answers.start("c", "Why?", Scope(), [])
+    finish(run)
+    assert engine.stored == [("assistant", "Because.", ANSWER)]
+    assert answers.running("c") is None
+    assert answers.suggesting("c") is run
+    go.set()
+    answers._threads[-1].join(10)
+    assert answers.suggesting("c") is None
+    assert engine.suggested == [Suggestions(("Who was Lena Holm?",))]
+
+
+def test_a_new_question_ends_the_search_for_suggestions() -> None:
+    go, closed = threading.Event(), threading.Event()
+    engine = ScriptedEngine(play_with_suggestions(go, closed))
+    answers = Answers(engine)  # type: ignore[arg-type]
+    finish(answers.start("c", "Why?", Scope(), []))
+    finish(answers.start("c", "And how?", Scope(), []))
+    assert closed.wait(10)
+    answers.close()
+    assert engine.suggested == []
+
+
+def test_an_answer_that_cannot_be_stored_is_not_kept_as_a_stopped_one() -> None:
+    def play() -> Iterator[Any]:
+        yield FOUND
+        yield Delta("Because.")
+        yield ANSWER
+
+    engine = ScriptedEngine(play)
+    failures = [IndexMismatch("The database does not answer.")]
+
+    def add_message(conversation_id: str, role: str, text: str, answer: Answer | None = None) -> None:
+        if failures:
+            raise failures.pop()
+        engine.stored.append((role, text, answer))
+
+    engine.conversations.add_message = add_message
+    run = Answers(engine).start("c", "Why?", Scope(), [])  # type: ignore[arg-type]
+    finish(run)
+    assert engine.stored == []
+    assert "The database does not answer." in run.problem

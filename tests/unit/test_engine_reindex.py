@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from rag_core.chunking.chunker import Chunker, DocumentChunker
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
 from rag_core.index.dense import DenseIndex
 from rag_core.index.words import WordIndex
 from rag_core.indexing import queue
+from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask
+from rag_core.indexing.task import EmbeddingQueue, EmbeddingTask, IndexingTask
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import generations
@@ -321,6 +323,56 @@ def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engin
     assert engine.index.differences() == {}
     assert engine._stores.library.generations("building") == []
     assert_in_agreement(engine)
+
+
+def test_an_internal_error_in_one_document_leaves_the_index_as_it_was(
+    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_of_its_own
+    indexed(engine, "a.pdf", BUDGET, LONG)
+    indexed(engine, "b.pdf", PENGUINS)
+    start = Chunker.start
+
+    def fail_for_b(chunker: Chunker, name: str) -> DocumentChunker:
+        if name == "b.pdf":
+            raise RuntimeError("a bug")
+        return start(chunker, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Chunker, "start", fail_for_b)
+        job = reindexed(engine, chunk_tokens=40)
+    assert job.state is JobState.FAILED
+    assert job.reason.endswith("What was not re-indexed is as it was.")
+    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert engine.index.differences() == {}
+    idle(engine)
+    assert_stores_agree(engine)
+
+
+def test_a_running_re_index_goes_on_while_files_keep_coming(
+    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_of_its_own
+    chosen = indexed(engine, "a.pdf", BUDGET)
+    added: list[str] = []
+    next_file = IndexingQueue._next_file
+
+    def add_another(queue: IndexingQueue) -> IndexingTask | None:
+        if len(added) < 8 and any(
+            job.kind == "reindex" and job.state is JobState.RUNNING for job in engine.jobs.list(active=True)
+        ):
+            text = f"{PENGUINS} {len(added)}"
+            added.append(engine.documents.submit(f"{len(added)}.pdf", make_pdf(text)).job_id)
+        return next_file(queue)
+
+    monkeypatch.setattr(IndexingQueue, "_next_file", add_another)
+    job = reindexed(engine, [chosen])
+    assert job.state is JobState.DONE
+    assert 0 < len(added) < 8
+    engine.jobs.wait(added)
+    idle(engine)
+    assert_stores_agree(engine)
 
 
 def test_a_rebuild_that_is_cancelled_after_the_swap_is_done(engine_of_its_own: Engine) -> None:

@@ -17,7 +17,7 @@ from tests.unit.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed
 
 def chunk_tokens(engine: Engine) -> ChunkLoader:
     return ChunkLoader(
-        *(engine._stores.library, engine._stores.vectors, engine._generations.active().embedder, engine._pool)
+        *(engine._stores.library, engine._stores.vectors, engine._generations.active().embedder, engine._pool._executor)
     )
 
 
