@@ -17,7 +17,7 @@ from tests.unit.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COP
 
 
 @pytest.fixture
-def searching(engine: Engine) -> Searcher:
+def searcher(engine: Engine) -> Searcher:
     for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
         indexed(engine, name, text)
     return engine._searcher
@@ -29,7 +29,7 @@ def names(rows: dict, order: tuple[int, ...]) -> list[str]:
 
 def test_rankings_are_fused_and_compared_with_the_first_question(searcher: Searcher) -> None:
     rankings = [
-        searching.rank(searching.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
+        searcher.rank(searcher.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
     ]
     both = fuse_rankings(rankings, 60)
     assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
@@ -43,19 +43,19 @@ def test_rankings_are_fused_and_compared_with_the_first_question(searcher: Searc
 def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searcher: Searcher) -> None:
     narrow = RetrievalConfig("bm25")
     first, second = (
-        searching.rank(searching.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
+        searcher.rank(searcher.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
     )
     assert names(first.rows, first.ranking.order) == ["bridge.pdf"]
     both = fuse_rankings([first, second], 60)
     assert set(names(both.rows, both.ranking.order)) == {"bridge.pdf", "mine.pdf"}
     assert both.ranking.scores["rerank"].keys() == set(both.ranking.order)
-    found = searching.judge(searching.query("Zanzibar", Scope()), both)
+    found = searcher.judge(searcher.query("Zanzibar", Scope()), both)
     assert all(one.scores["answerable"] is not None for one in found.result.passages)
 
 
 def test_searches_that_answer_nothing_add_nothing_where_others_answer(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
-        return searching.search(searching.query(text, Scope(), 1), Timer())
+        return searcher.search(searcher.query(text, Scope(), 1), Timer())
 
     whole, bridge, nothing, birds = map(search, ("Both?", ASK_BUDGET, "Who won at chess in Reykjavik?", ASK_PENGUINS))
     found = merge_outcomes(whole, [bridge, nothing, birds], 5, 60)
@@ -70,7 +70,7 @@ def test_searches_that_answer_nothing_add_nothing_where_others_answer(searcher: 
 
 def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
-        return searching.search(replace(searching.query(text, Scope(), 1), depth=100), Timer())
+        return searcher.search(replace(searcher.query(text, Scope(), 1), depth=100), Timer())
 
     found = merge_outcomes(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
     ranks = [(one.rank, one.document) for one in found.passages]
@@ -80,7 +80,7 @@ def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searc
 
 def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searcher: Searcher) -> None:
     near, far = (
-        searching.search(searching.query(text, Scope()), Timer())
+        searcher.search(searcher.query(text, Scope()), Timer())
         for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")
     )
     for searches in ([near, far], [far, near]):
