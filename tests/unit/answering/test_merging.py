@@ -28,9 +28,7 @@ def names(rows: dict, order: tuple[int, ...]) -> list[str]:
 
 
 def test_rankings_are_fused_and_compared_with_the_first_question(searcher: Searcher) -> None:
-    rankings = [
-        searcher.rank(searcher.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)
-    ]
+    rankings = [searcher.rank(searcher.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)]
     both = fuse_rankings(rankings, 60)
     assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
     assert names(both.rows, rankings[0].ranking.order)[0] == "bridge.pdf"
