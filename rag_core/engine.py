@@ -212,7 +212,7 @@ class Engine:
             The configuration's strategy needs a language model, and none is set.
         """
         query = self._searcher.query(
-            question, _scope(documents, collections), top_k, configuration or DEFAULT_CONFIGURATION
+            question, Scope.of(documents, collections), top_k, configuration or DEFAULT_CONFIGURATION
         )
         return run_to_end(self._strategies.search(query, Timer())).result
 
@@ -255,7 +255,7 @@ class Engine:
         SettingsError
             The configuration's strategy needs a language model, and none is set.
         """
-        scope = _scope(documents, collections)
+        scope = Scope.of(documents, collections)
         events = self._follow_ups.ask(
             question, scope, top_k, history, configuration or DEFAULT_CONFIGURATION, search_for
         )
@@ -277,7 +277,3 @@ class Engine:
     def explain(self, question: str, **options: Any) -> Explanation:
         """Return the rankings behind a search; the options are those of `Explanations.explain`."""
         return self.explanations.explain(question, **options)
-
-
-def _scope(documents: Sequence[str] | None, collections: Sequence[str]) -> Scope:
-    return Scope(tuple(documents or ()), tuple(collections))

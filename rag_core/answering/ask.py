@@ -10,7 +10,7 @@ from rag_core.answering.quotes import quote_answer
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies import Strategies
 from rag_core.answering.summary import WRITING, Summarizer
-from rag_core.answering.trace import AnswerTrace, encode_text
+from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError
 from rag_core.gate.features import SCORE
 from rag_core.llm.generator import LanguageModel
@@ -32,6 +32,7 @@ from rag_core.types import (
 )
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Query, SearchOutcome
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
+from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 # Below this probability that the passages answer, a language model gets the rules with which it refuses more readily.
@@ -123,7 +124,9 @@ class Answerer:
             draft = yield from self._generate(writer, query, outcome, history, trace)
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
-            gate = self._quotes_gate(query, outcome) if draft.problem else result.gate
+            gate = result.gate
+            if draft.problem:
+                gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
             if not answer.text:
                 result = replace(result, gate=gate)
             answer = _with_quotes(draft, outcome, gate, trace)
@@ -166,14 +169,10 @@ class Answerer:
             if pieces:
                 yield Restart(NO_WORDS)
             return _Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or NO_WORDS)
-        answer = draft_answer(text, question, passages, encode_text(outcome.ranked.embedder))
+        answer = draft_answer(text, question, passages, create_text_encoder(outcome.ranked.embedder))
         if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
         return _Draft(answer, problem)
-
-    def _quotes_gate(self, query: Query, outcome: SearchOutcome) -> Gate:
-        """The gate for an answer that is quoted because the model failed."""
-        return self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
 
 
 def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:

@@ -76,7 +76,7 @@ class Explanations:
         ------
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
-        scope = Scope(tuple(documents or ()), tuple(collections))
+        scope = Scope.of(documents, collections)
         query = self._searcher.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
         found = self._searcher.search(query, Timer())
         rows, scores = found.ranked.rows, found.ranked.ranking.scores

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.call_budget import CallBudget
 from rag_core.answering.strategies import model_for
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
-from rag_core.answering.trace import AnswerTrace, encode_text
+from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorError
 from rag_core.llm.context_budget import (
     count_condensing_calls,
@@ -34,6 +34,7 @@ from rag_core.types import REFUSAL, AskEvent, Delta, Gate, Passage, Restart, Sea
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answer, states_anything
+from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
@@ -103,7 +104,7 @@ class Summarizer:
                 f"RAG_STRATEGY_CALLS={settings.strategy_calls} and RAG_STRATEGY_TOKENS={settings.strategy_tokens} "
                 "allow no more."
             )
-        encode = encode_text(self._generations.active().embedder)
+        encode = create_text_encoder(self._generations.active().embedder)
         checking = NoteChecker(passages, encode)
         budget = CallBudget(self._settings, model, trace)
         with trace.timer.measure("notes"):

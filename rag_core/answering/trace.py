@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from rag_core.types import FloatArray, IntArray, Usage
-from rag_core.types.protocols import QuestionEmbedder, TextEncoder
+from rag_core.types import Usage
 from rag_core.types.retrieval import Timer
 
 
@@ -41,13 +40,3 @@ class AnswerTrace:
     def record_first_token(self) -> None:
         """Record when the first text of the answer came; later calls do nothing."""
         self.timer.ms.setdefault("generate_first_token", self.elapsed_ms)
-
-
-def encode_text(embedder: QuestionEmbedder) -> TextEncoder:
-    """Return a function from a text to its token vectors, by which statements and sources are compared."""
-
-    def encode(text: str) -> tuple[FloatArray, IntArray]:
-        embedded = embedder.embed_question(text)
-        return embedded.tokens, embedded.offsets
-
-    return encode

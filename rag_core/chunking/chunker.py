@@ -93,9 +93,9 @@ class Chunker:
         """Return a chunker of one document that takes its pages one by one."""
         return DocumentChunker(self, name)
 
-    def chunk_page(self, name: str, told: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
+    def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last one may go on at the top of the next."""
-        common, common_tokens = self._prefix(format_document_label(name, told, page.heading), page.heading)
+        common, common_tokens = self._prefix(format_document_label(name, title, page.heading), page.heading)
         found = find_tables(page)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):

@@ -67,9 +67,9 @@ def extract_title(name: str, first: Page | None) -> str:
     return " ".join(part for part in parts if part)[:LONGEST].rstrip()
 
 
-def format_document_label(name: str, told: str, heading: str) -> str:
-    """Return the document label of a prefix; ``told`` is the `extract_title`, left out if the heading has it."""
-    return SEPARATOR.join(filter(None, (name_in_words(name), told if told not in heading else "")))
+def format_document_label(name: str, title: str, heading: str) -> str:
+    """Return the document label of a prefix: the name, and the title unless the heading contains it."""
+    return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
 def _of_filing(cover: str, registrant: re.Match[str], known: str) -> list[str]:

@@ -81,7 +81,7 @@ class Evaluations:
         LabelError
             There are no labels, or some name a document or page that is not in the library.
         GeneratorError
-            The endpoint failed: quotes in place of its answers would be measured as its own.
+            The endpoint failed; quotes in place of its answers must not be counted as its answers.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._runner.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)

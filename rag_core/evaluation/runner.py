@@ -86,7 +86,7 @@ class EvaluationRunner:
             raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
         started = time.perf_counter()
         if isinstance(configuration, RetrievalConfig):
-            # Told by name, so that it means the same when the settings are others.
+            # The score is named, so that a stored configuration means the same under other settings.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         self._check(labels)
         relevant = PageFinder(self._stores.library).find_all(labels)

@@ -33,7 +33,7 @@ ALL_JOBS = 10_000
 
 
 class Documents:
-    """The documents of the library. What is read is a document's active version, or else its latest.
+    """The documents of the library. Methods read a document's active version, or else its latest.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The second stage of indexing: vectors for stored chunks.
 
-It runs in a thread of its own, so that the next document is parsed while this one is embedded. All tasks
+It runs in a separate thread, so that the next document is parsed while this one is embedded. All tasks
 that wait are embedded together, shortest texts first: a batch of equally long texts has no padding to
 compute.
 """

@@ -18,8 +18,8 @@ _ESCAPED = "./"
 class FolderListing:
     """The PDFs below a folder: ``stamps`` maps each path in it to what changes when the file does.
 
-    What the folders ``unread`` hold is not known; each is told with the reason. A path that is not
-    UTF-8 stands as a relative URL, ``./caf%E9.pdf``: no store takes it as it is.
+    ``unread`` maps folders that could not be listed to the reason. A path that is not UTF-8 is given as a relative
+    URL, ``./caf%E9.pdf``, because no store accepts it as it is.
     """
 
     url: str

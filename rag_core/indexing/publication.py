@@ -1,6 +1,6 @@
 """The last stage of indexing: complete versions into the dense index, then into every search.
 
-In a thread of its own: the embedder, which takes nearly all of the time, goes on meanwhile.
+It runs in a separate thread, so that the embedder, which takes nearly all of the time, does not wait.
 """
 
 from __future__ import annotations

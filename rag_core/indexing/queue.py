@@ -13,7 +13,7 @@ import logging
 import queue
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
@@ -89,7 +89,7 @@ class IndexingQueue:
         self._reindex: Iterator[IndexingTask | None] | None = None
         self._reindex_had_turn = False
         # Attempts per job, cleared when no job is left.
-        self._attempts: dict[str, int] = {}
+        self._attempts: Counter[str] = Counter()
         self._tidied = self._removed = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
@@ -214,11 +214,11 @@ class IndexingQueue:
         if not self._files:
             self._files.extend(self._stores.jobs.queued("index"))
         while self._files:
-            # Taken off once it is begun: if the store fails here, no later file may go before this one.
+            # Removed after its job has started: if the store fails here, no later file may go before this one.
             begun = self._stores.jobs.start(self._files[0].job_id)
             job = self._files.popleft()
             if begun:
-                self._attempts[job.job_id] = self._attempts.get(job.job_id, 0) + 1
+                self._attempts[job.job_id] += 1
                 return IndexingTask(
                     job.job_id,
                     job.details["version_id"],
@@ -232,7 +232,7 @@ class IndexingQueue:
     def _begin_reindex(self) -> Iterator[IndexingTask | None] | None:
         waiting = self._stores.jobs.queued("reindex")
         if waiting and self._stores.jobs.start(waiting[0].job_id):
-            self._attempts[waiting[0].job_id] = self._attempts.get(waiting[0].job_id, 0) + 1
+            self._attempts[waiting[0].job_id] += 1
             return self._reindexer.run(waiting[0])
         return None
 

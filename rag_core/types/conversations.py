@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,6 +26,11 @@ class Scope:
 
     documents: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, documents: Sequence[str] | None = None, collections: Sequence[str] = ()) -> Scope:
+        """Return the scope of these documents and collections; everything if none is given."""
+        return cls(tuple(documents or ()), tuple(collections))
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.collections)

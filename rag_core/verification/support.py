@@ -12,7 +12,7 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import table_scales
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, FloatArray, IntArray, Passage
-from rag_core.types.protocols import TextEncoder
+from rag_core.types.protocols import QuestionEmbedder, TextEncoder
 from rag_core.verification.marks import numbers_match
 
 # A number or name identifies the fact; other words only describe its kind.
@@ -78,6 +78,16 @@ class ScoredSentence(NamedTuple):
     sentence: SourceSentence
     support: float
     with_question: float
+
+
+def create_text_encoder(embedder: QuestionEmbedder) -> TextEncoder:
+    """Return a function from a text to its token vectors and their character spans."""
+
+    def encode(text: str) -> tuple[FloatArray, IntArray]:
+        embedded = embedder.embed_question(text)
+        return embedded.tokens, embedded.offsets
+
+    return encode
 
 
 def encode_text(text: str, encode: TextEncoder) -> EncodedText:
