@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.conftest import make_pdf
+from tests.support.pdfs import make_pdf
 
 QUESTIONS = Path(__file__).with_name("gate_questions.jsonl")
 OTHERS = 400

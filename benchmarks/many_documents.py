@@ -22,8 +22,8 @@ from playwright.sync_api import BrowserContext, sync_playwright
 
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
-from tests.browser.conftest import ARGUMENTS, PATIENCE_MS, chromium, serve
-from tests.conftest import make_pdf
+from tests.support.browser import ARGUMENTS, PATIENCE_MS, chromium, serve
+from tests.support.pdfs import make_pdf
 
 THINGS = "pump valve turbine ledger contract tariff reactor cable lease audit bridge survey permit vessel grant".split()
 DEEDS = "was inspected,was replaced,was delivered,was approved,was measured,was cancelled,was insured".split(",")

@@ -18,9 +18,9 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.guide import GUIDE_NAME, guide_pdf
-from tests.browser.conftest import ARGUMENTS, PATIENCE_MS, ask, chromium, quiet, serve, upload
 from tests.browser.test_scans import LINES, scanned
-from tests.conftest import make_pdf
+from tests.support.browser import ARGUMENTS, PATIENCE_MS, ask, chromium, quiet, serve, upload
+from tests.support.pdfs import make_pdf
 
 HERE = Path(__file__).parent
 COLOURS = 96

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,26 @@ from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.settings import Settings
+from tests.support.pdfs import MakePdf, make_pdf
+
+# The marker of each folder of tests.
+MARKERS = {
+    "unit": "unit",
+    "property": "integration",
+    "integration": "integration",
+    "contract": "integration",
+    "app": "integration",
+    "browser": "browser",
+    "crash": "slow",
+}
+TESTS = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The one test of minutes begins first, so that no worker waits for it in the end."""
+    """Mark each test by its folder, and start the longest test first, so that no worker waits for it at the end."""
+    for item in items:
+        item.add_marker(MARKERS[item.path.relative_to(TESTS).parts[0]])
     items.sort(key=lambda item: "crash" not in item.path.parts)
-
-
-MakePdf = Callable[..., bytes]
 
 
 @pytest.fixture(autouse=True)
@@ -42,33 +53,6 @@ def _models_are_loaded_once() -> Iterator[None]:
         patch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
         yield
-
-
-def make_pdf(*pages: str | Sequence[str], title: str = "") -> bytes:
-    """A PDF with one page a text (or a sequence of lines); an empty text is a page without any."""
-    from reportlab.lib.pagesizes import A4
-    from reportlab.pdfbase.pdfmetrics import stringWidth
-    from reportlab.pdfgen.canvas import Canvas
-
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=A4, invariant=1)
-    canvas.setTitle(title)
-    for page in pages:
-        y = A4[1] - 72
-        lines = [page] if isinstance(page, str) else page
-        for line in lines:
-            row = ""
-            for word in [*line.split(), None]:
-                if word is None or stringWidth(f"{row} {word}", "Helvetica", 11) > A4[0] - 144:
-                    canvas.setFont("Helvetica", 11)
-                    canvas.drawString(72, y, row.strip())
-                    y -= 15
-                    row = ""
-                row += f" {word}" if word else ""
-            y -= 8
-        canvas.showPage()
-    canvas.save()
-    return buffer.getvalue()
 
 
 @pytest.fixture(name="make_pdf", scope="session")

@@ -6,9 +6,8 @@ from streamlit.testing.v1 import AppTest
 from pages.admin.index import _plan
 from rag_core.engine import Engine
 from rag_core.settings import Settings
-from tests.app.conftest import OpenPage, settle, texts
-from tests.app.test_chat import BRIDGE, LENGTH, add, ask
-from tests.unit.engines import add_document
+from tests.support.app import BRIDGE, LENGTH, OpenPage, add, ask, settle, texts
+from tests.support.engines import add_document
 
 
 def test_health_counts_and_fingerprint(open_page: OpenPage, engine: Engine) -> None:

@@ -10,36 +10,28 @@ from pages.shared.runs import Run
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types import REFUSAL, AnswerState, Scope
-from tests.app.conftest import OpenPage, answered, conversation_of, plain_text, settle, shown, texts
-from tests.conftest import make_pdf
-from tests.unit.engines import add_document
-
-BRIDGE = make_pdf(
-    "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell.",
-    "Maintenance of the Harrow Bridge costs 2.4 million crowns a year, paid by the county of Ostmark.",
+from tests.support.app import (
+    BRIDGE,
+    CANAL,
+    LENGTH,
+    OpenPage,
+    add,
+    answer_texts,
+    answered,
+    ask,
+    conversation_of,
+    plain_text,
+    settle,
+    shown,
+    texts,
 )
-CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres.")
+from tests.support.engines import add_document
+from tests.support.pdfs import make_pdf
+
 HOSTILE = make_pdf(
     "The price of zircon paint is $5|litre <img src=x onerror=alert(1)> `rm` ![x](http://evil.example/a.png) "
     "and [more](http://evil.example) says the zircon catalogue."
 )
-LENGTH = "How long is the Harrow Bridge?"
-
-
-def add(engine: Engine, **files: bytes) -> dict[str, str]:
-    """Index files; returns their ids by name."""
-    for name, data in files.items():
-        add_document(engine, f"{name}.pdf", data)
-    return {one.name.removesuffix(".pdf"): one.document_id for one in engine.documents.list()}
-
-
-def ask(app: AppTest, question: str) -> AppTest:
-    return answered(app.chat_input[0].set_value(question).run())
-
-
-def answer_texts(app: AppTest) -> list[str]:
-    """Answers and passages on the page, as text."""
-    return [plain_text(one["blocks"]) for one in shown(app)]
 
 
 def test_an_empty_library_offers_the_guide_and_then_questions(open_page: OpenPage) -> None:

@@ -12,16 +12,9 @@ from pages.shared.jobs import _states
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types import DeleteReceipt, DocumentStatus, Job, Page, PageState
-from tests.app.conftest import OpenPage, settle, shown, texts
-from tests.app.test_chat import BRIDGE, CANAL, add
-from tests.conftest import make_pdf
-from tests.unit.engines import Hold, add_document
-
-
-def rows(app: AppTest) -> dict[str, str]:
-    """Status by name, as in the table."""
-    frame = app.dataframe[0].value
-    return dict(zip(frame["Name"], frame["Status"], strict=True))
+from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
+from tests.support.engines import Hold, add_document
+from tests.support.pdfs import make_pdf
 
 
 def test_an_empty_library_says_what_to_do(open_page: OpenPage) -> None:

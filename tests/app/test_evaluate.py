@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
-from tests.app.conftest import OpenPage, conversation_of, settle, texts
-from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, ask
+from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, ask, conversation_of, settle, texts
 
 CHESS = "Who won the chess match in Reykjavik in 1972?"
 ROWS = [

@@ -14,10 +14,9 @@ from pages.lab.words import Word, segments, words_of
 from pages.shared import keys
 from rag_core.engine import Engine
 from rag_core.types import EvidenceCase, EvidenceMass, LabelledPage, TokenMatch, TokenMatches, WeightingConfig
-from tests.app.conftest import OpenPage, shown, texts
-from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add
-from tests.app.test_theme import CONFIG, GRAPHIC, TEXT, contrast
-from tests.conftest import make_pdf
+from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, shown, texts
+from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
+from tests.support.pdfs import make_pdf
 
 MATCHES = "footnote_matches"
 

@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
-from tests.app.conftest import OpenPage, texts
-from tests.contract.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
-from tests.unit.engines import ASK_BUDGET, BUDGET, indexed
+from tests.support.app import OpenPage, texts
+from tests.support.engines import ASK_BUDGET, BUDGET, indexed
+from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
 KEY = "sk-5ecret-5ecret"
 

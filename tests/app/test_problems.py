@@ -14,10 +14,8 @@ from streamlit.testing.v1 import AppTest
 from pages.documents.failures import as_csv
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus
-from tests.app.conftest import OpenPage, settle, texts
-from tests.app.test_chat import BRIDGE, CANAL, LENGTH, add, answer_texts, ask
-from tests.app.test_documents import rows
-from tests.unit.engines import add_document
+from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, answer_texts, ask, rows, settle, texts
+from tests.support.engines import add_document
 
 
 def locked(pdf: bytes, password: str) -> bytes:

@@ -16,11 +16,10 @@ from pages.shared.markdown import written
 from pages.shared.nodes import marked
 from rag_core.engine import Engine
 from rag_core.types import Answer, AnswerState, Claim, Gate
-from tests.app.conftest import OpenPage, plain_text, settle, texts
-from tests.app.test_text import ALLOWED, kinds
-from tests.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
-from tests.unit.engines import ASK_BUDGET, BUDGET, add_document
-from tests.unit.parsing.pdfs import make
+from tests.support.app import ALLOWED, OpenPage, kinds, plain_text, settle, texts
+from tests.support.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
+from tests.support.drawn_pdfs import make
+from tests.support.engines import ASK_BUDGET, BUDGET, add_document
 
 ATTACKS = RENDERED | INSTRUCTIONS
 # What Markdown may take away where it gives a form instead: emphasis, lists, fences, tables.

@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from tests.app.conftest import OpenPage, conversation_of, plain_text, settle, shown, texts
-from tests.conftest import make_pdf
-from tests.contract.servers import ScriptedEndpoint, complete
-from tests.unit.engines import add_document
+from tests.support.app import OpenPage, conversation_of, plain_text, settle, shown, texts
+from tests.support.engines import add_document
+from tests.support.pdfs import make_pdf
+from tests.support.servers import ScriptedEndpoint, complete
 
 BRIDGE = make_pdf("The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway.")
 LENGTH = "How long is the Harrow Bridge?"

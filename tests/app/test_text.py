@@ -11,18 +11,7 @@ from pages.shared.markdown import written
 from pages.shared.nodes import marked
 from pages.shared.text import duration, plain, score, shortened, size, threshold_text
 from rag_core.types import Gate
-from tests.app.conftest import plain_text
-
-ALLOWED = {"p", "h", "ul", "ol", "li", "quote", "pre", "hr", "table", "row", "th", "td", "text", "b", "i", "s"} | {
-    "code",
-    "mark",
-    "br",
-    "cite",
-}
-
-
-def kinds(nodes: list[dict]) -> set[str]:
-    return {node["t"] for node in nodes} | {kind for node in nodes for kind in kinds(node.get("c", []))}
+from tests.support.app import ALLOWED, kinds, plain_text
 
 
 @given(st.text())

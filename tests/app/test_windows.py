@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from tests.app.conftest import OpenPage, answered, conversation_of, texts
-from tests.conftest import make_pdf
-from tests.contract.servers import Exchange, ScriptedEndpoint
-from tests.unit.engines import add_document
+from tests.support.app import OpenPage, answered, conversation_of, texts
+from tests.support.engines import add_document
+from tests.support.pdfs import make_pdf
+from tests.support.servers import Exchange, ScriptedEndpoint
 
 BRIDGE = make_pdf(
     "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell.",

@@ -7,11 +7,10 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.attacks import HIDDEN, HIDDEN_ORDER
-from tests.browser.conftest import OpenApp, ask, quiet, upload
-from tests.browser.test_reading import highlighted_pixels
-from tests.conftest import make_pdf
-from tests.unit.parsing.pdfs import make
+from tests.support.attacks import HIDDEN, HIDDEN_ORDER
+from tests.support.browser import OpenApp, ask, highlighted_pixels, quiet, upload
+from tests.support.drawn_pdfs import make
+from tests.support.pdfs import make_pdf
 
 QUESTION = "How long is the Tornea canal?"
 CANAL = make_pdf(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
-from tests.conftest import make_pdf
-from tests.contract.servers import Exchange, ScriptedEndpoint
+from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.pdfs import make_pdf
+from tests.support.servers import Exchange, ScriptedEndpoint
 
 TOWER = make_pdf(
     "The town of Vardo lies on an island. Its harbour is free of ice in winter.",

@@ -6,8 +6,8 @@ import json
 
 from playwright.sync_api import expect
 
-from tests.app.test_chat import BRIDGE, LENGTH
-from tests.browser.conftest import OpenApp, quiet, upload
+from tests.support.app import BRIDGE, LENGTH
+from tests.support.browser import OpenApp, quiet, upload
 
 ROWS = [
     {"question": LENGTH, "document": "bridge.pdf", "page_index": 0, "answers": ["412 metres"]},

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenApp, quiet, serve, upload
-from tests.conftest import make_pdf
+from tests.support.browser import OpenApp, quiet, serve, upload
+from tests.support.pdfs import make_pdf
 
 QUESTION = "How many visitors did the Brennick lighthouse museum have?"
 LIGHTHOUSE = make_pdf(

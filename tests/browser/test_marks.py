@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
-from tests.conftest import make_pdf
-from tests.contract.servers import ScriptedEndpoint, complete
+from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.pdfs import make_pdf
+from tests.support.servers import ScriptedEndpoint, complete
 
 CANAL = make_pdf("The Tornea canal is 64 kilometres long. It has nineteen locks and was dug by hand.")
 WRITTEN = "The Tornea canal is **74** kilometres long [1]. Cheese ripens best in caves of limestone."

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
-
 import pytest
-from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
-from tests.conftest import make_pdf
+from tests.support.browser import OpenApp, ask, highlighted_pixels, quiet, serve, upload
+from tests.support.pdfs import make_pdf
 
 QUESTION = "How many visitors did the Brennick lighthouse museum have?"
 LIGHTHOUSE = make_pdf(
@@ -18,14 +14,6 @@ LIGHTHOUSE = make_pdf(
     "The Brennick lighthouse museum had 18,240 visitors last year $5|day <img src=http://evil.example/a.png> "
     "![x](http://evil.example/b.png) `rm` and [more](http://evil.example/c).",
 )
-
-
-def highlighted_pixels(page: Page) -> int:
-    """How many pixels of the page image in the drawer are of the marker's yellow."""
-    source = page.locator("img[alt^='Page ']").get_attribute("src") or ""
-    with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
-        pixels = image.convert("RGB").getcolors(image.width * image.height) or []
-    return sum(count for count, (red, green, blue) in pixels if red > 200 and green > 170 and blue < 120)
 
 
 def delete_first_document(page: Page) -> None:

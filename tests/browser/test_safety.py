@@ -11,10 +11,10 @@ from playwright.sync_api import expect
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 from rag_core.types import Answer, AnswerState, Citation, Claim, Gate, Passage
-from tests.attacks import INSTRUCTIONS, RENDERED
-from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
-from tests.conftest import make_pdf
-from tests.contract.servers import Exchange, ScriptedEndpoint
+from tests.support.attacks import INSTRUCTIONS, RENDERED
+from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.pdfs import make_pdf
+from tests.support.servers import Exchange, ScriptedEndpoint
 
 QUESTION = "How tall is the Vardo tower?"
 FACT = "The Vardo tower is 88 metres tall"

@@ -9,8 +9,8 @@ import pypdfium2
 from PIL import Image, ImageChops
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenApp, ask, quiet, upload
-from tests.conftest import make_pdf
+from tests.support.browser import OpenApp, ask, quiet, upload
+from tests.support.pdfs import make_pdf
 
 LINES = (
     "Minutes of the Brennick harbour board",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
-from tests.conftest import make_pdf
-from tests.contract.servers import Exchange, Play, ScriptedEndpoint, complete
+from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.pdfs import make_pdf
+from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
 TOWER = make_pdf("The Vardo tower is 88 metres tall. Lena Holm drew it.")
 CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. It is 31 kilometres long.")

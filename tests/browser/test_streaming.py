@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenApp, ask, quiet, serve, upload
-from tests.conftest import make_pdf
-from tests.contract.servers import Exchange, ScriptedEndpoint
+from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.pdfs import make_pdf
+from tests.support.servers import Exchange, ScriptedEndpoint
 
 QUESTION = "How tall is the Vardo tower?"
 TOWER = make_pdf("The Vardo tower is 88 metres tall and was finished in 1902 by the architect Lena Holm.")

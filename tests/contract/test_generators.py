@@ -25,7 +25,7 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.reasoning import strip_reasoning, text_after_reasoning
 from rag_core.settings import Settings
 from rag_core.types import REFUSAL, Message, Passage, Usage
-from tests.contract.servers import (
+from tests.support.servers import (
     MODEL_FILE,
     Exchange,
     Play,

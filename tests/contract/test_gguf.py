@@ -14,8 +14,8 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf import GgufServer
 from rag_core.settings import Settings
 from rag_core.types import AnswerState
-from tests.contract.servers import MODEL_FILE
-from tests.unit.engines import ASK_BUDGET, BUDGET, indexed, opened
+from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened
+from tests.support.servers import MODEL_FILE
 
 SMALL = {"gguf_threads": 1, "openai_context_tokens": 1024, "openai_answer_tokens": 24, "openai_timeout_s": 200.0}
 ASKED = [{"role": "user", "content": "Count from one to five."}]

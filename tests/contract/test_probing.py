@@ -7,7 +7,7 @@ import pytest
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage
-from tests.contract.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
+from tests.support.servers import MODEL_FILE, Exchange, Play, ScriptedEndpoint, complete, listing
 
 KEY = "sk-do-not-show-81aa"
 

@@ -12,7 +12,7 @@ from rag_core.embedding.sentence_transformer import CrossEncoder
 from rag_core.retrieval.cross_encoder import read_chunks
 from rag_core.retrieval.late_interaction import rerank_chunks, token_weights
 from rag_core.types import ChunkVectors, Hit, Question
-from tests.crossencoders import make_cross_encoder
+from tests.support.cross_encoders import make_cross_encoder
 
 RANDOM = np.random.default_rng(7)
 

@@ -8,8 +8,8 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage, Strategy
-from tests.contract.servers import model_server
-from tests.unit.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened, page_text
+from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened, page_text
+from tests.support.servers import model_server
 
 STRATEGIES: tuple[Strategy, ...] = ("plain", "queries", "hyde", "iterative", "compare", "summary")
 OFF_TOPIC = "Who won the chess tournament in Reykjavik?"

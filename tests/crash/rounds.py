@@ -27,7 +27,7 @@ import openvino  # noqa: F401 - as above
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.settings import Settings
-from tests.conftest import make_pdf
+from tests.support.pdfs import make_pdf
 
 TOPICS = tuple(enumerate(("harbour", "orchard", "glacier", "foundry", "library", "vineyard", "observatory", "quarry")))
 

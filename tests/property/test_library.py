@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.types import DocumentStatus, JobState
-from tests.conftest import make_pdf
-from tests.unit.engines import add_document, assert_in_agreement, emptied, opened
+from tests.support.engines import add_document, assert_in_agreement, emptied, opened
+from tests.support.pdfs import make_pdf
 
 WORDS = ["zarquon", "blimfark", "quxolite", "vornadine"]
 NAMES = st.sampled_from(["a.pdf", "b.pdf", "c.pdf"])

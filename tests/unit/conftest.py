@@ -1,31 +1,25 @@
-"""An engine that the tests of a module share, and a brake on what it does."""
+"""Unit tests load no model: they are part of the check that runs within a minute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from rag_core.engine import Engine
-from tests.unit.engines import Hold, emptied, opened
+from rag_core.embedding.answerability import AnswerabilityModel
+from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.embedding.sentence_transformer import CrossEncoder, SentenceTransformerEmbedder
+from tests.support.embedders import HashingEmbedder
 
 
-@pytest.fixture(scope="module")
-def _module_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with opened(tmp_path_factory.mktemp("engine") / "data") as made:
-        yield made
+@pytest.fixture(autouse=True)
+def _no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("A unit test must not load a model. Use HashingEmbedder, or move it to tests/integration.")
+
+    for model in (AnswerabilityModel, BundledEmbedder, CrossEncoder, SentenceTransformerEmbedder):
+        monkeypatch.setattr(model, "__init__", fail)
 
 
 @pytest.fixture
-def engine(_module_engine: Engine) -> Iterator[Engine]:
-    """An empty engine, opened once for all tests of a module."""
-    yield _module_engine
-    emptied(_module_engine)
-
-
-@pytest.fixture
-def hold(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hold]:
-    """The embedding stage's brake."""
-    made = Hold(monkeypatch)
-    yield made
-    made.release()
+def embedder() -> HashingEmbedder:
+    """An embedder without a model, in place of the bundled one."""
+    return HashingEmbedder()

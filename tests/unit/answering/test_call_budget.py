@@ -12,7 +12,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import CallLimit, GeneratorUnavailable
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
-from tests.contract.servers import Play, ScriptedEndpoint, complete
+from tests.support.servers import Play, ScriptedEndpoint, complete
 
 ASKED = [{"role": "user", "content": "Name three rivers."}]
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from rag_core.chunking.chunker import DOCUMENT_TOKENS, ChunkConfig, Chunker
-from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.embedding.embedder import Embedder
 from rag_core.errors import SettingsError
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState
-
-
-def words(texts: Sequence[str]) -> list[np.ndarray]:
-    """A tokenizer of words and marks."""
-    return [
-        np.array([match.span() for match in re.finditer(r"\w+|[^\w\s]", text)], np.int32).reshape(-1, 2)
-        for text in texts
-    ]
+from tests.support.tokenizer import words
 
 
 def page(text: str, index: int = 0, heading: str = "", skip: tuple[tuple[int, int], ...] = ()) -> Page:
@@ -136,13 +126,6 @@ def test_chunks_that_leave_no_room_for_the_prefix_are_refused_by_the_setting() -
         ChunkConfig(215, 0.2, 256, 2)
 
 
-def test_words_around_a_page_break_stay_two_words(embedder: BundledEmbedder) -> None:
+def test_words_around_a_page_break_stay_two_words(embedder: Embedder) -> None:
     joined, spaced = embedder.offsets([f"bridge{PAGE_BREAK}sold", "bridge sold"])
     assert joined.tolist() == spaced.tolist() == [[0, 6], [7, 11]]
-
-
-def test_nothing_is_shared_without_overlap_not_even_what_has_no_token(embedder: BundledEmbedder) -> None:
-    text = "the. the. the. \x00\n\nthe the the; 00000000000061A000A02A0671A000."
-    spans = Chunker(ChunkConfig(32, 0.0, 256, 2), embedder.offsets).chunk("report.pdf", [page(text)])
-    assert len(spans) > 1
-    assert all(before.end <= after.start for before, after in itertools.pairwise(spans))

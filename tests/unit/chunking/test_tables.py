@@ -11,10 +11,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.chunking.table_heads import find_tables
-from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.embedding.embedder import Embedder
 from rag_core.types import ChunkSpan, Page, WordBoxes
-from tests.unit.chunking.test_chunker import words
-from tests.unit.parsing.pdfs import make, read
+from tests.support.drawn_pdfs import make, read
+from tests.support.tokenizer import words
 
 ITEMS = ["bridges", "canals", "tolls", "locks", "ferries", "piers", "quays", "cranes", "dredgers"]
 ROWS = [(f"Item {name} of the year", f"1,{n}04", f"({n})", f"3,{n}17") for n, name in enumerate(ITEMS, 1)]
@@ -156,7 +156,7 @@ def test_a_title_that_is_the_heading_is_not_said_twice(tmp_path: Path) -> None:
     assert chunk(read)[-1].prefix == f"report › Item 8 › {TITLE}\n2022 2021 2020"
 
 
-def test_years_over_figures_reach_the_word_index_and_the_embedder(tmp_path: Path, embedder: BundledEmbedder) -> None:
+def test_years_over_figures_reach_the_word_index_and_the_embedder(tmp_path: Path, embedder: Embedder) -> None:
     read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
     rule = ChunkConfig(64, 0.18, embedder.window, embedder.special_tokens)
     *_, last = Chunker(rule, embedder.offsets).chunk("report.pdf", [read])

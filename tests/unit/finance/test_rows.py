@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_core.finance.statement_rows import MOST_ROWS, read_rows
-from tests.unit.samples import passage
+from tests.support.passages import passage
 
 SHEET = """\
 Consolidated Balance Sheets

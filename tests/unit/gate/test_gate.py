@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.gate.calibration import SUREST, apply_threshold, calibration, log_odds
 from rag_core.types import Gate, Passage
 
@@ -54,8 +53,3 @@ def test_a_reading_that_is_all_sure_is_bounded_and_none_is_taken_to_be_in_the_mi
     assert [-one for one in log_odds([0.0, None])] == [surest, surest]
     assert log_odds([None, None]) == [0.0, 0.0]
     assert log_odds([]) == []
-
-
-def test_it_was_fitted_with_the_embedder_that_comes_along(embedder: BundledEmbedder) -> None:
-    assert calibration().fits(embedder.identity.weights, embedder.identity.projection)
-    assert not calibration().fits("other", embedder.identity.projection)

@@ -12,7 +12,7 @@ from reportlab.lib.colors import transparent
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.pdf.document import PdfiumDocument
-from tests.unit.parsing.pdfs import PROSE, lines, make, read
+from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 
 def _form(path: Path) -> Path:

@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.glyph_names import decode_glyphs, glyph_character
-from tests.unit.parsing.pdfs import make, raw_pdf, read
+from tests.support.drawn_pdfs import make, raw_pdf, read
 
 NAMES = {"Math": {104: "angbracketleft", 105: "angbracketright"}, "Text": {27: "f_i", 97: "a.sc"}}
 DRAWN = b"600 0 0 0 600 700 d1 0 0 500 500 re f"

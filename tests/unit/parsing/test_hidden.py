@@ -13,8 +13,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.workers.messages import pack_page, unpack_page
 from rag_core.types import Page
-from tests.attacks import HIDDEN, HIDDEN_ORDER
-from tests.unit.parsing.pdfs import PROSE, lines, make, raw_pdf, read
+from tests.support.attacks import HIDDEN, HIDDEN_ORDER
+from tests.support.drawn_pdfs import PROSE, lines, make, raw_pdf, read
 
 Draw = Callable[[Canvas], None]
 OWN = " ".join(PROSE)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.unit.parsing.pdfs import PROSE, make, read
+from tests.support.drawn_pdfs import PROSE, make, read
 
 DRAFT = PROSE + PROSE + PROSE
 

@@ -11,7 +11,7 @@ from rag_core.text.normalize import normalize_with_offsets
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import tokenize
-from tests.unit.parsing.pdfs import make, raw_pdf, read
+from tests.support.drawn_pdfs import make, raw_pdf, read
 
 
 def written(*parts: tuple[str, float, float]):

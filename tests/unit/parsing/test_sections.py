@@ -12,7 +12,7 @@ from rag_core.parsing.layout.headers_footers import HeadersFooters, edges_of, fi
 from rag_core.parsing.layout.headings import Sections, shorten
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
-from tests.unit.parsing.pdfs import PROSE, lines, make, read
+from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 
 def assemble(texts: list[str], name: str = "acme_annual_report.pdf") -> list[Page]:

@@ -11,7 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.hyphenation import Vocabulary, words_of
 from rag_core.types import Page, PageState
-from tests.unit.parsing.pdfs import PROSE, lines, make, read
+from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 LEFT = (
     "One column of this page goes on",

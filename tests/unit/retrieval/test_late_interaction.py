@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.projection import quantize
 from rag_core.gate.features import topic_similarity
 from rag_core.retrieval.late_interaction import (
@@ -191,7 +191,7 @@ def test_a_question_without_tokens_has_no_weights() -> None:
     assert token_weights(question(""), idf({}), set()).shape == (0,)
 
 
-def test_the_embedder_s_tokens_are_matched_to_words(embedder: BundledEmbedder) -> None:
+def test_the_embedder_s_tokens_are_matched_to_words(embedder: Embedder) -> None:
     asked = embedder.embed_question("What is EBITDA-margin in Zürich, 2022?")
     seen: list[str] = []
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rag_core.llm.prompts import build_messages, format_passage
 from rag_core.text.injection import LEFT_OUT, contains_instructions, find_instructions
-from tests.attacks import HARMLESS, INSTRUCTIONS, RENDERED
-from tests.unit.samples import passage
+from tests.support.attacks import HARMLESS, INSTRUCTIONS, RENDERED
+from tests.support.passages import passage
 
 BEFORE, AFTER = "The tower is 88 metres tall.", "Lena Holm built it in 1902."
 

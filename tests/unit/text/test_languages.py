@@ -10,7 +10,7 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import find_antonyms
 from rag_core.text.languages import ANTONYMS, INTERJECTION, detect_language, languages_differ
 from rag_core.verification.verifier import verify_answer
-from tests.unit.samples import passage
+from tests.support.passages import passage
 
 
 def supported(statement: str, source: str) -> bool:

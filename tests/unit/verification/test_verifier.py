@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rag_core.types import Citation, Passage
 from rag_core.verification.verifier import NOT_CITED, NOT_SAID, VerifiedAnswer, claims_of_quotes, verify_answer
-from tests.unit.samples import over_two_pages, passage
+from tests.support.passages import over_two_pages, passage
 
 CAPEX = passage(1, "3M makes tape. Capital expenditure was $1,749 million in 2022. It was $1,603 million in 2021.")
 SALES = passage(2, "Net sales were $34.2 billion. They fell by 3 %.")

@@ -1,0 +1,324 @@
+"""The command line's contract: what goes to standard output, and how a command ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rag_core.cli import app as cli
+from rag_core.cli import console
+from rag_core.cli.sources import sources
+from rag_core.errors import StoreUnavailable
+from rag_core.indexing.removal import Removal
+from rag_core.types import DeleteReceipt
+from tests.support.cli import HARBOUR, ORCHARD, QUESTION, ROOT, Run
+from tests.support.servers import ScriptedEndpoint, complete
+
+ADDED = {"file", "document_id", "status", "pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed",
+         "reason", "seconds"}  # fmt: skip
+
+
+def test_add_gives_a_line_a_file_and_says_that_some_were_refused(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(HARBOUR)
+    (folder / "b.pdf").write_bytes(b"only words")
+    (folder / "c.pdf").write_bytes(HARBOUR)
+    (folder / "d.pdf").write_bytes(b"")
+    code, rows, _ = run("add", str(folder))
+    assert code == cli.SOME_FAILED
+    assert all(set(row) == ADDED for row in rows)
+    by_name = {Path(row["file"]).name: row for row in rows}
+    assert {name: row["status"] for name, row in by_name.items()} == {
+        "a.pdf": "indexed",
+        "b.pdf": "rejected",
+        "c.pdf": "duplicate",
+        "d.pdf": "rejected",
+    }
+    assert by_name["a.pdf"]["pages"] == 2
+    assert by_name["a.pdf"]["chunks"] == 2
+    assert by_name["b.pdf"]["reason"].startswith("b.pdf is not a PDF")
+    assert by_name["d.pdf"]["reason"].startswith("d.pdf is empty")
+
+
+def test_list_delete_and_status(run: Run, library: Path) -> None:
+    _, rows, _ = run("list")
+    assert sorted(row["document"] for row in rows) == ["harbour.pdf", "orchard.pdf"]
+    assert all(row["embedder"] == "all-MiniLM-L6-v2" and row["added_at"] for row in rows)
+    code, rows, _ = run("delete", "harbour.pdf")
+    assert code == 0
+    assert rows[0]["document"] == "harbour.pdf"
+    assert (rows[0]["chunks_removed"], rows[0]["chunks_remaining"]) == (2, 0)
+    code, rows, _ = run("status")
+    assert code == 0
+    assert rows[0]["healthy"]
+    assert rows[0]["stores"] == {"database": 1, "words": 1, "vectors": 1, "token vectors": 1, "files": 1}
+
+
+def test_what_was_deleted_before_a_store_failed_is_told(
+    run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = Removal.document
+
+    def failing(self: Removal, document_id: str) -> DeleteReceipt:
+        if self._stores.library.name(document_id) == "orchard.pdf":
+            raise StoreUnavailable("The vectors do not answer.")
+        return remove(self, document_id)
+
+    monkeypatch.setattr(Removal, "document", failing)
+    code, rows, said = run("delete", "harbour.pdf", "orchard.pdf")
+    assert (code, said) == (cli.FAILED, "The vectors do not answer.\n")
+    assert [row["document"] for row in rows] == ["harbour.pdf"]
+
+
+def test_search_names_its_scores_and_its_gate(run: Run, library: Path) -> None:
+    code, (row,), _ = run("search", QUESTION, "--top-k", "2")
+    assert code == 0
+    best = row["passages"][0]
+    assert (best["rank"], best["document"], best["page_index"], best["page_label"]) == (1, "harbour.pdf", 0, "1")
+    assert {"dense", "bm25", "rerank"} <= set(best["scores"])
+    assert row["gate"]["score_name"] == "answerable"
+    assert row["gate"]["answerable"]
+    assert {"embed", "dense", "lexical", "rerank", "total"} <= set(row["timings_ms"])
+    _, (row,), _ = run("search", QUESTION, "--document", "orchard.pdf")
+    assert {passage["document"] for passage in row["passages"]} == {"orchard.pdf"}
+
+
+def test_ask_answers_with_citations_or_abstains(run: Run, library: Path) -> None:
+    _, (row,), _ = run("ask", QUESTION)
+    assert row["state"] == "answered"
+    assert row["generator"] == "extractive"
+    (citation,) = row["citations"]
+    assert "1931" in citation["quote"]
+    assert f"[{citation['marker']}]" in row["text"]
+    _, (row,), _ = run("ask", "Which moons circle the planet Jupiter?")
+    assert row["state"] == "abstained"
+    assert row["citations"] == []
+    assert row["passages"]
+
+
+def test_questions_from_a_file_come_back_in_order_whatever_is_wrong_with_some(run: Run, library: Path) -> None:
+    file = library.parent / "questions.jsonl"
+    asked = [
+        {"id": "first", "question": QUESTION},
+        {"id": "second", "question": "What is sold in October?", "documents": ["orchard.pdf"]},
+        {"id": "third", "question": QUESTION, "documents": ["missing.pdf"]},
+        {"id": "fourth", "question": ""},
+        {"id": "fifth", "question": "Of what colour is the lighthouse?"},
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in asked))
+    code, rows, _ = run("ask", "--questions", str(file))
+    assert code == cli.SOME_FAILED
+    assert [row["id"] for row in rows] == ["first", "second", "third", "fourth", "fifth"]
+    assert "quinces" in rows[1]["text"]
+    assert "missing.pdf" in rows[2]["error"]
+    assert "empty" in rows[3]["error"]
+    assert "red" in rows[4]["text"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ask", QUESTION, "--document", "missing.pdf"], "missing.pdf"),
+        (["ask", " "], "The question is empty"),
+        (["ask"], "QUESTION"),
+        (["add", "no-such-folder"], "No such file or folder"),
+        (["delete", "missing.pdf"], "missing.pdf"),
+        (["search", "x", "--top-k", "0"], "top-k"),
+        (["reindex", "--chunk-tokens", "9999"], "chunk-tokens"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_a_message_without_a_traceback(run: Run, words: list[str], says: str) -> None:
+    code, rows, errors = run(*words)
+    assert code == cli.WRONG_USE
+    assert rows == []
+    assert says in " ".join(errors.split())
+    assert "Traceback" not in errors
+
+
+def test_chunks_longer_than_the_model_reads_are_refused_by_the_setting_s_name(run: Run, library: Path) -> None:
+    code, rows, errors = run("reindex", "--chunk-tokens", "250")
+    assert code == cli.FAILED
+    assert "RAG_CHUNK_TOKENS" in errors
+    assert rows[-1]["documents"] == 0
+
+
+def test_reindex_reports_each_document_and_what_was_reused(run: Run, library: Path) -> None:
+    code, rows, _ = run("reindex")
+    assert code == 0
+    assert sorted(row["document"] for row in rows[:-1]) == ["harbour.pdf", "orchard.pdf"]
+    assert rows[-1]["embeddings_computed"] == 0
+    assert rows[-1]["embeddings_reused"] == rows[-1]["chunks"] == 3
+    code, rows, _ = run("reindex", "--chunk-tokens", "32")
+    assert code == 0
+    code, (status,), _ = run("status")
+    assert code == cli.FAILED
+    assert not status["healthy"]
+    assert "chunk_tokens" in status["problems"][0]
+
+
+def test_people_get_words_and_tables(run: Run, library: Path) -> None:
+    _, (row,), _ = run("ask", QUESTION, as_json=False)
+    assert "1931" in row["shown"]
+    assert "harbour.pdf p. 1" in row["shown"]
+    _, (row,), _ = run("list", as_json=False)
+    assert "orchard.pdf" in row["shown"]
+    _, (row,), _ = run("search", QUESTION, as_json=False)
+    assert "rerank" in row["shown"]
+
+
+def test_what_is_piped_is_a_line_a_row_and_whole(run: Run, tmp_path: Path) -> None:
+    name = f"{'a name longer than a terminal is wide ' * 4}.pdf"
+    (tmp_path / name).write_bytes(HARBOUR)
+    (tmp_path / "words.pdf").write_bytes(b"only words, which is a reason that is longer than the rest of the line")
+    run("add", str(tmp_path / name), str(tmp_path / "words.pdf"), as_json=False)
+    _, (shown,), _ = run("list", as_json=False)
+    head, *rows = shown["shown"].splitlines()
+    assert head.split() == ["document", "pages", "chunks", "status", "added", "at", "reason"]
+    assert len(rows) == 2
+    assert any(row.startswith(name) for row in rows)
+    assert any("Export it as a PDF and add that." in row for row in rows)
+    assert all(re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d ", row) for row in rows)
+    _, (answer,), _ = run("ask", QUESTION, as_json=False)
+    assert f"[1] {name} p. 1: “The harbour of Brennick was dredged in 1931 by forty men.”" in answer["shown"]
+
+
+def test_on_a_terminal_a_long_name_is_folded_and_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"{'abcdefghij' * 12}.pdf"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        patch.setenv("COLUMNS", "60")
+        console.table([{"document": name, "pages": 1}], ("document", "pages"), numeric=("pages",))
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(re.sub("\x1b\\[[0-9;]*m", "", line)) <= 60 for line in lines)
+    assert "".join(line.split()[0] for line in lines[1:]) == name
+
+
+def test_status_is_told_in_words(run: Run, library: Path) -> None:
+    _, (row,), _ = run("status", as_json=False)
+    assert "healthy     yes" in row["shown"]
+    assert "stores      database 3, words 3, vectors 3, token vectors 3, files 2" in row["shown"]
+    assert "{" not in row["shown"]
+
+
+def test_an_empty_library_is_told_as_such(run: Run) -> None:
+    assert run("list", as_json=False) == (0, [{"shown": ""}], "The library is empty. The command add fills it.\n")
+    assert run("list") == (0, [], "")
+    assert run("watch") == (0, [], "")
+    assert "No folder is watched" in run("watch", as_json=False)[2]
+
+
+def test_help_tells_no_value_for_an_option_without_one(run: Run) -> None:
+    _, (row,), _ = run("add", "--help", as_json=False)
+    assert "--json " in row["shown"]
+    assert "<bool>" not in row["shown"]
+    _, (row,), _ = run("--help", as_json=False)
+    assert not re.search(r"^  .*\.\.\.$", row["shown"], re.MULTILINE)
+
+
+def test_an_archive_gives_its_pdfs_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "papers.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../etc/harbour.pdf", HARBOUR)
+        archive.writestr("C:\\windows\\orchard.PDF", ORCHARD)
+        archive.writestr("inner.zip", b"PK")
+        archive.writestr("notes.txt", b"words")
+        archive.writestr("bomb.pdf", b"%PDF-1.4" + b"0" * 3_000_000)
+    found = {source.name: source for source in sources([path], 1_000_000)}
+    assert found["harbour.pdf"].data == HARBOUR
+    assert found["orchard.PDF"].data == ORCHARD
+    assert "archive within" in found["inner.zip"].problem
+    assert "not a PDF" in found["notes.txt"].problem
+    assert "unpacks to more than" in found["bomb.pdf"].problem
+    assert found["bomb.pdf"].data == b""
+
+
+def test_a_damaged_archive_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 and nothing more")
+    (tmp_path / "b.pdf").write_bytes(HARBOUR)
+    broken, good = sources([tmp_path], 1_000_000)
+    assert "not a zip archive" in broken.problem
+    assert good.data == HARBOUR
+
+
+def test_standard_output_holds_nothing_but_json(tmp_path: Path) -> None:
+    (tmp_path / "harbour.pdf").write_bytes(HARBOUR)
+    command = [sys.executable, "-m", "rag_core", "--data-dir", str(tmp_path / "data"), "add", str(tmp_path), "--json"]
+    ended = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=True)
+    (line,) = ended.stdout.splitlines()
+    assert json.loads(line)["status"] == "indexed"
+    assert ended.stderr == ""
+
+
+def test_an_interrupt_while_the_program_is_being_read_is_told_in_words(tmp_path: Path) -> None:
+    """The imports take seconds. A package that interrupts as it is imported stands for a key pressed meanwhile."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    search = os.pathsep.join([str(tmp_path), str(ROOT)])
+    command = [sys.executable, "-m", "rag_core", "list"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (cli.FAILED, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_the_model_took_is_told_with_an_answer_and_summed_up_in_status(
+    run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = complete("It was dredged in 1931 [1].", tokens=(900, 12))
+    with ScriptedEndpoint(answer) as endpoint:
+        monkeypatch.setenv("RAG_OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "small")
+        monkeypatch.setenv("RAG_PRICE_OUTPUT", "100")
+        _, [row], _ = run("ask", QUESTION)
+        usage = {"calls": 1, "input_tokens": 900, "output_tokens": 12, "estimated": False, "cost": 0.0012}
+        assert row["usage"] == usage | {"currency": "USD"}
+        _, [shown], _ = run("ask", QUESTION, as_json=False)
+        assert "The model took 900 tokens in, 12 out, 0.0012 USD" in shown["shown"]
+    _, [status], _ = run("status")
+    assert status["usage"][0]["generator"] == "openai:small"
+    assert status["usage"][0]["usage"]["calls"] == 2
+    _, [table], _ = run("status", as_json=False)
+    assert "2 calls, 1,800 tokens in, 24 out" in table["shown"]
+
+
+def test_a_strategy_tells_its_steps_and_what_it_took(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, rows, errors = run("ask", QUESTION, "--strategy", "queries")
+    assert (code, rows) == (cli.WRONG_USE, [])
+    assert "RAG_OPENAI_MODEL" in errors
+    script = complete("works in Brennick harbour"), complete("It was dredged in 1931 [1].")
+    with ScriptedEndpoint(*script) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("RAG_OPENAI_MODEL", "scripted")
+        code, [row], _ = run("ask", QUESTION, "--strategy", "queries")
+        assert (code, row["strategy"], row["usage"]["calls"]) == (0, "queries", 2)
+        assert row["steps"] == [f"Searched for “{QUESTION}”", "Searched for “works in Brennick harbour”"]
+        assert row["citations"][0]["document"] == "harbour.pdf"
+        endpoint.script = [complete("works in Brennick harbour")]
+        code, [row], _ = run("search", QUESTION, "--strategy", "queries")
+        assert (code, row["usage"]["calls"], len(row["steps"])) == (0, 1, 2)
+        code, [shown], _ = run("search", QUESTION, "--strategy", "queries", as_json=False)
+        assert "Searched for “works in Brennick harbour”" in shown["shown"]
+        code, rows, errors = run("search", QUESTION, "--strategy", "summary")
+        assert (code, rows) == (cli.WRONG_USE, [])
+        assert "Ask for it instead" in errors
+        assert run("search", QUESTION, "--strategy", "magic")[0] == cli.WRONG_USE
+
+
+def test_a_collection_is_searched_alone(run: Run, library: Path) -> None:
+    assert "collection" not in run("list", as_json=False)[1][0]["shown"]
+    code, rows, _ = run("move", "orchard.pdf", "--collection", "Fruit")
+    assert (code, [row["collection"] for row in rows]) == (0, ["Fruit"])
+    assert "Fruit" in run("list", as_json=False)[1][0]["shown"]
+    _, (found,), _ = run("search", QUESTION, "--collection", "Fruit")
+    assert {one["document"] for one in found["passages"]} == {"orchard.pdf"}
+    _, (found,), _ = run("search", QUESTION, "--collection", "Fruit", "--document", "harbour.pdf")
+    assert {one["document"] for one in found["passages"]} == {"orchard.pdf", "harbour.pdf"}
+    code, _, error = run("ask", QUESTION, "--collection", "Vegetables")
+    assert (code, "collection named 'Vegetables'" in error) == (cli.WRONG_USE, True)

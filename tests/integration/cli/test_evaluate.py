@@ -1,0 +1,134 @@
+"""``evaluate``: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rag_core.cli import app as cli
+from rag_core.cli import console
+from tests.support.cli import QUESTION, Run
+from tests.support.engines import opened
+
+ROWS = [
+    {"question": QUESTION, "document": "harbour.pdf", "page_index": 0, "answers": ["1931"]},
+    {"question": "Of what colour is the lighthouse of Brennick?", "document": "harbour.pdf", "page": "2"},
+    {"question": "Which moons circle the planet Jupiter?", "kind": "off-corpus"},
+]
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in ROWS))
+    return path
+
+
+def test_a_line_a_metric_with_its_interval(run: Run, library: Path, labels: Path) -> None:
+    code, rows, errors = run("evaluate", str(labels))
+    assert (code, errors) == (0, "")
+    by_metric = {row["metric"]: row for row in rows}
+    figure = {"metric": "recall@5", "value": 1.0, "n": 2, "low": 1.0, "high": 1.0, "configuration": "named"}
+    assert by_metric["recall@5"] == figure
+    assert {"mrr@10", "map", "ndcg@10", "token_f1", "contains_answer", "refused", "auroc"} <= by_metric.keys()
+    advice = by_metric["advised_threshold"]
+    assert (advice["n"], advice["unanswerable_answered"], advice["answerable_answered"]) == (1, 0.0, 1.0)
+    assert (round(advice["unanswerable_possible"], 3), advice["unanswerable_needed"]) == (0.95, 59)
+
+
+def test_two_configurations_are_compared_and_written_as_tables_and_charts(
+    run: Run, library: Path, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    choices = ["--configuration", "bm25-baseline", "--configuration", "dense"]
+    code, rows, _ = run("evaluate", str(labels), *choices, "--no-answers", "--out", str(out))
+    assert code == 0
+    assert {row["configuration"] for row in rows} == {
+        *("bm25 baseline, k 1.2, b 0.75", "dense", "dense minus bm25 baseline, k 1.2, b 0.75")
+    }
+    difference = next(row for row in rows if row["metric"] == "map difference")
+    assert {"value", "n", "low", "high", "p_value"} <= difference.keys()
+    assert (out / "comparison.csv").read_text("utf-8").startswith("metric,difference,low,high,p_value,n")
+    assert (out / "precision-recall.svg").read_text("utf-8").startswith("<svg")
+    assert not (out / "scores.svg").exists()
+
+
+def test_people_get_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
+    _, (row,), notes = run("evaluate", str(labels), "--out", str(tmp_path / "out"), as_json=False)
+    assert "recall@1" in row["shown"]
+    assert "1.000 to 1.000" in row["shown"]
+    assert "tables and charts are in" in " ".join(row["shown"].split())
+    assert "The advised threshold of named: Measured on 1 without an answer, so of others like them up to" in notes
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "says"),
+    [
+        ("{broken", [], "labels.jsonl, line 1 is not JSON"),
+        ('{"question": "q", "document": "gone.pdf", "page_index": 0}', [], "line 1: gone.pdf is not in the library"),
+        ('{"question": "q", "kind": "no answer"}', ["--configuration", "best"], "best"),
+        ('{"question": "q", "kind": "no answer"}', ["--most", "2"], "most"),
+        (
+            '{"question": "q", "kind": "no answer"}',
+            [word for name in ("dense", "rrf", "bm25") for word in ("--configuration", name)],
+            "at most twice",
+        ),
+    ],
+)
+def test_wrong_use_ends_with_2_and_names_file_and_line(
+    run: Run, labels: Path, content: str, words: list[str], says: str
+) -> None:
+    labels.write_text(content)
+    code, rows, errors = run("evaluate", str(labels), *words)
+    assert (code, rows) == (cli.WRONG_USE, [])
+    assert says in " ".join(errors.split())
+
+
+def test_a_file_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
+    code, _, errors = run("evaluate", str(tmp_path / "none.jsonl"))
+    assert code == cli.WRONG_USE
+    assert "cannot be read (No such file or directory)" in " ".join(errors.split())
+
+
+@pytest.mark.parametrize("place", ["", "deeper", "deeper/still"])
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_asked(
+    run: Run, library: Path, labels: Path, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "out").write_text("in the way")
+    code, rows, errors = run("evaluate", str(labels), "--out", str(tmp_path / "out" / place))
+    assert (code, rows) == (cli.WRONG_USE, [])
+    assert "cannot be written (Not a directory)" in " ".join(errors.split())
+    with opened(tmp_path / "data") as engine:
+        assert engine.evaluations.list() == []
+
+
+def test_figures_are_told_even_if_the_folder_fails_in_the_end(
+    run: Run, library: Path, labels: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out" / "figures.csv").mkdir(parents=True)
+    code, rows, errors = run("evaluate", str(labels), "--no-answers", "--out", str(tmp_path / "out"))
+    assert code == cli.WRONG_USE
+    assert "recall@5" in {row["metric"] for row in rows}
+    assert "cannot be written" in errors
+
+
+def test_an_interrupt_ends_it_in_words_and_keeps_nothing(
+    run: Run, library: Path, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def interrupted(name: str) -> Iterator[Callable[[int, int], None]]:
+        def count(done: int, total: int) -> None:
+            if done == 1:
+                raise KeyboardInterrupt
+
+        yield count
+
+    monkeypatch.setattr(console, "counter", interrupted)
+    code, rows, errors = run("evaluate", str(labels), "--out", str(tmp_path / "out"))
+    assert (code, rows) == (cli.FAILED, [])
+    assert "Stopped before the end" in errors
+    assert not (tmp_path / "out").exists()

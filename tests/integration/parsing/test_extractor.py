@@ -1,0 +1,260 @@
+"""From the parent's side: what comes out, and what a hostile file costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pypdf
+import pytest
+
+from rag_core.errors import (
+    DamagedPdf,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedPdf,
+    ExtractionFailed,
+    NotAPdf,
+)
+from rag_core.parsing import PdfParser
+from rag_core.parsing.parser import check_pdf_header
+from rag_core.parsing.workers import process
+from rag_core.parsing.workers.document_reader import READERS, PdfHeader
+from rag_core.types import Page, PageState
+from tests.support.drawn_pdfs import encrypted, lines, make, raw_pdf, three
+
+
+@pytest.fixture(scope="module")
+def extractor():
+    with closing(PdfParser(ocr="off", page_timeout_s=20)) as extractor:
+        yield extractor
+
+
+def split(items) -> tuple[PdfHeader, list[Page]]:
+    header, *pages = items
+    return header, pages
+
+
+def test_gives_a_header_then_each_page_in_order(extractor: PdfParser, tmp_path: Path) -> None:
+    header, pages = split(extractor.parse(three(tmp_path / "a.pdf")))
+    assert header.page_count == 3
+    assert [page.page_index for page in pages] == [0, 1, 2]
+    assert [page.page_label for page in pages] == ["1", "2", "3"]
+    assert [page.state for page in pages] == [PageState.TEXT] * 3
+    assert "This is page two." in pages[1].text
+    assert pages[0].width == pytest.approx(595.3, abs=0.1)
+
+
+def test_reuses_its_worker(extractor: PdfParser, tmp_path: Path) -> None:
+    path = three(tmp_path / "a.pdf")
+    list(extractor.parse(path))
+    first = extractor._pool._idle[0].pid
+    list(extractor.parse(path))
+    assert [worker.pid for worker in extractor._pool._idle] == [first]
+
+
+def test_workers_can_be_started_before_the_first_file_comes(tmp_path: Path) -> None:
+    with closing(PdfParser()) as extractor:
+        extractor.warm_up()
+        first = {worker.pid for worker in extractor._pool._idle}
+        list(extractor.parse(three(tmp_path / "a.pdf")))
+        assert {worker.pid for worker in extractor._pool._idle} == first
+        assert len(first) == READERS
+
+
+def test_page_labels_and_outline(extractor: PdfParser, tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(clone_from=three(tmp_path / "plain.pdf"))
+    writer.set_page_label(page_index_from=0, page_index_to=1, style="/r")
+    writer.set_page_label(page_index_from=2, page_index_to=2, style="/D", start=7)
+    part = writer.add_outline_item(title="Part I", page_number=0)
+    writer.add_outline_item(title="Liquidity", page_number=2, parent=part)
+    path = tmp_path / "outlined.pdf"
+    writer.write(path)
+    header, pages = split(extractor.parse(path))
+    assert header.outline == ((0, "Part I"), (2, "Part I › Liquidity"))
+    assert [page.page_label for page in pages] == ["i", "ii", "7"]
+    assert [page.heading for page in pages] == ["Part I", "Part I", "Part I › Liquidity"]
+
+
+def test_outline_that_loops_costs_no_more_than_itself(extractor: PdfParser, tmp_path: Path) -> None:
+    path = tmp_path / "loop.pdf"
+    path.write_bytes(
+        raw_pdf(
+            [
+                b"<< /Type /Catalog /Pages 2 0 R /Outlines 4 0 R >>",
+                b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 6 0 R /Resources "
+                b"<< /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+                b"<< /First 5 0 R /Last 5 0 R >>",
+                b"<< /Title (Round) /Parent 4 0 R /Next 5 0 R /First 5 0 R /Dest [3 0 R /Fit] >>",
+                b"<< /Length 41 >>\nstream\nBT /F 12 Tf 20 100 Td (Some words) Tj ET \nendstream",
+            ]
+        )
+    )
+    header, pages = split(extractor.parse(path))
+    assert header.outline == ((0, "Round"),)
+    assert pages[0].text == "Some words"
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "says"),
+    [
+        (b"", EmptyDocument, "no bytes"),
+        (b"PK\x03\x04 a word processor's file", NotAPdf, "not a PDF"),
+        (b"x" * 2000 + b"%PDF-1.4", NotAPdf, "not a PDF"),
+        (b"%PDF-1.4\nand then nothing of the sort", DamagedPdf, "cannot be read"),
+        (
+            raw_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [] /Count 0 >>"]),
+            EmptyDocument,
+            "no pages",
+        ),
+        (
+            raw_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"]),
+            (EmptyDocument, ExtractionFailed, DamagedPdf),
+            "Budget",
+        ),
+    ],
+)
+def test_refuses_what_cannot_be_read(extractor: PdfParser, tmp_path: Path, data, error, says) -> None:
+    path = tmp_path / "stored-under-a-hash"
+    path.write_bytes(data)
+    with pytest.raises(error, match=says) as caught:
+        list(extractor.parse(path, name="Budget.pdf"))
+    assert "Budget.pdf" in str(caught.value)
+
+
+def test_probe_needs_no_worker() -> None:
+    check_pdf_header(b"junk from a mail gateway\r\n%PDF-1.4 \xe2\xe3", "a.pdf")
+    with pytest.raises(NotAPdf):
+        check_pdf_header(b"<html>", "a.pdf")
+
+
+def test_reads_on_behind_leading_junk_and_without_an_end(extractor: PdfParser, tmp_path: Path) -> None:
+    whole = three(tmp_path / "a.pdf").read_bytes()
+    (tmp_path / "junk.pdf").write_bytes(b"Received: by mx.example.org\r\n\r\n" + whole)
+    (tmp_path / "cut.pdf").write_bytes(whole[: whole.rindex(b"xref")])
+    for name in ("junk.pdf", "cut.pdf"):
+        _, pages = split(extractor.parse(tmp_path / name))
+        assert "This is page one." in pages[0].text
+
+
+def test_encrypted(extractor: PdfParser, tmp_path: Path) -> None:
+    path = encrypted(tmp_path / "locked.pdf", "open sesame")
+    for password in (None, "wrong"):
+        with pytest.raises(EncryptedPdf, match=r"locked\.pdf is encrypted"):
+            list(extractor.parse(path, password=password))
+    _, pages = split(extractor.parse(path, password="open sesame"))
+    assert "This is page one." in pages[0].text
+
+
+def test_empty_password_opens_silently(extractor: PdfParser, tmp_path: Path) -> None:
+    _, pages = split(extractor.parse(encrypted(tmp_path / "a.pdf", "")))
+    assert len(pages) == 3
+
+
+def test_too_many_pages(tmp_path: Path) -> None:
+    with (
+        closing(PdfParser(ocr="off", max_pages=2)) as extractor,
+        pytest.raises(DocumentTooLarge, match=r"3 pages.*2 allowed.*RAG_MAX_PAGES"),
+    ):
+        list(extractor.parse(three(tmp_path / "a.pdf")))
+
+
+def test_no_text_at_all_is_said_after_the_last_page(extractor: PdfParser, tmp_path: Path) -> None:
+    path = make(tmp_path / "blank.pdf", lambda canvas: canvas.rect(10, 10, 50, 50), lambda canvas: None)
+    pages = []
+    with pytest.raises(EmptyDocument, match="RAG_OCR=auto"):
+        pages.extend(extractor.parse(path))
+    assert [page.state for page in pages[1:]] == [PageState.EMPTY] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("hangs.pdf", "longer than 3 s"),
+        ("crashes.pdf", "crashed"),
+        ("eats.pdf", "512 MB"),
+        ("raises.pdf", "a bug of ours"),
+    ],
+)
+def test_a_bad_page_costs_that_page_only(hostile: PdfParser, tmp_path: Path, name: str, reason: str) -> None:
+    _, pages = split(hostile.parse(three(tmp_path / name)))
+    assert [page.state for page in pages] == [PageState.TEXT, PageState.FAILED, PageState.TEXT]
+    assert reason in pages[1].reason
+    assert "page three" in pages[2].text
+
+
+def test_prints_of_libraries_do_not_reach_the_pipe(hostile: PdfParser, tmp_path: Path) -> None:
+    _, pages = split(hostile.parse(three(tmp_path / "chatters.pdf")))
+    assert [page.state for page in pages] == [PageState.TEXT] * 3
+
+
+def test_gives_up_after_losing_one_page_after_another(hostile: PdfParser, tmp_path: Path) -> None:
+    path = make(tmp_path / "all-crashes.pdf", *[lines("text")] * 9)
+    pages = []
+    with pytest.raises(ExtractionFailed, match=r"No page of all-crashes\.pdf"):
+        pages.extend(hostile.parse(path))
+    assert len(pages) == 1 + 9
+    assert "not tried" in pages[-1].reason
+
+
+def test_death_at_open(hostile: PdfParser, tmp_path: Path) -> None:
+    with pytest.raises(ExtractionFailed, match="could not be opened: the reader crashed"):
+        list(hostile.parse(three(tmp_path / "dies-at-open.pdf")))
+    assert len(list(hostile.parse(three(tmp_path / "fine.pdf")))) == 4
+
+
+def test_death_over_the_metadata_costs_the_metadata(hostile: PdfParser, tmp_path: Path) -> None:
+    header, pages = split(hostile.parse(three(tmp_path / "dies-at-metadata.pdf")))
+    assert header == PdfHeader(3)
+    assert [page.state for page in pages] == [PageState.TEXT] * 3
+
+
+def test_cancelled(hostile: PdfParser, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    items = list(hostile.parse(three(tmp_path / "hangs.pdf"), cancelled=lambda: time.monotonic() > begin + 1))
+    assert time.monotonic() - begin < 3
+    assert all(page.state is PageState.TEXT for page in items[1:])
+
+
+def test_cancelled_while_pages_come_quickly(extractor: PdfParser, tmp_path: Path) -> None:
+    calls = iter([False] * 4)
+    path = make(tmp_path / "many.pdf", *[lines("text")] * 40)
+    assert len(list(extractor.parse(path, cancelled=lambda: next(calls, True)))) < 8
+
+
+def test_leaving_half_way_ends_or_frees_the_worker(extractor: PdfParser, tmp_path: Path) -> None:
+    iterator = extractor.parse(three(tmp_path / "a.pdf"))
+    next(iterator)
+    iterator.close()
+    assert len(list(extractor.parse(tmp_path / "a.pdf"))) == 4
+
+
+def test_worker_ends_with_its_owner(tmp_path: Path) -> None:
+    worker = process.WorkerProcess(512, "off")
+    worker.ask({"do": "open", "path": str(three(tmp_path / "a.pdf"))}, 20)
+    worker._process.stdin.close()
+    assert worker._process.wait(10) == 0
+    worker.kill()
+
+
+def test_keys_do_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a secret")
+    worker = process.WorkerProcess(512, "off")
+    environment = Path(f"/proc/{worker.pid}/environ")
+    if environment.exists():
+        worker.ask({"do": "close"}, 20)
+        assert b"a secret" not in environment.read_bytes()
+    worker.close()
+
+
+def test_importing_is_cheap_and_needs_no_heavy_library() -> None:
+    code = (
+        "import sys, rag_core.parsing;"
+        "print(sorted({'pypdfium2', 'pypdf', 'rapidocr', 'PIL', 'cv2', 'onnxruntime'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
