@@ -14,7 +14,7 @@ from rag_core.embedding.projection import quantize
 from rag_core.errors import EmbedderError
 from rag_core.types import Embedding, FloatArray, IntArray, Question
 
-TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
+TOKEN = re.compile(r"[^\W_]+|_|[^\w\s\x00-\x1f\x7f-\x9f\u200b-\u200f]")
 DIMENSION = 64
 WINDOW, SPECIAL_TOKENS = 256, 2
 
