@@ -1,4 +1,4 @@
-"""Pages as workers read them, one by one, to pages that know their neighbours."""
+"""Complete pages with what only their neighbours show: headers, footers, sections and divided words."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ _AHEAD, _BEHIND = 4, 8
 
 
 class PageAssembler:
-    """Finds running headers and footers and each page's section, and joins the words that line ends divide.
+    """Find headers, footers and the section of each page, and join the words that line ends divide.
 
-    Headers and footers are left out where they repeat: of what they say, the first page keeps what the document's
-    ``name`` does not.
+    Repeated headers and footers are left out of chunks. A page keeps header and footer text that appears for the
+    first time, unless the document's ``name`` contains it.
 
-    A page is held back until four more have been read, since only they show what repeats. Pages that went
-    through OCR are let go at once: four of them take most of a minute, and their headers hardly ever read the
-    same twice.
+    A page waits until the next four are read, because these show what repeats. A page read by OCR does not wait:
+    OCR is slow, and seldom reads the same header twice in the same way.
     """
 
     def __init__(self, sections: Sections, name: str = "") -> None:
@@ -34,7 +33,7 @@ class PageAssembler:
         self._past: deque[Edges] = deque(maxlen=_BEHIND)
 
     def add(self, read: ParsedPage) -> Iterator[Page]:
-        """Take the next page; gives those that are ready."""
+        """Take the next page; yield the pages that are complete."""
         read = join_hyphenated(read, self._vocabulary)
         self._held.append((read, edges_of(read.page.page_index, read.page.text)))
         ahead = 0 if read.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
@@ -42,7 +41,7 @@ class PageAssembler:
             yield self._release()
 
     def flush(self) -> Iterator[Page]:
-        """Gives the pages still held; no other follows."""
+        """Yield the remaining pages; call it once, after the last page."""
         while self._held:
             yield self._release()
 
@@ -51,7 +50,7 @@ class PageAssembler:
         page = read.page
         running = find_headers_footers(edges, [*self._past, *(ahead for _, ahead in self._held)])
         if not _rest(page.text, running.spans):
-            running = HeadersFooters()  # slides and forms may say nothing but the same: better twice than not at all
+            running = HeadersFooters()  # slides and forms may contain nothing else
         self._past.append(edges)
         heading = self._sections.heading(page.page_index, page.text, read.headings, running.spans)
         skip = self._told.left_out(page.page_index, running).spans
@@ -59,7 +58,7 @@ class PageAssembler:
 
 
 def _rest(text: str, skip: tuple[tuple[int, int], ...]) -> bool:
-    """Whether a page says anything besides its furniture."""
+    """Whether a page has text besides its headers and footers."""
     cursor = 0
     for start, end in (*skip, (len(text), len(text))):
         if text[cursor:start].strip():

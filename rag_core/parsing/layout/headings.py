@@ -1,4 +1,4 @@
-"""Lines that look like headings, and from them or the outline the section that a page begins in."""
+"""Find the headings of a page, and the section that it begins in, from headings or the outline."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rag_core.parsing.layout.lines import Line
 LONGEST = 80
 _LONGEST_LINE = 110
 _LARGER, _TITLE = 1.12, 1.3
-# Of a line whose size is compared: a letter that fills three lines is larger than any title.
+# Shorter lines do not count for the largest size: an initial over three lines is larger than any title.
 _FEWEST_CHARACTERS = 8
-# Space before a page number, in heights of the line.
+# Space before a page number, in line heights.
 _APART = 1.2
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
 _LAST_NUMBER = re.compile(r"\s(\d{1,4})$")
-# "Note 12" or "ARTICLE IV", which says little without the title below it.
+# "Note 12" or "ARTICLE IV": the title is in the next line.
 _LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
@@ -34,13 +34,13 @@ _SEPARATOR = " › "
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Spans of the headings among the lines of a page, ascending; a heading over two lines is one span."""
+    """Return the spans of the headings of a page, ascending; a heading of two lines is one span."""
     if not lines:
         return ()
     sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
     body = median(sizes)
     bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
-    # The first and the last line of each.
+    # First and last line number of each heading.
     found: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else None
@@ -61,19 +61,19 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
 
 
 def _is_title(lines: list[Line], number: int, body: float) -> bool:
-    """Whether a line is of the largest text of the page."""
+    """Whether a line is in the largest text size of the page."""
     largest = max((line.size for line in lines if len(line.text) >= _FEWEST_CHARACTERS), default=0.0)
     return lines[number].size >= max(0.95 * largest, _TITLE * body)
 
 
 def _goes_on(lines: list[Line], number: int) -> bool:
-    """Whether the next line is set like this one: what is larger than the small print of a table may be prose."""
+    """Whether the next line looks the same: text that is larger than a table's small print may be prose."""
     return number + 1 < len(lines) and _alike(lines[number], lines[number + 1])
 
 
 def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
     text = line.text
-    # What costs least first: nearly every line is none.
+    # Cheap tests first, because nearly every line is not a heading.
     if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
         return False
     letters = len(_NO_LETTERS.sub("", text))
@@ -95,7 +95,7 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
 
 
 def _lists_a_page(lines: list[Line], number: int) -> bool:
-    """Whether a line ends in a page number or a figure, as in a list of contents or a table, and not in a year."""
+    """Whether a line ends in a page number or figure, as in a table of contents or a table; a year does not count."""
     if not _LAST_NUMBER.search(lines[number].text):
         return False
     ends = np.concatenate([run.line_boxes for run in lines[number].runs])[-2:]
@@ -107,12 +107,12 @@ def _lists_a_page(lines: list[Line], number: int) -> bool:
 
 
 def _apart(line: Line, following: Line) -> bool:
-    """Whether there is room between a title and its table, which the head of a column does not have."""
+    """Whether there is space below a line: titles have it above their table, column heads do not."""
     return following.box[1] - line.box[3] > 0.25 * max(line.size, 1.0)
 
 
 def _titled(words: list[str]) -> bool:
-    """Whether the longer words begin with capitals: "Section 5 of the plan" in a sentence is no heading."""
+    """Whether the longer words begin with capitals; "Section 5 of the plan" in a sentence is not a heading."""
     longer = [word for word in words if len(word) > 3 and word[0].isalpha()]
     return sum(word[0].isupper() for word in longer) >= 0.6 * len(longer) and words[-1] not in (
         "or",
@@ -127,7 +127,7 @@ def _alike(first: Line, second: Line) -> bool:
 
 
 def shorten(heading: str) -> str:
-    """At most `LONGEST` characters: a path loses its outer parts first, then its end."""
+    """Return at most `LONGEST` characters of a heading: first drop outer parts of a path, then cut the end."""
     parts = " ".join(heading.split()).split(_SEPARATOR)
     while len(parts) > 1 and len(_SEPARATOR.join(parts)) > LONGEST:
         parts.pop(0)
@@ -136,12 +136,12 @@ def shorten(heading: str) -> str:
 
 
 class Sections:
-    """The section each page begins in; pages are asked for in order.
+    """The section that each page begins in; call `heading` for the pages in order.
 
     Parameters
     ----------
     outline : tuple of (page_index, path)
-        Of the file; one that names fewer than two places says no more than the title, and is left aside.
+        Outline of the file. An outline with fewer than two different titles is ignored: it only names the document.
     """
 
     def __init__(self, outline: tuple[tuple[int, str], ...] = ()) -> None:
@@ -159,7 +159,7 @@ class Sections:
         headings: tuple[tuple[int, int], ...],
         skip: tuple[tuple[int, int], ...],
     ) -> str:
-        """Heading of a page from the outline, its own first lines, or the page before it."""
+        """Return the heading of a page: from the outline, its first lines, or the page before it."""
         own = _titles(text, _without(headings, skip))
         before, self._current = self._current, (own[-1][1] if own else self._current)
         section = self._running_section(text, headings, skip, page_index)
@@ -177,7 +177,7 @@ class Sections:
         skip: tuple[tuple[int, int], ...],
         page_index: int,
     ) -> str:
-        """A running header that names a section: one that by far not every page has."""
+        """Return the page header that names a section: one that clearly not every page has."""
         found = ""
         for start, end in skip:
             line = _flat(text, (start, end))
@@ -196,7 +196,7 @@ class Sections:
 
 
 def _without(headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Headings outside furniture; one that begins in it loses that part."""
+    """Return the headings outside headers and footers; a heading that begins inside one loses that part."""
     kept = []
     for first, last in headings:
         start = max((end for begin, end in skip if begin <= first < end), default=first)
@@ -206,7 +206,7 @@ def _without(headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int],
 
 
 def _titles(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """Where headings begin, and what they say; a label is told with the heading below it."""
+    """Return offset and text of each heading; a label such as "Note 12" is joined with the heading below it."""
     found: list[tuple[int, str]] = []
     last = 0
     for start, end in headings:
@@ -224,7 +224,7 @@ def _flat(text: str, span: tuple[int, int]) -> str:
 
 
 def _top_end(text: str, skip: tuple[tuple[int, int], ...]) -> int:
-    """Offset at which the first lines of the page, running headers aside, end."""
+    """Return the offset of the last of the first lines of the page, headers not counted."""
     kept = [
         match.start()
         for match in re.finditer(r"[^\n]+", text)

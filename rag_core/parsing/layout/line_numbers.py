@@ -1,6 +1,6 @@
-"""Numbers of lines in the margin, as drafts, manuscripts under review, bills and pleadings have them.
+"""Remove line numbers in the margin, as in drafts, manuscripts under review, bills and pleadings.
 
-They are no part of what the lines say, and would stand in the middle of its sentences.
+They are not part of the text and would interrupt its sentences.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from rag_core.parsing.layout.runs import Run
 
 _NUMBER = re.compile(r"\d{1,5}")
 _FEWEST = 5
-# In points: what differs less stands at one place across.
+# In points: numbers whose x differs by less are aligned.
 _ALIGNED = 1.0
-# Of the steps from one to the next, and of the other words that stand on one side of them.
+# As a share of the steps between numbers, and of the other words, which must be on one side of the numbers.
 _LEAST_SHARE = 0.9
-# Of the height of the page's text: the rows of a table in one of two columns take less, as a rule.
+# As a share of the height of the page's text: the rows of a table in one of two columns usually take less.
 _LEAST_HEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Word:
-    """A word, the number of its run, and where it stands in points."""
+    """A word, the number of its run, and its box in points."""
 
     text: str
     run: int
@@ -37,7 +37,7 @@ class _Word:
 
 
 def remove_line_numbers(runs: list[Run]) -> list[Run]:
-    """The runs without the numbers of their lines, on the left and on the right."""
+    """Return the runs without line numbers in the left and right margin."""
     numbered = [
         (number, run)
         for number, run in enumerate(runs)
@@ -64,7 +64,7 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
 
 
 def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
-    """The words of runs, which come with their numbers, as far as their places are known."""
+    """Yield the words of numbered runs that have a known position."""
     for number, run in numbered:
         for word, spot in zip(run.words, run.line_boxes.tolist(), strict=True):
             if spot[0] == spot[0]:
@@ -72,7 +72,7 @@ def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
 
 
 def _columns(numbers: list[_Word]) -> list[list[_Word]]:
-    """Numbers that end, or else begin, at one place across, enough of them to count lines."""
+    """Return groups of right- or left-aligned numbers that are large enough to be line numbers."""
     found: list[list[_Word]] = []
     for side in ("x1", "x0"):
         column: list[_Word] = []
@@ -90,7 +90,7 @@ def _columns(numbers: list[_Word]) -> list[list[_Word]]:
 
 
 def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
-    """Whether numbers go up by equal steps beside lines of prose, and not beside rows or the lines of a form."""
+    """Whether numbers increase by equal steps next to lines of prose, not next to table rows or form lines."""
     column = sorted(column, key=lambda word: word.y0)
     height = max(word.y1 for word in text) - min(word.y0 for word in text)
     if column[-1].y1 - column[0].y0 < _LEAST_HEIGHT * height:

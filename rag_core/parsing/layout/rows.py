@@ -1,4 +1,4 @@
-"""Rows by where runs stand, and the place of runs that the content stream has far from their row."""
+"""Group runs into rows by position, and move runs that are far from their row in the content stream."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from rag_core.parsing.layout.runs import Run
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
-# Of the size of the text: what is smaller may be a footnote's mark.
+# As a share of the text size: smaller text may be a footnote mark.
 _SMALL = 0.85
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
-# What an item of a list begins with; a dash may as well be an empty cell, and "(1)" the mark of a footnote or
-# the number of an equation.
+# List markers. A dash may also be an empty cell, and "(1)" a footnote mark or an equation number.
 _MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
-# In heights of the line.
+# In line heights.
 _FARTHEST_ITEM = 4.0
 
 
 def group_rows(runs: list[Run]) -> list[Line]:
-    """Lines by where the runs stand: rows from the top, each from where its script begins."""
+    """Group runs into lines by position: rows from the top, each in the direction of its script."""
     rows: list[list[Run]] = []
     for run in sorted(runs, key=lambda item: (_middle(item), item.box[0])):
-        # Rows start one below the other, so only the last few can still take a run.
+        # Runs are sorted by height, so only the last few rows can take a run.
         row = next((row for row in rows[-4:] if _fits(row, run)), None)
         if row is None:
             rows.append([run])
@@ -36,9 +35,9 @@ def group_rows(runs: list[Run]) -> list[Line]:
 
 
 def move_list_markers(runs: list[Run]) -> list[Run]:
-    """The runs with each mark of an item right before what it marks, where the content stream has it elsewhere.
+    """Move each list marker directly before its item if the content stream has it elsewhere.
 
-    Some producers write the marks of a page after all its text.
+    Some producers write the markers of a page after all its text.
     """
     places = [(number, 1) for number in range(len(runs))]
     for number, mark in enumerate(runs):
@@ -55,7 +54,7 @@ def _is_mark_alone(run: Run) -> bool:
 
 
 def _is_item(run: Run, mark: Run) -> bool:
-    """Whether a run stands right of a mark on its line, near, and is not larger, as text is than a footnote's mark."""
+    """Whether a run is just right of a marker and not clearly larger, as text is after a footnote mark."""
     shared = min(run.box[3], mark.box[3]) - max(run.box[1], mark.box[1])
     beside = shared > 0.5 * min(run.box[3] - run.box[1], mark.box[3] - mark.box[1])
     near = 0 <= run.box[0] - mark.box[2] < _FARTHEST_ITEM * max(run.size, mark.size)
@@ -63,9 +62,9 @@ def _is_item(run: Run, mark: Run) -> bool:
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
-    """Split off short runs to which the content stream jumps back up the page without going on from there.
+    """Split off short runs to which the content stream jumps back up the page without continuing there.
 
-    Producers write footnote marks, page numbers and running headers so, after all the rest.
+    Some producers write footnote marks, page numbers and headers in this way, after all other text.
     """
     main: list[Run] = []
     strays: list[Run] = []
@@ -93,12 +92,12 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
     while len(main) > 1 and main[-1].box[3] <= top + 0.1 + (main[-1].box[3] - main[-1].box[1]):
         if not _above(main[-1], main[-2]):
             break
-        strays.append(main.pop())  # a running header, however long, that was written last
+        strays.append(main.pop())  # a header of any length that was written last
     return main, strays
 
 
 def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
-    """Put each run into the line beside or within which it stands, or between lines by its height."""
+    """Put each run into the line that it is next to or within, otherwise between two lines by its height."""
     placed = list(lines)
     for run in strays:
         best, most = -1, 0.0
@@ -125,13 +124,13 @@ def _above(run: Run, last: Run) -> bool:
 
 
 def _is_mark(run: Run, last: Run) -> bool:
-    """A small run over or beside the middle of the one before it: a footnote mark, a raised "rd"."""
+    """Whether a run is small and over or next to the run before it: a footnote mark or a raised "rd"."""
     beside = last.box[1] < _middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
     return beside and run.box[2] > last.box[0] and run.size < _SMALL * last.size and _is_short(run)
 
 
 def _leaps(group: list[Run], last: Run, following: Run) -> bool:
-    """Whether runs amid the text are marks or far up, and not the next cell of a table's head."""
+    """Whether runs inside the text are small marks or far up the page, and not the next cell of a table head."""
     if _above(following, last):
         return False
     far = all(run.box[3] < last.box[1] - _FAR * max(run.size, 4.0) for run in group)
@@ -165,7 +164,7 @@ def _line(row: list[Run]) -> Line:
         return Line(sorted(row, key=lambda run: -run.box[2]))
     placed: list[Run] = []
     for run in sorted(row, key=lambda item: -item.size):
-        # A footnote mark belongs between two words of the run it stands over.
+        # A footnote mark belongs between two words of the run that it is over.
         for index, other in enumerate(placed):
             if other.box[0] < run.box[0] < other.box[2] and len(other.words) > 1:
                 first, second = split_run(other, (run.box[0] + run.box[2]) / 2)
@@ -173,5 +172,5 @@ def _line(row: list[Run]) -> Line:
                 break
         placed.append(run)
     placed.sort(key=lambda run: run.box[0])
-    # Only a hyphen at the very end of the row is one at a line end.
+    # Only the hyphen at the end of the row is at a line end.
     return Line([replace(run, hyphen=False) if run is not placed[-1] else run for run in placed])
