@@ -1,4 +1,4 @@
-"""The one module that imports RapidOCR: the words of a picture of a page, and where they stand."""
+"""Recognise the words of a page picture and their positions. Only this module imports RapidOCR."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rag_core.types import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Two pixels a point reads nearly as well as three and takes half the time; small pages hold small print.
+# Pixels per point: more hardly reads better and takes longer. Small pages have small print and need a larger scale.
 _SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
 _CELL_GAP = 1.3
-# Scores of lines: of those between, few words are right, and below, none.
+# Scores of lines: between the two, few words are right, and below, none.
 _SURE, _LEAST_SCORE = 0.85, 0.7
-# A box so many times as long as it is high says which way its text lies; one of a figure or two does not.
+# A box with this ratio of length to height shows the direction of its text; the box of one or two figures does not.
 _LONG = 2.5
 
 
@@ -31,7 +31,7 @@ class OcrMissingError(Exception):
 
 
 def scale_for(width: float, height: float) -> float:
-    """Pixels a point at which a page of that size, in points, is read."""
+    """Return the pixels per point at which a page of this size, in points, is recognised."""
     longest = max(width, height, 1.0)
     return min(max(_SCALE, _SIDE / longest), _LARGEST_SCALE, _LONGEST_SIDE / longest)
 
@@ -47,7 +47,7 @@ def _engine() -> Any:
             "Global.log_level": "error",
             "Global.return_word_box": True,
             "Global.max_side_len": int(_LONGEST_SIDE),
-            # It turns good lines of a page that lies a little askew upside down.
+            # It turns lines of a slightly skewed page upside down.
             "Global.use_cls": False,
         }
     )
@@ -61,7 +61,7 @@ class _Line:
 
 
 def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run], list[float], int]:
-    """Recognise the text of a page, whichever way up it lies.
+    """Recognise the text of a page in any of its four orientations.
 
     Parameters
     ----------
@@ -74,15 +74,15 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
     -------
     runs : list of Run
     confidences : list of float
-        Of every word, 0..1.
+        Confidence of each word, 0..1.
     lost : int
-        Number of lines of which too little can be read.
+        Number of lines whose score is too low to keep.
 
     Raises
     ------
     OcrMissingError
     """
-    # Copied, since a view with its channels reversed has strides that OpenCV refuses.
+    # OpenCV refuses the strides of a view with reversed channels, so this is a copy.
     lines, direction = _lines(np.ascontiguousarray(np.asarray(image)[:, :, ::-1]))
     runs: list[Run] = []
     confidences: list[float] = []
@@ -103,12 +103,12 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
 
 
 def _lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
-    """What is written in a picture, and where its text runs to; doubtful lines are tried the other way up, too."""
+    """Return the lines of a picture and the direction of its text; doubtful lines are also read upside down."""
     engine = _engine()
     found = engine(pixels, use_rec=False)
     if found.boxes is None or not len(found.boxes):
         return [], "right"
-    # Corners clockwise; text is taken to run from the first to the second.
+    # Corners are clockwise; text is read from the first to the second.
     boxes = np.asarray(found.boxes, np.float32)
     across, down = _sides(boxes)
     long = np.maximum(across, down) > _LONG * np.minimum(across, down)
@@ -124,7 +124,7 @@ def _lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
     lengths = [len(line.text) for line in lines]
     over = 2 * sum(lengths[number] for number in better if along[number]) > sum(compress(lengths, along))
     if over:
-        # Also those that read well: upside down, 68 is 89.
+        # Lines with a good score too: 68 upside down is 89.
         others = [number for number in range(len(lines)) if along[number] and number not in turned]
         turned |= zip(others, _recognised(engine, pixels, _turned(boxes[others])), strict=True)
     for number, line in turned.items():
@@ -136,7 +136,7 @@ def _lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
 
 
 def _sides(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Lengths of the first and the second side of each box."""
+    """Return the lengths of the first and the second side of each box."""
     first, second = (np.linalg.norm(boxes[:, end] - boxes[:, end - 1], axis=1) for end in (1, 2))
     return first, second
 
@@ -158,7 +158,7 @@ def _recognised(engine: Any, pixels: npt.NDArray[np.uint8], boxes: FloatArray) -
 
 
 def _spaces(text: str, words: list[str]) -> list[bool]:
-    """Whether a space stands before each word: recognised lines have them, recognised words do not."""
+    """Return whether there is a space before each word: recognised lines have spaces, recognised words do not."""
     spaced, cursor = [], 0
     for word in words:
         place = text.find(word, cursor)
@@ -180,7 +180,7 @@ def _run(words: list[str], spaced: list[bool], rects: FloatArray, spots: FloatAr
 
 
 def _settle_sizes(runs: list[Run]) -> None:
-    """Recognised boxes differ by a few pixels from line to line, which must not look like headings."""
+    """Give runs of similar size the usual size, because a few pixels of difference must not look like a heading."""
     usual = float(np.median([run.size for run in runs for _ in run.words]))
     for run in runs:
         if 0.72 * usual < run.size < 1.35 * usual:

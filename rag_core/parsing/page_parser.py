@@ -1,4 +1,4 @@
-"""One page, start to end: text layer, layout, and reading it as a picture where there is no text."""
+"""Parse one page: text layer, layout, and text recognition if the text layer has too little text."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class _Found:
 
 
 def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
-    """Read a page; ``page_label``, the final ``heading`` and divided words are left to whoever knows the document.
+    """Read a page, without ``page_label``, section ``heading`` and joined words, which need the whole document.
 
     Parameters
     ----------
     reader : PdfPage
     page_index : int
     fonts : Fonts
-        Of the same file.
+        Fonts of the same file.
     ocr : {"auto", "on", "off"}
     """
 
@@ -81,7 +81,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
 
 
 def _whole_words(lines: list[Line]) -> str:
-    """The words of a page but for the halves that line ends made, which are to be judged by the others."""
+    """Return the words of a page without the halves at line ends, since the whole words decide how to join them."""
     parts = []
     for number, line in enumerate(lines):
         words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
@@ -95,7 +95,7 @@ def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _Found:
     garbage = _is_garbage(characters)
     layer = _Found(runs, PageState.TEXT)
     if garbage:
-        layer.reason = "the fonts of this page do not say which letters they draw; its text may be wrong"
+        layer.reason = "the fonts of this page do not define which letters they draw; its text may be wrong"
     if ocr == "off" or not (ocr == "on" or garbage or _lacks_text(reader, runs)):
         return layer
     return _recognised(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
@@ -107,7 +107,7 @@ def _is_garbage(characters: Characters) -> bool:
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
-    """Less text than its pictures could hold; without any text, whatever is drawn may be letters."""
+    """Whether a page has less text than its pictures could contain, or no text although it draws something."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
         return reader.draws()
@@ -124,11 +124,11 @@ def _recognised(reader: PdfPage, layer: _Found, *, keep: bool) -> _Found:
         image = reader.picture(scale_for(reader.width, reader.height))
         runs, confidences, lost = recognize_text(image, reader.width, reader.height)
     except OcrMissingError:
-        layer.reason = "text recognition is not installed; add the package rapidocr"
+        layer.reason = "text recognition is not installed; install the package rapidocr"
         return layer
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - three libraries deep; the text layer is worth having anyway
+    except Exception as error:  # noqa: BLE001 - three libraries can fail here, and the text layer is still useful
         layer.reason = f"text recognition failed ({_in_short(error)})"
         if not layer.runs:
             layer.state = PageState.FAILED
@@ -146,16 +146,16 @@ def _recognised(reader: PdfPage, layer: _Found, *, keep: bool) -> _Found:
 
 
 def _in_short(error: Exception) -> str:
-    """Some of the libraries put a whole traceback into the message."""
+    """Return the last line of an error message, because some libraries put a whole traceback into it."""
     message = str(error)
     if "alloc" in message:
-        return "it needs more memory than a reader may use"
+        return "it needs more memory than a reader process may use"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:200]
 
 
 def _covered(rects: FloatArray, runs: list[Run]) -> bool:
-    """Whether the text layer already has what was recognised there: most word centres lie in its words."""
+    """Whether the text layer contains a recognised run: most word centres are inside its words."""
     known = np.concatenate([run.rects for run in runs])
     across = (rects[:, 0] + rects[:, 2])[:, None] / 2
     down = (rects[:, 1] + rects[:, 3])[:, None] / 2
