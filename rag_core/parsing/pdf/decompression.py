@@ -1,4 +1,4 @@
-"""How far the streams of a file unpack, found out before anything unpacks them into memory."""
+"""Check the decompressed size of the streams of a file before pdfium decompresses them into memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _DEEPEST = 3
 
 
 def exceeds_decompressed_size(path: Path, most: int) -> bool:
-    """Whether some stream of a PDF unpacks to more than ``most`` bytes.
+    """Whether a stream of a PDF is larger than ``most`` bytes after decompression.
 
-    Deflated streams are unpacked piece by piece and thrown away, also where one lies in another. Other
-    filters gain little (LZW, run lengths) or make pictures whose size the drawing limits; they and what
-    is encrypted are left to the worker's memory limit.
+    Deflated streams, nested ones included, are decompressed piece by piece and discarded. Other filters
+    compress little (LZW, run lengths) or give pictures, whose size the renderer limits; for them and for
+    encrypted streams the worker's memory limit has to suffice.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         position = 0
@@ -33,12 +33,12 @@ def exceeds_decompressed_size(path: Path, most: int) -> bool:
 
 
 def _is_deflated(start: bytes) -> bool:
-    """Whether bytes begin as RFC 1950 has it."""
+    """Whether bytes begin with a zlib header (RFC 1950)."""
     return len(start) == 2 and start[0] & 0x0F == 8 and int.from_bytes(start, "big") % 31 == 0
 
 
 class _Unpacked:
-    """Counts what comes out of a deflated stream, and out of one that lies in it."""
+    """Count the decompressed bytes of a deflated stream, and of a deflated stream inside it."""
 
     def __init__(self, most: int, depth: int = 1) -> None:
         self._most = most
@@ -53,7 +53,7 @@ class _Unpacked:
         return max(self._size, self._inner.largest if self._inner else 0)
 
     def feed(self, piece: bytes) -> int:
-        """Unpack what comes next; returns how much of it belongs to the stream."""
+        """Decompress the next piece; return the number of its bytes that belong to the stream."""
         left = piece
         while left and not self.ended:
             try:

@@ -1,7 +1,7 @@
-"""The objects of a file as it holds them, and the one module that imports pypdf.
+"""Read PDF objects that pdfium does not expose: the page tree and the glyph names of fonts. Only this uses pypdf.
 
-Pdfium makes do with anything. What it does not tell: whether a file obeys the rules, so that one without any page is
-known from one that it cannot make sense of; and what a font calls its glyphs.
+Pdfium accepts nearly any file. It does not report whether a file is valid, which distinguishes a file without pages
+from one that pdfium cannot read, nor the names of the glyphs of a font.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-# What pypdf raises on broken input besides its own errors: it trusts the types of what it reads.
+# pypdf does not check the types of objects, so it also raises these on broken input.
 _BROKEN = (
     *(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError),
     *(RecursionError, OSError, ZeroDivisionError, OverflowError),
 )
-# Fonts of a page or group, and groups of a page; more are not looked at.
+# Largest number of fonts of a page or group, and of groups of a page; the others are ignored.
 _MOST_FONTS, _MOST_GROUPS = 200, 200
-# Beyond so many pages, finding one takes pypdf longer than reading it is worth.
+# In larger files, pypdf takes too long to find a page.
 _MOST_PAGES = 5000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
-# The encoding of a Type 1 font program stands before its encrypted part.
+# The encoding of a Type 1 font program is before its encrypted part.
 _ENTRY = re.compile(rb"dup\s+(\d{1,3})\s*/([!-.0-~]{1,64})\s+put")
 _ENCRYPTED = b"eexec"
 
 
 def has_no_pages(path: Path) -> bool:
-    """Whether the file is a sound PDF with a page tree that is empty."""
+    """Whether the file is a valid PDF with an empty page tree."""
     with suppress(*_errors()), path.open("rb") as file:
         pages: Any = _opened(file, strict=True).root_object["/Pages"].get_object()
         return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
@@ -40,12 +40,12 @@ def has_no_pages(path: Path) -> bool:
 
 
 class Fonts:
-    """What the fonts of a file call their glyphs.
+    """Glyph names of the fonts of a file.
 
     Parameters
     ----------
     path : Path
-        Opened when a page is first asked for.
+        Opened at the first call of `glyph_names`.
     password : str, optional
     """
 
@@ -56,14 +56,14 @@ class Fonts:
         self._pages: Any = None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
     def glyph_names(self, page_index: int) -> dict[str, dict[int, str]]:
-        """For each font of a page, by its name, the names of its glyphs by code.
+        """Return the glyph names of each font of a page: font name to code to glyph name.
 
-        A code for which two fonts of one name disagree is left out, and so is what is broken.
+        Codes for which two fonts of the same name disagree are left out, and broken fonts too.
         """
         found: dict[str, dict[int, str]] = {}
         torn: set[tuple[str, int]] = set()
@@ -85,14 +85,14 @@ class Fonts:
             reader = _opened(self._file, strict=False)
             if reader.is_encrypted:
                 reader.decrypt(self._password or "")
-            # By what the file says: to count them, pypdf would find them all.
+            # Use the count in the file, because pypdf would read all pages to count them.
             said: Any = reader.root_object["/Pages"].get_object()
             self._pages = reader.pages if said["/Count"] <= _MOST_PAGES else ()
         return self._pages[page_index]
 
 
 def font_name(written: str) -> str:
-    """A font's name without the letters that mark a subset of it.
+    """Return a font name without its subset prefix.
 
     >>> font_name("/QIMEJQ+LinLibertineT")
     'LinLibertineT'
@@ -101,7 +101,7 @@ def font_name(written: str) -> str:
 
 
 def _opened(file: Any, *, strict: bool) -> PdfReader:
-    # Imported here: a tenth of a second and 10 MB that few files need.
+    # Imported here because the import takes time and memory, and few files need it.
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -115,7 +115,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def _fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
-    """The fonts of a page, and of the groups in it, each group once: one may hold another, or itself."""
+    """Yield the fonts of a page and of its groups, each group once: a group may contain another, or itself."""
     waiting, seen = [resources], set[int]()
     while waiting and len(seen) < _MOST_GROUPS:
         one = _resolved(waiting.pop())
@@ -134,7 +134,7 @@ def _resolved(entry: Any) -> Any:
 
 
 def _encoding(font: Mapping[str, Any]) -> dict[int, str]:
-    """Names by code: what the font program says, and over it what the file says."""
+    """Return glyph names by code, from the font program and, with priority, from the file."""
     names: dict[int, str] = {}
     program = _resolved(font.get("/FontDescriptor")).get("/FontFile")
     if program is not None:

@@ -1,7 +1,7 @@
-"""Form fields in the text of a page: what was typed stands beside its label, and ticks are characters.
+"""Put form fields into the text of a page: typed values next to their labels, and ticks as characters.
 
-Pdfium has what was typed into all fields one after the other behind all that is printed, and a tick is drawn with
-lines, or with a letter of a font of signs, which says nothing of the boxes that are not ticked.
+Pdfium puts all typed values after the printed text. A tick is drawn with lines, or with a letter of a symbol font, and
+an empty box leaves no character.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rag_core.types import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
 _BLANK, _LINE_END = 0x20, 0x0A
-# A box with more printed in it than a tick holds its label.
+# A box with more printed characters than a tick contains its label.
 _MOST_IN_BOX = 2
 _ABOVE_POINTS = 40.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Characters of a field, before which of the others they belong, and their rank among those that belong there.
+    """Characters of a field, the number of the character before which they belong, and their rank at that place.
 
-    ``alone`` if on a line of their own.
+    ``alone`` says that they are on a separate line.
     """
 
     numbers: IntArray
@@ -36,13 +36,13 @@ class _Piece:
 
 
 def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Characters, IntArray]:
-    """The characters with what fields hold where it belongs, and ☒ or ☐ for each that can be ticked.
+    """Return the characters with field values next to their labels, and ☒ or ☐ for each field that can be ticked.
 
     Returns
     -------
     characters : Characters
     numbers : IntArray, shape (n,)
-        For each character the number it had; -1 for one that was added.
+        Former number of each character; -1 for an added one.
     """
     rects, ticks, printed = reader.fields()
     count = len(characters.codes)
@@ -53,7 +53,7 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     free = typed.copy()
     heights = (characters.boxes[:, 3] - characters.boxes[:, 1])[~np.isnan(characters.boxes[:, 0])]
     height = float(np.median(heights)) if len(heights) else 1.0
-    # What is added gets the numbers that follow.
+    # Added characters get the numbers that follow.
     added = [_BLANK, _LINE_END]
     spots = [np.full(4, np.nan, np.float32)] * 2
     pieces = []
@@ -64,14 +64,14 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
                 codes[inside] = _BLANK
             numbers = np.array([count + len(added)])
             added.append(_TICKED if ticked else _NOT_TICKED)
-            # As high as a letter: what is larger than the text around it looks like a heading.
+            # As high as a letter, because a larger character looks like a heading.
             middle, half = (rect[1] + rect[3]) / 2, min(height, rect[3] - rect[1]) / 2
             spots.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
         else:
             own = np.flatnonzero(inside & free)
             if not len(own):
                 continue
-            # With the blanks between them, which stand nowhere.
+            # Include the blanks between them, which have no position.
             numbers = np.flatnonzero(free[: own[-1] + 1])
             numbers = numbers[numbers >= own[0]]
             free[numbers] = False
@@ -82,13 +82,13 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
 
 
 def _within(boxes: FloatArray, rect: FloatArray) -> BoolArray:
-    """Characters whose middle lies in the rectangle."""
+    """Return which characters have their middle in the rectangle."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     return np.asarray(((middles >= rect[:2]) & (middles <= rect[2:])).all(axis=1))
 
 
 def _placed(characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, before: bool) -> _Piece:
-    """Where a field belongs: behind or under its label, or before it where that is nearer and the field a box."""
+    """Return the place of a field: after or under its label, or before it if it is a box and the label is nearer."""
     scale = np.array((characters.width, characters.height) * 2, np.float32)
     boxes = characters.boxes * scale
     x0, y0, x1, y1 = (rect * scale).tolist()
@@ -114,7 +114,7 @@ def _placed(characters: Characters, numbers: IntArray, others: BoolArray, rect: 
 
 
 def _order(pieces: list[_Piece], count: int) -> IntArray:
-    """Numbers of the characters in their new order, each piece between two blanks or line ends."""
+    """Return the character numbers in their new order, each piece between two blanks or line ends."""
     stay = np.ones(count, bool)
     for piece in pieces:
         stay[piece.numbers[piece.numbers < count]] = False

@@ -1,9 +1,9 @@
-"""Text that a page holds and does not show: left out of its text, and kept apart so that it can be told.
+"""Remove text that a page contains but does not show, and return it separately so that it can be reported.
 
-What a reader cannot see can speak to a model behind the reader's back. Hidden is what lies outside the page, is
-smaller than a point, or makes no difference when it is drawn: white on white, drawn in the colour under it, painted
-over, cut off, in a layer that is switched off, or not painted at all (render mode 3; ISO 32000-1, table 106). The
-invisible letters of a scan lie over its picture, are there to be read, and stay.
+Text that a reader cannot see could instruct a language model without the reader's knowledge. Text is hidden if it is
+outside the page, is smaller than a point, or changes nothing when it is drawn: white on white, in the colour under it,
+painted over, clipped, in a layer that is switched off, or not painted (render mode 3; ISO 32000-1, table 106). The
+invisible letters over the picture of a scan are its text layer and are kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 
 _OUTSIDE = 0.02
 _TINY_POINTS = 1.0
-# Every character costs a call or three: a sentence is noticed by every twenty-fourth.
+# Each character takes several calls, so a first test reads only every n-th one; a sentence is longer than that.
 _SAMPLED = 24
 _PAINTED = (0, 2, 4, 6)
 _CLIPS = 7
@@ -41,10 +41,10 @@ _BREAK = "\x00"
 
 
 def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Characters, str]:
-    """The characters with blanks in place of hidden ones, and the text that was hidden.
+    """Return the characters with blanks in place of hidden ones, and the hidden text.
 
-    At most 2,000 characters of it are kept, white space folded; letters hidden as tag characters are written as
-    what they stand for.
+    The hidden text has at most 2,000 characters, with white space folded; tag characters are decoded to the
+    letters that they encode.
     """
     codes = characters.codes
     mask = _whole_words(codes, _unshowable(characters) | _unpainted(reader, characters))
@@ -56,8 +56,8 @@ def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Charact
 
 
 def _unshowable(characters: Characters) -> Mask:
-    """Characters that are smaller than a point, or whose middle does not lie on the page as shown."""
-    x0, y0, x1, y1 = characters.boxes.T  # NaN where a place is not known, which compares false
+    """Return which characters are smaller than a point or have their middle outside the displayed page."""
+    x0, y0, x1, y1 = characters.boxes.T  # NaN for an unknown position, which compares false
     across, down = x0 + x1, y0 + y1
     low, high = 2 * -_OUTSIDE, 2 * (1 + _OUTSIDE)
     tiny = ((x1 - x0) * characters.width < _TINY_POINTS) & ((y1 - y0) * characters.height < _TINY_POINTS)
@@ -66,7 +66,7 @@ def _unshowable(characters: Characters) -> Mask:
 
 
 def _unpainted(reader: PdfPage, characters: Characters) -> Mask:
-    """Characters whose drawing changes nothing."""
+    """Return which characters change nothing when they are drawn."""
     boxes, count = characters.boxes, len(characters.codes)
     none = np.zeros(count, bool)
     rects, fills = reader.areas()
@@ -87,7 +87,7 @@ def _unpainted(reader: PdfPage, characters: Characters) -> Mask:
         )
     if cut:
         suspect |= _cut(reader, boxes, items)
-    # The invisible letters of a scan, whose picture may lie over them as well.
+    # Keep the invisible letters of a scan, whose picture may also be over them.
     unpainted = inks[:, 1] == 3
     suspect &= ~(unpainted & _over(boxes, reader.images()))
     suspect |= (under >= 0) & ~(unpainted & np.append(covers.clear, False)[under])
@@ -96,7 +96,7 @@ def _unpainted(reader: PdfPage, characters: Characters) -> Mask:
         return none
     whole, rest = reader.render_without(set(items[suspect].tolist()), _SCALE)
     same = ~_any_within(_most(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
-    # Letters that clip what is painted after them do not paint themselves, and yet may show; so may those of a scan.
+    # Letters that clip later drawing paint nothing but may be visible; so may letters of a scan.
     perhaps = (inks[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
     if perhaps.any():
         steps = np.abs(np.diff(whole, axis=1, prepend=whole[:, :1]))
@@ -105,14 +105,14 @@ def _unpainted(reader: PdfPage, characters: Characters) -> Mask:
 
 
 def _under(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
-    """For each character the last area that was painted over its middle, -1 where none was."""
+    """Return for each character the last area that is painted over its middle, or -1."""
     under = np.full(len(boxes), -1, np.int32)
     if not len(covers.rects):
         return under
     sizes = (covers.rects[:, 2:] - covers.rects[:, :2]).prod(axis=1)
     across, down = np.ascontiguousarray(((boxes[:, :2] + boxes[:, 2:]) / 2).T)
     for number, (x0, y0, x1, y1) in enumerate(covers.rects):
-        # The picture of a scan lies over its letters if they were written first.
+        # The picture of a scan is over its letters if they were written first.
         if not (covers.pictures[number] and sizes[number] >= _PAGE_SHARE):
             under[(across >= x0) & (across <= x1) & (down >= y0) & (down <= y1)] = number
     over = np.flatnonzero(under >= 0)
@@ -122,7 +122,7 @@ def _under(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
 
 
 def _cut(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
-    """Characters whose middle lies outside of what their text object may paint on."""
+    """Return which characters have their middle outside the clip of their text object."""
     objects, places = np.unique(items, return_inverse=True)
     clips = reader.clips(objects.tolist())[places]
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
@@ -130,13 +130,13 @@ def _cut(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
 
 
 def _most(steps: IntArray) -> IntArray:
-    """The largest of the three colours' steps at each pixel."""
+    """Return the largest step of the three colours at each pixel."""
     most: IntArray = steps.max(axis=2)
     return most
 
 
 def _any_doubtful(looks: Int64Array, fills: Int64Array) -> bool:
-    """Whether characters that look so may not be seen on some part of the page."""
+    """Whether characters of these styles may be invisible on some part of the page."""
     modes, colours, opacities = looks[:, 0], looks[:, 1:4], looks[:, 4]
     pale = (opacities < _SHEER) | (colours.min(axis=1, initial=255) >= _LIGHT)
     if (pale | ~np.isin(modes, _PAINTED)).any():
@@ -145,7 +145,7 @@ def _any_doubtful(looks: Int64Array, fills: Int64Array) -> bool:
 
 
 def _suspect(inks: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:
-    """Characters that may not be seen: pale or unpainted ones, and those on an area of about their own colour."""
+    """Return which characters may be invisible: pale, unpainted, or on an area of about the same colour."""
     colours = inks[:, 2:5]
     suspect: Mask = ~np.isin(inks[:, 1], _PAINTED) | (inks[:, 5] < _SHEER) | (colours.min(axis=1) >= _LIGHT)
     for rect, fill in zip(rects, fills, strict=True):
@@ -157,14 +157,14 @@ def _suspect(inks: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int6
 
 
 def _over(boxes: FloatArray, rects: FloatArray) -> Mask:
-    """Characters whose middle lies on one of these rectangles."""
+    """Return which characters have their middle in one of the rectangles."""
     middles = ((boxes[:, :2] + boxes[:, 2:]) / 2)[:, None]
     over: Mask = np.all((middles >= rects[None, :, :2]) & (middles <= rects[None, :, 2:]), axis=2).any(axis=1)
     return over
 
 
 def _any_within(marked: Mask, boxes: FloatArray) -> Mask:
-    """Whether some pixel within each box is marked; false for a box without a place."""
+    """Return whether each box contains a marked pixel; false for a box without a position."""
     height, width = marked.shape
     sums = np.pad(marked.cumsum(axis=0, dtype=np.int64).cumsum(axis=1), ((1, 0), (1, 0)))
     places = np.clip(np.nan_to_num(boxes), 0, 1) * (width, height, width, height)
@@ -175,9 +175,9 @@ def _any_within(marked: Mask, boxes: FloatArray) -> Mask:
 
 
 def _whole_words(codes: IntArray, hidden: Mask) -> Mask:
-    """Without a few hidden characters of a word: a faint full stop is not taken out of the number it stands in.
+    """Extend the mask to whole words: show words with few hidden characters, hide words with few visible ones.
 
-    Nor is what is left of a word that is cut or painted over a word: 1,200 does not become 1.
+    So a faint full stop stays in its number, and 1,200 does not become 1 if most of it is painted over.
     """
     if not hidden.any():
         return hidden
@@ -196,7 +196,7 @@ def _whole_words(codes: IntArray, hidden: Mask) -> Mask:
 
 
 def _told(codes: IntArray, mask: Mask) -> str:
-    """The masked characters as text, what stood apart parted by a blank."""
+    """Return the masked characters as text, with a blank between separate parts."""
     text = _decoded(codes)
     kept = (char if shown or char.isspace() else _BREAK for char, shown in zip(text, mask.tolist(), strict=True))
     return " ".join("".join(kept).replace(_BREAK, " ").split())[:_MOST]

@@ -1,6 +1,6 @@
-"""Raised figures, written as such: footnote marks and exponents.
+"""Write raised figures, such as footnote marks and exponents, as superscript characters.
 
-"$5.2" with the mark of a footnote is another number once the mark is a figure like the others: "$5.21".
+As a normal figure, a footnote mark after "$5.2" would give another number: "$5.21".
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.pdf.text_page import TextPage
 from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
-# Of the em of the largest character of a word: how far up one stands that is raised, and how large it is.
+# Range of the rise and the size of a raised character, as shares of the em of the largest character of its word.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
-# Fonts have raised figures of their own, which stand on the line as all letters do: narrow glyphs that are drawn far
-# above it. The first is the share of a box's height that its width is, the second that of what is empty below or above.
+# Some fonts have raised figures as glyphs: their origin is on the baseline, they are narrow and drawn far above it.
+# Largest width and least empty part below or above, as shares of the height of the box.
 _NARROW, _EMPTY = 0.37, 0.4
 _FEWEST_EMS_UP, _MOST_EMS_HIGH = 0.2, 0.6
 _ALIKE, _BESIDE = 0.1, 0.15
-# What may have a raised figure, besides letters and figures. Figures in brackets are not mistaken for others.
+# Characters besides letters and figures that may have a raised figure. Figures in brackets cannot be misread.
 _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
 _STRETCH = re.compile("\x01+")
 
@@ -32,7 +32,7 @@ def mark_superscripts(
     across: int,
     text: TextPage,
 ) -> IntArray:
-    """The code points of characters, with those of raised figures in words made superscripts.
+    """Return the code points of characters, with raised figures in words as superscripts.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def mark_superscripts(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `character_heights.line_axis` returns for ``boxes``.
+        Result of `character_heights.line_axis` for ``boxes``.
     text : TextPage
-        Read for origins and drawn boxes of the characters of words with figures.
+        Gives origins and drawn boxes of the characters of words with figures.
     """
     told = codes[drawn]
     order = np.flatnonzero(told > 0x20)
@@ -52,7 +52,7 @@ def mark_superscripts(
         return codes
     beside = figures[1:] | figures[:-1]
     joined = np.diff(drawn) == 1
-    # Pdfium sees a line's end before a mark in text that runs up the page.
+    # In text that runs up the page, pdfium puts a line end before a mark.
     broken = np.flatnonzero(beside & ~joined & (np.diff(order) == 1))
     joined[broken] = _touch(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
     ends = np.concatenate([[0], np.flatnonzero(~joined) + 1, [len(drawn)]])
@@ -75,13 +75,13 @@ def mark_superscripts(
 
 
 def _words(holding: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
-    """Where the words begin and end that hold any of these."""
+    """Return start and end of the words that contain any of these characters."""
     words = np.unique(np.searchsorted(ends, holding, "right"))
     return list(zip(ends[words - 1].tolist(), ends[words].tolist(), strict=True))
 
 
 def _touch(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
-    """Which of the following boxes stand right beside those before them, on their line."""
+    """Return which of the following boxes are directly after those before them, on the same line."""
     gaps = np.maximum(boxes[:, :2], following[:, :2]) - np.minimum(boxes[:, 2:], following[:, 2:])
     least = _BESIDE * (following[:, across + 2] - following[:, across])
     found: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
@@ -89,7 +89,7 @@ def _touch(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
 
 
 def _raise(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
-    """Make superscripts of the raised characters of a word, where there are figures among them."""
+    """Replace raised characters of a word by superscripts if there are figures among them."""
     for stretch in _STRETCH.finditer(raised.tobytes().decode("latin-1")):
         here = numbers[slice(*stretch.span())]
         told = codes[here].tolist()
@@ -98,7 +98,7 @@ def _raise(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
 
 
 def _smaller(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Which characters of a word are smaller than its largest and stand higher."""
+    """Return which characters of a word are smaller and higher than its largest character."""
     sizes = np.hypot(*ems.T)
     marked = [char.isalnum() or char in _MARKED for char in map(chr, codes.tolist())]
     base = int(np.argmax(np.where(marked, sizes, 0)))
@@ -124,7 +124,7 @@ def _is_half_empty(boxes: FloatArray, inks: FloatArray, across: int) -> BoolArra
 
 
 def _drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Which characters of a word are low glyphs drawn high above the line; none where none stands on it."""
+    """Return which characters of a word are small glyphs drawn above the baseline; none if the whole word is."""
     sizes = np.hypot(*ems.T)
     if not (sizes > 0).all():
         return np.zeros(len(codes), bool)
