@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from rag_core.chunking.document_titles import extract_title, format_document_label
-from rag_core.chunking.table_heads import find_tables, header_lines
+from rag_core.chunking.table_heads import find_header_lines, find_tables
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
@@ -95,13 +95,13 @@ class Chunker:
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
         """Return the chunks of one page, numbered from ``first``; the last may continue on the ``following`` page."""
-        common, common_tokens = self._prefix(format_document_label(name, title, page.heading), page.heading)
-        found = find_tables(page)
+        common, common_tokens = self._build_prefix(format_document_label(name, title, page.heading), page.heading)
+        tables = find_tables(page)
         spans = []
-        for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):
+        for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page), first):
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
-            head, head_tokens = self._fitting(header_lines(page, found, start, common), room)
+            head, head_tokens = self._fit_head(find_header_lines(page, tables, start, common), room)
             prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
             firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(
@@ -118,22 +118,22 @@ class Chunker:
             )
             spans.append(span)
         if spans and following is not None:
-            spans[-1] = self._continued(spans[-1], following)
+            spans[-1] = self._extend_to_next_page(spans[-1], following)
         return spans
 
-    def _prefix(self, document: str, heading: str) -> tuple[str, int]:
+    def _build_prefix(self, document: str, heading: str) -> tuple[str, int]:
         if not heading:
-            return self._cut(document, PREFIX_TOKENS)
+            return self._truncate(document, PREFIX_TOKENS)
         # A long name must not push the heading out of the prefix.
-        document, _ = self._cut(document, DOCUMENT_TOKENS)
-        return self._cut(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
+        document, _ = self._truncate(document, DOCUMENT_TOKENS)
+        return self._truncate(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
 
-    def _cut(self, line: str, most: int) -> tuple[str, int]:
+    def _truncate(self, line: str, limit: int) -> tuple[str, int]:
         """Return the first tokens of a line, at most ``most``, and their number."""
         offsets = self._offsets([line])[0]
-        return (line[: int(offsets[most - 1][1])] if len(offsets) > most else line), min(len(offsets), most)
+        return (line[: int(offsets[limit - 1][1])] if len(offsets) > limit else line), min(len(offsets), limit)
 
-    def _fitting(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
+    def _fit_head(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
         """Return the last lines of a table head that fit, and their tokens: column heads are below the title."""
         counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
         first, tokens = len(lines), 0
@@ -142,14 +142,14 @@ class Chunker:
             tokens += counts[first]
         return lines[first:], tokens
 
-    def _cuts(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+    def _iter_chunks(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
         """Yield the spans ``(start, end)`` of the chunks of a page, each with its pieces."""
         offsets = self._offsets([page.text])[0]
-        for body_start, body_end in _bodies(page):
-            pieces = list(self._pieces(page.text, body_start, body_end, offsets))
-            yield from _pack(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
+        for body_start, body_end in _body_spans(page):
+            pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
+            yield from _pack_pieces(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
 
-    def _pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
+    def _iter_pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
         # searchsorted copies the array on every call if the dtypes differ.
         starts = offsets[:, 0].astype(np.int64)
         for first, last in sentence_spans(text[start:end]):
@@ -157,22 +157,24 @@ class Chunker:
             low, high = np.searchsorted(starts, [begin, stop])
             within = False
             while high - low > (limit := self._rule.tokens - within * CUT_MARGIN):
-                cut = _cut_point(text, offsets, int(low), int(low) + limit)
+                cut = _find_cut(text, offsets, int(low), int(low) + limit)
                 following = int(offsets[cut][0])
                 # Up to the next token: the tokenizer may drop text between two tokens.
-                yield self._piece(text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within)
+                yield self._build_piece(
+                    text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within
+                )
                 low, begin = np.intp(cut), following
                 within = not text[begin - 1].isspace()
-            yield self._piece(text, begin, stop, int(high - low), within)
+            yield self._build_piece(text, begin, stop, int(high - low), within)
 
-    def _piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
+    def _build_piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
         """Return a piece. ``within`` says that it begins inside a word: its tokens then differ from the word's."""
         if within:
             tokens = max(tokens, len(self._offsets([text[start:end]])[0]))
         return _Piece(start, end, tokens)
 
-    def _continued(self, span: ChunkSpan, following: Page) -> ChunkSpan:
-        bodies = _bodies(following)
+    def _extend_to_next_page(self, span: ChunkSpan, following: Page) -> ChunkSpan:
+        bodies = _body_spans(following)
         if not bodies or _SENTENCE_END.search(span.text) or _ends_in_footer(span.text, following):
             return span
         body_start, body_end = bodies[0]
@@ -228,7 +230,7 @@ class DocumentChunker:
         return spans
 
 
-def _bodies(page: Page) -> list[tuple[int, int]]:
+def _body_spans(page: Page) -> list[tuple[int, int]]:
     """Return the spans of the page's text outside headers and footers."""
     spans, position = [], 0
     for start, end in sorted(page.skip):
@@ -246,7 +248,7 @@ def _ends_in_footer(text: str, following: Page) -> bool:
     return any(_DIGITS.sub("", following.text[start:end]) == last for start, end in following.skip)
 
 
-def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:
+def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
     """Return the index of the token to cut before: after the last line end, clause end or word in range, else ``high``.
 
     So a chunk begins inside a word only if the range contains no word boundary.
@@ -260,7 +262,7 @@ def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:
     return high
 
 
-def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+def _pack_pieces(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
     """Group pieces into chunks of at most ``budget`` tokens that share about ``overlap`` tokens."""
     total = sum(piece.tokens for piece in pieces)
     # Chunks of a page are about equally long: a last chunk of a few words would match no question.
@@ -277,10 +279,10 @@ def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple
         yield pieces[first].start, pieces[last - 1].end, pieces[first:last]
         if last == len(pieces):
             return
-        first = _step_back(pieces, first, last, overlap, budget)
+        first = _find_next_start(pieces, first, last, overlap, budget)
 
 
-def _step_back(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
+def _find_next_start(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
     """Return the index of the piece that the next chunk begins with: as far back as the overlap allows."""
     begin, shared = last, 0
     # A piece without tokens, such as a stray NUL, fits into any overlap, but not if there is no overlap.

@@ -59,10 +59,10 @@ def extract_title(name: str, first: Page | None) -> str:
     """
     if first is None:
         return ""
-    known, cover = _run_together(name), first.text[:COVER_CHARACTERS]
+    file_name, cover = _letters_and_digits(name), first.text[:COVER_CHARACTERS]
     registrant = _REGISTRANT.search(cover)
-    parts = _of_filing(cover, registrant, known) if registrant else [_symbol(cover, known)]
-    if registrant is None and (heading := _heading(first.heading, known)):
+    parts = _describe_filing(cover, registrant, file_name) if registrant else [_find_symbol(cover, file_name)]
+    if registrant is None and (heading := _choose_heading(first.heading, file_name)):
         parts.insert(0, heading)
     return " ".join(part for part in parts if part)[:LONGEST].rstrip()
 
@@ -72,44 +72,44 @@ def format_document_label(name: str, title: str, heading: str) -> str:
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
-def _of_filing(cover: str, registrant: re.Match[str], known: str) -> list[str]:
+def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
     name = registrant["name"].strip()
-    if not _called(name):  # "Inc." on a line of its own
+    if not _distinctive_words(name):  # "Inc." is on a separate line
         name = f"{registrant['before'] or ''} {name}".strip()
     form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
     return [
-        "" if all(word in known for word in _called(name)) else name,
-        _symbol(cover, known),
-        f"Form {form['form'].upper()}" if form and _run_together(form["form"]) not in known else "",
-        date["date"] if date and date["year"] not in known else "",
+        "" if all(word in file_name for word in _distinctive_words(name)) else name,
+        _find_symbol(cover, file_name),
+        f"Form {form['form'].upper()}" if form and _letters_and_digits(form["form"]) not in file_name else "",
+        date["date"] if date and date["year"] not in file_name else "",
     ]
 
 
-def _called(company: str) -> list[str]:
+def _distinctive_words(company: str) -> list[str]:
     """Return the words of a company's name without its legal form."""
-    return [word for word in _words(company) if word not in _INCORPORATED]
+    return [word for word in _split_words(company) if word not in _INCORPORATED]
 
 
-def _symbol(cover: str, known: str) -> str:
+def _find_symbol(cover: str, file_name: str) -> str:
     """Return the company's trading symbol, empty if the file name contains it."""
-    symbols = (found["told"] or found["listed"] for found in _SYMBOL.finditer(cover))
-    symbol = next((one for one in symbols if one.casefold() not in _NO_SYMBOLS), "")
-    return "" if symbol.casefold() in known else symbol
+    symbols = (match["told"] or match["listed"] for match in _SYMBOL.finditer(cover))
+    symbol = next((candidate for candidate in symbols if candidate.casefold() not in _NO_SYMBOLS), "")
+    return "" if symbol.casefold() in file_name else symbol
 
 
-def _heading(heading: str, known: str) -> str:
+def _choose_heading(heading: str, file_name: str) -> str:
     first = (
         next((part for part in heading.split(HEADING_SEPARATOR) if not _LABEL.fullmatch(part)), "").rstrip("…").strip()
     )
-    words = [word for word in _words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
-    new = [word for word in words if word not in known]
+    words = [word for word in _split_words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
+    new = [word for word in words if word not in file_name]
     return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _ANY_COVER else ""
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _run_together(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """Return letters and digits only: file names often run words together, as in AMERICANEXPRESS_2022.pdf."""
-    return "".join(_words(text))
+    return "".join(_split_words(text))

@@ -50,49 +50,51 @@ class _Row:
     last: int
 
 
-class _Reader:
+class _TableScanner:
     """Collect the tables of a page, line by line: track whether the line is in a table and the lines above it."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._above: list[Span] = []
-        self._running: list[Span] = []
-        self._apart = self._after_prose = self._within = False
-        self.found: list[Table] = []
+        self._lines_above: list[Span] = []
+        self._page_headers: list[Span] = []
+        self._after_blank = self._after_prose = self._in_table = False
+        self.tables: list[Table] = []
 
-    def take(self, line: re.Match[str], *, apart: bool) -> None:
+    def add_line(self, line: re.Match[str], *, apart: bool) -> None:
         """Take the next line; ``apart`` if there is a blank one above it."""
-        self._apart |= apart
-        row = _row(line[0], line.start())
+        self._after_blank |= apart
+        row = _parse_row(line[0], line.start())
         # Inside a table, a line with a single figure is a row.
-        if row is not None and (self._within or row.values > 1):
-            self._row(line.span(), row)
+        if row is not None and (self._in_table or row.values > 1):
+            self._add_row(line.span(), row)
         elif text := line[0].strip():
-            self._other(line.span(), text)
+            self._add_other(line.span(), text)
 
-    def pass_by(self, line: re.Match[str], *, apart: bool) -> None:
+    def add_header(self, line: re.Match[str], *, apart: bool) -> None:
         """Take a header line, which may be the head of a table that continues from page to page."""
-        self._running = [*([] if apart else self._running), line.span()]
+        self._page_headers = [*([] if apart else self._page_headers), line.span()]
 
-    def _row(self, span: Span, row: _Row) -> None:
+    def _add_row(self, span: Span, row: _Row) -> None:
         """Add a row to the table, or start a table if column heads are above the row."""
         head: tuple[Span, ...] = ()
-        if self._apart or not self._within:
-            head = _head(self._page, self._above, span, row) or _head(self._page, self._running, span, row)
-        if head or not self._within:
-            self.found.append(Table(head, span[1]))
+        if self._after_blank or not self._in_table:
+            head = _find_head(self._page, self._lines_above, span, row) or _find_head(
+                self._page, self._page_headers, span, row
+            )
+        if head or not self._in_table:
+            self.tables.append(Table(head, span[1]))
         else:
-            self.found[-1] = Table(self.found[-1].head, span[1])
-        self._above, self._running = [], []
-        self._apart, self._after_prose, self._within = False, False, True
+            self.tables[-1] = Table(self.tables[-1].head, span[1])
+        self._lines_above, self._page_headers = [], []
+        self._after_blank, self._after_prose, self._in_table = False, False, True
 
-    def _other(self, span: Span, text: str) -> None:
+    def _add_other(self, span: Span, text: str) -> None:
         """Take a line that is no row: a label, title or column head, or prose, which ends the table."""
-        prose = _is_prose(text, after_prose=self._after_prose) and not _spread(self._page, span)
+        prose = _is_prose(text, after_prose=self._after_prose) and not _has_column_gap(self._page, span)
         if prose:
-            self._above, self._running, self._within = [], [], False
+            self._lines_above, self._page_headers, self._in_table = [], [], False
         else:
-            self._above = [*self._above[1 - _MOST_LINES :], span]
+            self._lines_above = [*self._lines_above[1 - _MOST_LINES :], span]
         self._after_prose = prose
 
 
@@ -105,28 +107,28 @@ def find_tables(page: Page) -> list[Table]:
     boxes has no tables. Page headers are not part of a table, but may contain its column heads. The time is
     linear in the length of the text.
     """
-    reader = _Reader(page)
+    scanner = _TableScanner(page)
     position = 0
     for line in _LINE.finditer(page.text):
-        running = any(start < line.end() and line.start() < end for start, end in page.skip)
-        (reader.pass_by if running else reader.take)(line, apart=line.start() > position + 1)
+        is_header = any(start < line.end() and line.start() < end for start, end in page.skip)
+        (scanner.add_header if is_header else scanner.add_line)(line, apart=line.start() > position + 1)
         position = line.end()
-    return [table for table in reader.found if table.head]
+    return [table for table in scanner.tables if table.head]
 
 
-def header_lines(page: Page, found: Sequence[Table], start: int, prefix: str) -> list[str]:
+def find_header_lines(page: Page, tables: Sequence[Table], start: int, prefix: str) -> list[str]:
     """Return the lines of the table head above ``start``, for a chunk that begins inside the table.
 
     Lines that the ``prefix`` of the chunk contains, such as the page's heading, are left out.
     """
-    number = bisect_left(found, start, key=lambda table: table.head[0][0]) - 1
-    if number < 0 or start >= found[number].end:
+    number = bisect_left(tables, start, key=lambda table: table.head[0][0]) - 1
+    if number < 0 or start >= tables[number].end:
         return []
-    lines = [" ".join(page.text[first:last].split()) for first, last in found[number].head if last <= start]
+    lines = [" ".join(page.text[first:last].split()) for first, last in tables[number].head if last <= start]
     return [line for line in lines if line not in prefix.split(HEADING_SEPARATOR)]
 
 
-def _row(line: str, offset: int) -> _Row | None:
+def _parse_row(line: str, offset: int) -> _Row | None:
     """Return the last figures that are side by side in a line, or the figure at its end."""
     if not _FIGURE.search(line):
         return None
@@ -158,22 +160,22 @@ def _is_prose(text: str, *, after_prose: bool) -> bool:
     return _SENTENCE_END.search(text) is not None and len(text.split()) >= _SENTENCE_WORDS
 
 
-def _head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
+def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
     """Return the lines above a row down to the last that is over its last figure; empty if there is none."""
-    label = _rects(page, (row[0], figures.first))
-    last = _rects(page, (figures.last, row[1]))
+    label = _word_rects(page, (row[0], figures.first))
+    last = _word_rects(page, (figures.last, row[1]))
     if not len(last):
         return ()
     label_end = label[:, 2].max(initial=0.0)
     for count in range(len(above), 0, -1):
-        rects = _rects(page, above[count - 1])
+        rects = _word_rects(page, above[count - 1])
         over = len(rects) and rects[:, 2].max() > last[0, 0]
-        if over and (rects[:, 0].min() >= label_end or _spread(page, above[count - 1])):
+        if over and (rects[:, 0].min() >= label_end or _has_column_gap(page, above[count - 1])):
             return tuple(above[:count])
     return ()
 
 
-def _rects(page: Page, span: Span) -> FloatArray:
+def _word_rects(page: Page, span: Span) -> FloatArray:
     """Return the rectangles of the words that begin in a span, in text order, shape (n, 4)."""
     starts = page.boxes.starts
     # searchsorted copies the whole array if the dtypes differ.
@@ -182,9 +184,9 @@ def _rects(page: Page, span: Span) -> FloatArray:
     return rects
 
 
-def _spread(page: Page, span: Span) -> bool:
+def _has_column_gap(page: Page, span: Span) -> bool:
     """Whether a gap between two words of a line is as wide as a column gap."""
-    rects = _rects(page, span)
+    rects = _word_rects(page, span)
     gaps = (rects[1:, 0] - rects[:-1, 2]) * page.width
     heights = (rects[:, 3] - rects[:, 1]) * page.height
     return bool(len(gaps) and gaps.max() > _GAP * heights.max())

@@ -55,14 +55,14 @@ def needs_cleaning(text: str) -> bool:
 def clean_word(word: str) -> str:
     """Spell out ligatures and presentation forms and drop controls; the result may be empty."""
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
-    word = _NEGATED.sub(_negated, word)
+    word = _NEGATED.sub(_compose_negation, word)
     word = _PRIVATE.sub(lambda match: _SYMBOLS.get(ord(match[0]), ""), word)
     return _DROPPED.sub("", word)
 
 
-def _negated(match: re.Match[str]) -> str:
-    made = unicodedata.normalize("NFC", match[2] + match[1])
-    return made if len(made) == 1 else match[0]
+def _compose_negation(match: re.Match[str]) -> str:
+    composed = unicodedata.normalize("NFC", match[2] + match[1])
+    return composed if len(composed) == 1 else match[0]
 
 
 def clean_line(text: str) -> str:

@@ -38,7 +38,7 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
         inside = right >= 0 and bottom >= 0 and left <= image.width and top <= image.height
         if inside and left < right and top <= bottom:
             draw.rectangle((left, top, right, bottom), fill=255)
-            if before is not None and (gap := _gap(before, (left, top, right, bottom))):
+            if before is not None and (gap := _gap_box(before, (left, top, right, bottom))):
                 draw.rectangle(gap, fill=255)
             before = left, top, right, bottom
             count += 1
@@ -49,10 +49,10 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
     return buffer.getvalue(), count
 
 
-def _gap(one: Box, other: Box) -> Box | None:
+def _gap_box(first: Box, second: Box) -> Box | None:
     """Return the box between two words that follow each other on a line, otherwise `None`."""
-    top, bottom = max(one[1], other[1]), min(one[3], other[3])
-    height = min(one[3] - one[1], other[3] - other[1])
-    if bottom - top < height / 2 or not one[2] < other[0] < one[2] + height:
+    top, bottom = max(first[1], second[1]), min(first[3], second[3])
+    height = min(first[3] - first[1], second[3] - second[1])
+    if bottom - top < height / 2 or not first[2] < second[0] < first[2] + height:
         return None
-    return one[2], top, other[0], bottom
+    return first[2], top, second[0], bottom

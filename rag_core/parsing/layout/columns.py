@@ -54,33 +54,33 @@ class _Row:
     def words(self) -> list[_Word]:
         """Return the words with a known position, from left to right."""
         placed = (
-            (float(spot[0]), float(spot[2]), word)
+            (float(box[0]), float(box[2]), word)
             for run in self.runs
-            for spot, word in zip(run.line_boxes, run.words, strict=True)
+            for box, word in zip(run.line_boxes, run.words, strict=True)
         )
         return sorted(word for word in placed if word[0] == word[0])
 
 
 def find_columns(runs: list[Run]) -> Columns | None:
     """Return the largest part of the page in two columns, if any; apply it to each column to find more columns."""
-    rows = _rows(runs)
+    rows = _group_rows(runs)
     if len(rows) < _FEWEST_ROWS:
         return None
-    found = _widest_strip(rows)
-    if found is None:
+    strip = _widest_strip(rows)
+    if strip is None:
         return None
-    gutter, first, last = found
+    gutter, first, last = strip
     band = rows[first : last + 1]
     words = [row.words() for row in band]
     both = [number for number, row in enumerate(words) if row[0][0] < gutter < row[-1][1]]
     band, words = band[both[0] : both[-1] + 1], words[both[0] : both[-1] + 1]
-    if not _prose_on_both_sides(words, gutter):
+    if not _has_prose_on_both_sides(words, gutter):
         return None
     top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
-    return Columns(gutter, top, bottom, _interleaved(runs, gutter, top, bottom))
+    return Columns(gutter, top, bottom, _is_interleaved(runs, gutter, top, bottom))
 
 
-def _rows(runs: list[Run]) -> list[_Row]:
+def _group_rows(runs: list[Run]) -> list[_Row]:
     rows: list[_Row] = []
     for run in sorted(runs, key=lambda item: item.box[3]):
         if np.isnan(run.line_boxes[:, 0]).all():
@@ -95,17 +95,17 @@ def _rows(runs: list[Run]) -> list[_Row]:
 
 def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     """Return x, first and last row of the empty strip that has the most rows with words on both sides."""
-    spots = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
+    boxes = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
     numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
-    known = ~np.isnan(spots[:, 0])
-    spots, numbers = spots[known], numbers[known]
-    low, high = float(spots[:, 0].min()), float(spots[:, 2].max())
+    has_position = ~np.isnan(boxes[:, 0])
+    boxes, numbers = boxes[has_position], numbers[has_position]
+    low, high = float(boxes[:, 0].min()), float(boxes[:, 2].max())
     if high - low < _NARROWEST:
         return None
     # All words and positions at once, because nearly every page has no columns and this test must be cheap: each
     # word adds 1 at its start and -1 after its end, and the cumulative sum shows the covered bins.
     bins = int((high - low) / _BIN) + 1
-    begins, ends = (((spots[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
+    begins, ends = (((boxes[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
     steps = np.zeros((len(rows), bins + 1), np.int64)
     np.add.at(steps, (numbers, begins), 1)
     np.add.at(steps, (numbers, ends + 1), -1)
@@ -122,20 +122,20 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     if most.max() < _FEWEST_ROWS:
         return None
     place = int(0.2 * bins) + int(most.argmax())
-    first, last = max(_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
+    first, last = max(_find_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
     return low + (place + 1) * _BIN, first, last
 
 
-def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _find_stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], free, [False]]).astype(np.int8)))
     return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
+def _has_prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
     left = [[word for word in row if word[0] < gutter] for row in band]
     right = [[word for word in row if word[0] >= gutter] for row in band]
-    pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
-    return is_prose([one for one, _ in pairs]) and is_prose([two for _, two in pairs])
+    pairs = [(first, second) for first, second in zip(left, right, strict=True) if first and second]
+    return is_prose([first for first, _ in pairs]) and is_prose([second for _, second in pairs])
 
 
 def is_prose(side: list[list[_Word]]) -> bool:
@@ -154,21 +154,21 @@ def is_prose(side: list[list[_Word]]) -> bool:
     return median(map(len, side)) >= 3 and (caseless or continued >= _CONTINUED * len(side))
 
 
-def _interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
+def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
     inside = [run for run in runs if run.box[3] > top and run.box[1] < bottom]
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]
-    turns = sum(one != two for one, two in pairwise(sides))
-    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _in_cells(inside, gutter, crossing)
+    turns = sum(first != second for first, second in pairwise(sides))
+    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _is_written_in_cells(inside, gutter, crossing)
 
 
-def _in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
+def _is_written_in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
     """Whether the stream writes a table cell by cell: it repeatedly moves up before it starts the right side.
 
     Between cells of a single line it does not move up, but tables of prose have longer cells as well.
     """
-    turns = [(one, two) for one, two in pairwise(inside) if one.box[0] < gutter <= two.box[0]]
-    raised = sum(two.box[3] < one.box[1] + _RAISED * (one.box[3] - one.box[1]) for one, two in turns)
+    turns = [(first, second) for first, second in pairwise(inside) if first.box[0] < gutter <= second.box[0]]
+    raised = sum(second.box[3] < first.box[1] + _RAISED * (first.box[3] - first.box[1]) for first, second in turns)
     return raised >= _FEWEST_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
 
 
@@ -177,22 +177,22 @@ def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
     middles = (run.line_boxes[:, 0] + run.line_boxes[:, 2]) / 2
     left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
     right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]
-    return _part(run, left, hyphen=run.hyphen and not right), _part(run, right, hyphen=run.hyphen)
+    return _select_words(run, left, hyphen=run.hyphen and not right), _select_words(run, right, hyphen=run.hyphen)
 
 
-def _part(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
+def _select_words(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
     if not numbers:
         return None
     if len(numbers) == len(run.words):
         return run
-    spots = run.line_boxes[numbers]
-    low, high = np.fmin.reduce(spots[:, :2]).tolist(), np.fmax.reduce(spots[:, 2:]).tolist()
+    boxes = run.line_boxes[numbers]
+    low, high = np.fmin.reduce(boxes[:, :2]).tolist(), np.fmax.reduce(boxes[:, 2:]).tolist()
     return replace(
         run,
         words=[run.words[number] for number in numbers],
         spaced=[run.spaced[number] for number in numbers],
         rects=run.rects[numbers],
-        line_boxes=spots,
+        line_boxes=boxes,
         box=(low[0], low[1], high[0], high[1]) if low[0] == low[0] else run.box,
         cells=1,
         hyphen=hyphen,

@@ -58,12 +58,12 @@ def edges_of(page_index: int, text: str) -> Edges:
     last = lines[max(half, len(lines) - _EDGE_LINES) :]
     return Edges(
         page_index,
-        tuple(_edge_line(match) for match in first),
-        tuple(_edge_line(match) for match in reversed(last)),
+        tuple(_parse_edge_line(match) for match in first),
+        tuple(_parse_edge_line(match) for match in reversed(last)),
     )
 
 
-def _edge_line(match: re.Match[str]) -> EdgeLine:
+def _parse_edge_line(match: re.Match[str]) -> EdgeLine:
     literal = " ".join(match[0].casefold().split())
     shape = _DIGITS.sub("#", literal)
     numbers = tuple(int(number) for number in _DIGITS.findall(literal)[:6] if len(number) < 10)
@@ -99,7 +99,7 @@ def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
-    return HeadersFooters(_running(page.top, top), _running(page.bottom, bottom))
+    return HeadersFooters(_repeated_lines(page.top, top), _repeated_lines(page.bottom, bottom))
 
 
 class HeaderHistory:
@@ -115,11 +115,13 @@ class HeaderHistory:
         self._known = known.casefold()
         self._lines: dict[str, list[tuple[int, EdgeLine]]] = {}
 
-    def left_out(self, page_index: int, furniture: HeadersFooters) -> HeadersFooters:
+    def lines_to_skip(self, page_index: int, running: HeadersFooters) -> HeadersFooters:
         """Return the headers and footers to leave out: those between the page edge and the first new line."""
-        return HeadersFooters(self._outside(page_index, furniture.top), self._outside(page_index, furniture.bottom))
+        return HeadersFooters(
+            self._lines_before_new(page_index, running.top), self._lines_before_new(page_index, running.bottom)
+        )
 
-    def _outside(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
+    def _lines_before_new(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
         new = (number for number, line in enumerate(lines) if self._is_new(page_index, line))
         first = next(new, len(lines))
         for line in lines[first:]:
@@ -131,18 +133,20 @@ class HeaderHistory:
         if line.counts or all(word in self._known for word in words if word != str(page_index + 1)):
             return False
         earlier = self._lines.get(line.shape, ())
-        return not any(_repeats(line, (other,), index - page_index) for index, other in earlier)
+        return not any(_is_repeated(line, (other,), index - page_index) for index, other in earlier)
 
 
-def _running(lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]) -> tuple[EdgeLine, ...]:
+def _repeated_lines(
+    lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]
+) -> tuple[EdgeLine, ...]:
     for number, line in enumerate(lines):
-        repeats = sum(_repeats(line, other, distance) for distance, other in others)
-        if repeats < _needed(line, len(others)):
+        repeats = sum(_is_repeated(line, other, distance) for distance, other in others)
+        if repeats < _repeats_needed(line, len(others)):
             return lines[:number]
     return lines
 
 
-def _needed(line: EdgeLine, others: int) -> int:
+def _repeats_needed(line: EdgeLine, others: int) -> int:
     # The title of a table that continues for three pages is not a header; a number that increases by one a page
     # is almost always a page number.
     if others <= 2:
@@ -150,7 +154,7 @@ def _needed(line: EdgeLine, others: int) -> int:
     return 2 if line.counts else min(4, others - 1)
 
 
-def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
+def _is_repeated(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
     """Whether a page ``distance`` pages away has the same line, except for the page number."""
     if not line.is_candidate:
         return False

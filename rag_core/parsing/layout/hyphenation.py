@@ -62,23 +62,23 @@ class Vocabulary:
         return first in _COMPOUND or self._kept > 2 + 2 * self._closed
 
 
-def join_hyphenated(read: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
+def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
     """Return a page without the hyphens that only divide a word at a line end; add its words to the vocabulary.
 
     The offsets of words and headings are moved accordingly.
     """
-    vocabulary.add(read.words)
-    gone = [at for at, first, second in read.divided if not vocabulary.keeps_hyphen(first, second)]
-    if not gone:
-        return read
-    page = read.page
-    kept = [page.text[start + 1 : end] for start, end in zip([-1, *gone], [*gone, len(page.text)], strict=True)]
+    vocabulary.add(parsed.words)
+    hyphens = [offset for offset, first, second in parsed.divided if not vocabulary.keeps_hyphen(first, second)]
+    if not hyphens:
+        return parsed
+    page = parsed.page
+    kept = [page.text[start + 1 : end] for start, end in zip([-1, *hyphens], [*hyphens, len(page.text)], strict=True)]
     boxes = page.boxes
-    starts, ends = (places - np.searchsorted(gone, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
-    spans = np.array(read.headings, np.int64).reshape(-1, 2)
-    headings = (spans - np.searchsorted(gone, spans)).tolist()
+    starts, ends = (places - np.searchsorted(hyphens, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
+    spans = np.array(parsed.headings, np.int64).reshape(-1, 2)
+    headings = (spans - np.searchsorted(hyphens, spans)).tolist()
     return replace(
-        read,
+        parsed,
         page=replace(page, text="".join(kept), boxes=WordBoxes(starts, ends, boxes.rects)),
         headings=tuple((start, end) for start, end in headings),
         divided=(),

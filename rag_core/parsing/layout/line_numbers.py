@@ -50,11 +50,11 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
     if not others:
         return runs
     kept: dict[int, Run | None] = dict(enumerate(runs))
-    for column in _columns(words):
+    for column in _group_aligned(words):
         x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)
         sides = [word for word in others if word.x1 < x0], [word for word in others if word.x0 > x1]
         text = max(sides, key=len)
-        if len(text) < _LEAST_SHARE * len(others) or not _count_lines(column, text):
+        if len(text) < _LEAST_SHARE * len(others) or not _are_line_numbers(column, text):
             continue
         side = sides.index(text)
         for number in {word.run for word in column}:
@@ -66,30 +66,30 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
 def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
     """Yield the words of numbered runs that have a known position."""
     for number, run in numbered:
-        for word, spot in zip(run.words, run.line_boxes.tolist(), strict=True):
-            if spot[0] == spot[0]:
-                yield _Word(word, number, *spot)
+        for word, box in zip(run.words, run.line_boxes.tolist(), strict=True):
+            if box[0] == box[0]:
+                yield _Word(word, number, *box)
 
 
-def _columns(numbers: list[_Word]) -> list[list[_Word]]:
+def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
     """Return groups of right- or left-aligned numbers that are large enough to be line numbers."""
-    found: list[list[_Word]] = []
+    groups: list[list[_Word]] = []
     for side in ("x1", "x0"):
         column: list[_Word] = []
         for word in sorted(numbers, key=lambda word: float(getattr(word, side))):
             if column and getattr(word, side) - getattr(column[-1], side) > _ALIGNED:
                 column = []
             if not column:
-                found.append(column)
+                groups.append(column)
             column.append(word)
     chosen: list[list[_Word]] = []
-    for column in sorted(found, key=len, reverse=True):
+    for column in sorted(groups, key=len, reverse=True):
         if len(column) >= _FEWEST and not any(word in other for other in chosen for word in column):
             chosen.append(column)
     return chosen
 
 
-def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
+def _are_line_numbers(column: list[_Word], text: list[_Word]) -> bool:
     """Whether numbers increase by equal steps next to lines of prose, not next to table rows or form lines."""
     column = sorted(column, key=lambda word: word.y0)
     height = max(word.y1 for word in text) - min(word.y0 for word in text)
@@ -98,10 +98,10 @@ def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
     steps = [int(lower.text) - int(upper.text) for upper, lower in pairwise(column)]
     if mode(steps) <= 0 or steps.count(mode(steps)) < _LEAST_SHARE * len(steps):
         return False
-    rows = [sorted(row) for number in column if (row := _beside(number, text))]
+    rows = [sorted(row) for number in column if (row := _words_on_line(number, text))]
     return bool(rows) and is_prose(rows)
 
 
-def _beside(number: _Word, text: list[_Word]) -> list[tuple[float, float, str]]:
+def _words_on_line(number: _Word, text: list[_Word]) -> list[tuple[float, float, str]]:
     middle = (number.y0 + number.y1) / 2
     return [(word.x0, word.x1, word.text) for word in text if word.y0 < middle < word.y1]

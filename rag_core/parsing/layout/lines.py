@@ -29,7 +29,7 @@ class Line:
 
     def __post_init__(self) -> None:
         following = [run.text for run in self.runs[2:]] + [""]
-        marks = map(_as_mark, self.runs, self.runs[1:], following)
+        marks = map(_mark_superscript, self.runs, self.runs[1:], following)
         self.runs = [self.runs[0], *marks]
         boxes = [run.box for run in self.runs]
         self.box = (
@@ -41,10 +41,10 @@ class Line:
         # The longest run gives the size, because a superscript or a bullet has another one.
         self.size = max(self.runs, key=lambda run: len(run.words)).size
         self.text = "".join(
-            (" " if number and self.spaced(number) else "") + run.text for number, run in enumerate(self.runs)
+            (" " if number and self.has_space_before(number) else "") + run.text for number, run in enumerate(self.runs)
         )
 
-    def spaced(self, number: int) -> bool:
+    def has_space_before(self, number: int) -> bool:
         """Whether there is a space before a run of the line."""
         before, run = self.runs[number - 1], self.runs[number]
         return not (_touches(before, run) and _SUFFIX.match(run.text))
@@ -78,7 +78,7 @@ def _touches(before: Run, run: Run) -> bool:
     return -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
 
 
-def _as_mark(before: Run, run: Run, following: str) -> Run:
+def _mark_superscript(before: Run, run: Run, following: str) -> Run:
     """Return the run, with its figure as a superscript if it is small and raised after the run before it."""
     if following.startswith(("/", "⁄")):  # the upper part of a fraction
         return run

@@ -33,19 +33,19 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
         runs = move_list_markers(runs)
     columns = find_columns(runs)
     if columns is not None and (columns.interleaved or not written):
-        return _in_columns(runs, columns, written)
+        return _order_columns(runs, columns, written)
     if not written:
         return group_rows(runs)
     main, strays = separate_strays(runs)
-    lines = _as_written(main)
+    lines = _group_adjacent(main)
     if columns is None and _jumps_back(main):
         rows = group_rows(main)
-        if _holds_figures(rows):
+        if _contains_figures(rows):
             lines = rows
     return place_strays(lines, strays)
 
 
-def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
+def _order_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
     """Return the lines above the columns, of the left and of the right column, and below, each part in order."""
     above = [run for run in runs if run.box[3] <= columns.top]
     below = [run for run in runs if run.box[1] >= columns.bottom and run.box[3] > columns.top]
@@ -59,7 +59,7 @@ def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
     return [line for part in (above, left, right, below) if part for line in order_lines(part, written=written)]
 
 
-def _as_written(runs: list[Run]) -> list[Line]:
+def _group_adjacent(runs: list[Run]) -> list[Line]:
     """Return lines in content order; neighbours on one baseline, such as table cells, share a line."""
     lines: list[list[Run]] = []
     for run in runs:
@@ -83,7 +83,7 @@ def _jumps_back(runs: list[Run]) -> bool:
     return any(run.box[3] < before.box[1] - _JUMP * max(run.size, 4.0) for before, run in pairwise(runs))
 
 
-def _holds_figures(rows: list[Line]) -> bool:
+def _contains_figures(rows: list[Line]) -> bool:
     """Whether rows join figures to their labels, and not texts that are only side by side."""
     cells = [run for row in rows for run in row.runs[1:]]
     figures = sum(

@@ -50,10 +50,10 @@ class Run:
     def text(self) -> str:
         if all(self.spaced[1:]):
             return " ".join(self.words)
-        parts = [(" " if spaced and number else "") + word for number, (word, spaced) in self.pairs()]
+        parts = [(" " if spaced and number else "") + word for number, (word, spaced) in self.enumerate_words()]
         return "".join(parts)
 
-    def pairs(self) -> list[tuple[int, tuple[str, bool]]]:
+    def enumerate_words(self) -> list[tuple[int, tuple[str, bool]]]:
         return list(enumerate(zip(self.words, self.spaced, strict=True)))
 
 

@@ -38,22 +38,22 @@ def reorder_bidi(characters: Characters) -> Characters:
         if not _LETTER.search(line[0]):
             continue
         for word in _WORD.finditer(text, *line.span()):
-            order[slice(*word.span())] = _forwards(text, *word.span(), centres)
+            order[slice(*word.span())] = _order_word(text, *word.span(), centres)
         if len(_LETTER.findall(line[0])) <= len(_LATIN.findall(line[0])):
             continue
         for phrase in _PHRASE.finditer(text, *line.span()):
-            places, stops = _as_phrase(text, *phrase.span(), centres)
+            places, stops = _order_phrase(text, *phrase.span(), centres)
             order[slice(*phrase.span())] = places
             # They are drawn at the other end of the phrase, so the box of the word before them would span the phrase.
             boxes[stops] = np.nan
-        for place in _mirrored(text, *line.span()):
+        for place in _find_mirrored(text, *line.span()):
             codes[place] = ord(_MIRRORED[text[place]])
             if text[place] in _PAIRS.values() and text[place + 1 : place + 2] == " ":
                 order[place : place + 2] = place + 1, place
     return replace(characters, codes=codes[order], boxes=boxes[order])
 
 
-def _forwards(text: str, start: int, end: int, centres: list[float]) -> list[int]:
+def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[int]:
     """Return the character numbers of a right-to-left word from right to left, each letter before its marks."""
     places = list(range(start, end))
     letters = [place for place in places if not unicodedata.combining(text[place])]
@@ -66,16 +66,16 @@ def _forwards(text: str, start: int, end: int, centres: list[float]) -> list[int
     return [place for group in reversed(groups) for place in group]
 
 
-def _as_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
+def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
     """Return the character numbers of a Latin phrase from left to right, and its final stops drawn left of it."""
     words = [match.span() for match in re.finditer("[^ ]+", text[start:end])]
     spans = [(start + first, start + last) for first, last in words]
-    at = [centres[first] for first, _ in spans]
-    if not all(one > following for one, following in pairwise(at)):
+    starts = [centres[first] for first, _ in spans]
+    if not all(one > following for one, following in pairwise(starts)):
         return list(range(start, end)), []
-    found = _STOPS.search(text, *spans[-1])
-    cut = found.start() if found else end
-    stops = list(range(cut, end)) if cut < end and centres[cut] < at[-1] else []
+    final_stops = _STOPS.search(text, *spans[-1])
+    cut = final_stops.start() if final_stops else end
+    stops = list(range(cut, end)) if cut < end and centres[cut] < starts[-1] else []
     spans[-1] = (spans[-1][0], end - len(stops))
     places: list[int] = []
     for number, span in enumerate(reversed(spans)):
@@ -85,11 +85,11 @@ def _as_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[l
     return places + stops, stops
 
 
-def _mirrored(text: str, start: int, end: int) -> list[int]:
+def _find_mirrored(text: str, start: int, end: int) -> list[int]:
     """Return the positions of bracket pairs whose closing bracket is before the opening one."""
     closing: list[int] = []
     opening: list[int] = []
-    found: list[int] = []
+    mirrored: list[int] = []
     for place in range(start, end):
         char = text[place]
         if char in _PAIRS:
@@ -100,8 +100,10 @@ def _mirrored(text: str, start: int, end: int) -> list[int]:
             elif place - start > 2:  # otherwise it is after the letter or figure of a list item
                 closing.append(place)
     for place in opening:
-        partner = next((one for one in closing if one < place and _PAIRS[text[place]] == text[one]), None)
+        partner = next(
+            (bracket for bracket in closing if bracket < place and _PAIRS[text[place]] == text[bracket]), None
+        )
         if partner is not None:
             closing.remove(partner)
-            found += [partner, place]
-    return found
+            mirrored += [partner, place]
+    return mirrored

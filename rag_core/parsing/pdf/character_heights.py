@@ -36,7 +36,7 @@ def normalize_heights(
     text : TextPage
         Gives details of the characters whose height differs from the one before, normally few in a text object.
     """
-    changes = np.flatnonzero(_differ(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
+    changes = np.flatnonzero(_differs_from_previous(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
     if len(changes) < _FEWEST_CHANGES:
         return boxes
     starts = np.concatenate([[0], changes])
@@ -48,8 +48,8 @@ def normalize_heights(
     ems = text.origins_and_ems(drawn[starts].tolist())[1]
     # In a line that runs across the others, these differences are letter widths.
     inside &= np.abs(ems[:, across]) > np.abs(ems[:, 1 - across])
-    numbers = drawn[np.repeat(_uneven(named[:, 1], inside, lengths), lengths)]
-    return _as_high(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
+    numbers = drawn[np.repeat(_find_uneven(named[:, 1], inside, lengths), lengths)]
+    return _extend_boxes(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
 
 
 def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
@@ -59,17 +59,17 @@ def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
     """
     widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
     drawn = np.flatnonzero((widths > 0) & (heights > 0))
-    narrower, higher = (np.count_nonzero(_differ(sizes[drawn])) for sizes in (widths, heights))
+    narrower, higher = (np.count_nonzero(_differs_from_previous(sizes[drawn])) for sizes in (widths, heights))
     return drawn, int(higher <= narrower)
 
 
-def _differ(sizes: FloatArray) -> BoolArray:
+def _differs_from_previous(sizes: FloatArray) -> BoolArray:
     """Return which sizes differ from the one before, shape (n - 1,)."""
-    found: BoolArray = np.abs(np.diff(sizes)) > _ALIKE * sizes[1:]
-    return found
+    differs: BoolArray = np.abs(np.diff(sizes)) > _ALIKE * sizes[1:]
+    return differs
 
 
-def _uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> BoolArray:
+def _find_uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> BoolArray:
     """Return which stretches of equal height belong to a font whose height changes often.
 
     Parameters
@@ -85,16 +85,16 @@ def _uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> BoolAr
     changes = np.bincount(which, inside, len(names))
     uneven = (names != 0) & (changes >= _FEWEST_OF_FONT)
     uneven &= changes >= _LEAST_SHARE * np.bincount(which, lengths, len(names))
-    found: BoolArray = uneven[which] & bool(changes[uneven].max(initial=0) >= _FEWEST_CHANGES)
-    return found
+    is_uneven: BoolArray = uneven[which] & bool(changes[uneven].max(initial=0) >= _FEWEST_CHANGES)
+    return is_uneven
 
 
-def _as_high(boxes: FloatArray, numbers: Int64Array, origins: FloatArray, ems: FloatArray) -> FloatArray:
+def _extend_boxes(boxes: FloatArray, numbers: Int64Array, origins: FloatArray, ems: FloatArray) -> FloatArray:
     ends = np.stack([origins + _DOWN * ems, origins + _UP * ems])
-    made = boxes.copy()
+    extended = boxes.copy()
     for axis in (0, 1):
         # Rotated letters extend to the left or right.
         up = np.abs(ems[:, axis]) > np.abs(ems[:, 1 - axis])
-        made[numbers[up], axis] = ends[:, up, axis].min(axis=0)
-        made[numbers[up], axis + 2] = ends[:, up, axis].max(axis=0)
-    return made
+        extended[numbers[up], axis] = ends[:, up, axis].min(axis=0)
+        extended[numbers[up], axis + 2] = ends[:, up, axis].max(axis=0)
+    return extended

@@ -68,21 +68,21 @@ class PdfiumDocument:
 
     def page_label(self, index: int) -> str:
         """Return the printed number of a page, empty if the file does not define one."""
-        return _text(raw.FPDF_GetPageLabel, self._document.raw, index)
+        return _read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
 
     def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
         """Yield level, title and page of the outline entries in order; a loop ends at its start."""
         for entry in self._document.get_toc(max_depth=depth):
             destination = entry.get_dest()
             page = destination.get_index() if destination is not None else None
-            yield entry.level, _text(raw.FPDFBookmark_GetTitle, entry.raw), page
+            yield entry.level, _read_text(raw.FPDFBookmark_GetTitle, entry.raw), page
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PdfPage]:
         """Load a page; the values typed into its form fields become part of its text."""
         try:
             page = self._document[index]
-            fields = _fields(page)
+            fields = _read_fields(page)
             if _has_written_annotations(page):
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
@@ -113,11 +113,11 @@ def read_metadata(document: PdfiumDocument) -> Metadata:
     labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
     return Metadata(
         labels=labels if any(labels) else (),
-        outline=tuple(_entries(document)),
+        outline=tuple(_iter_outline(document)),
     )
 
 
-def _entries(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
+def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
     path: list[str] = []
     for level, raw_title, index in islice(document.bookmarks(_DEEPEST), _MOST_ENTRIES):
         title = clean_line(raw_title)
@@ -126,7 +126,7 @@ def _entries(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
             yield index, " › ".join(path)
 
 
-def _text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
+def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     """Return the UTF-16 text of a pdfium function, which returns the buffer size if called without a buffer."""
     size = call(*arguments, None, 0)
     buffer = (unit * (size // ctypes.sizeof(unit)))()
@@ -134,7 +134,7 @@ def _text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     return bytes(buffer)[:-2].decode("utf-16-le", "replace")
 
 
-def _annotations(page: Any) -> Iterator[Any]:
+def _iter_annotations(page: Any) -> Iterator[Any]:
     for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
         if annotation := raw.FPDFPage_GetAnnot(page.raw, index):
             try:
@@ -144,27 +144,27 @@ def _annotations(page: Any) -> Iterator[Any]:
 
 
 def _has_written_annotations(page: Any) -> bool:
-    kinds = map(raw.FPDFAnnot_GetSubtype, _annotations(page))
+    kinds = map(raw.FPDFAnnot_GetSubtype, _iter_annotations(page))
     return any(kind in (_WIDGET, _FREE_TEXT, _STAMP) for kind in kinds)
 
 
-def _fields(page: Any) -> FormFields:
-    found = FormFields()
-    for annotation in _annotations(page) if page.formenv else ():
+def _read_fields(page: Any) -> FormFields:
+    fields = FormFields()
+    for annotation in _iter_annotations(page) if page.formenv else ():
         kind, rect = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation), raw.FS_RECTF()
         if kind == -1 or raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             continue
         if raw.FPDFAnnot_GetRect(annotation, rect):
-            found.rects.append((rect.left, rect.bottom, rect.right, rect.top))
-            found.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
-    if found.rects:
+            fields.rects.append((rect.left, rect.bottom, rect.right, rect.top))
+            fields.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
+    if fields.rects:
         text = page.get_textpage()
-        found.printed = text.count_chars()
+        fields.printed = text.count_chars()
         text.close()
-    return found
+    return fields
 
 
 def _is_ticked(annotation: Any) -> bool:
     # Read the appearance state, because pdfium reports a box without a picture of its state as not checked.
-    state = _text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
+    state = _read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
     return state not in ("", "Off")

@@ -33,8 +33,8 @@ _ENCRYPTED = b"eexec"
 
 def has_no_pages(path: Path) -> bool:
     """Whether the file is a valid PDF with an empty page tree."""
-    with suppress(*_errors()), path.open("rb") as file:
-        pages: Any = _opened(file, strict=True).root_object["/Pages"].get_object()
+    with suppress(*_pypdf_errors()), path.open("rb") as file:
+        pages: Any = _open_reader(file, strict=True).root_object["/Pages"].get_object()
         return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
     return False
 
@@ -65,29 +65,29 @@ class Fonts:
 
         Codes for which two fonts of the same name disagree are left out, and broken fonts too.
         """
-        found: dict[str, dict[int, str]] = {}
-        torn: set[tuple[str, int]] = set()
-        with suppress(*_errors()):
-            for font in _fonts(self._page(page_index).get("/Resources")):
+        fonts: dict[str, dict[int, str]] = {}
+        conflicts: set[tuple[str, int]] = set()
+        with suppress(*_pypdf_errors()):
+            for font in _iter_fonts(self._page(page_index).get("/Resources")):
                 name = font_name(str(font.get("/BaseFont", "")))
-                known = found.setdefault(name, {})
-                for code, glyph in _encoding(font).items():
-                    if known.setdefault(code, glyph) != glyph:
-                        torn.add((name, code))
+                glyphs = fonts.setdefault(name, {})
+                for code, glyph in _read_encoding(font).items():
+                    if glyphs.setdefault(code, glyph) != glyph:
+                        conflicts.add((name, code))
         return {
-            name: {code: glyph for code, glyph in known.items() if (name, code) not in torn}
-            for name, known in found.items()
+            name: {code: glyph for code, glyph in glyphs.items() if (name, code) not in conflicts}
+            for name, glyphs in fonts.items()
         }
 
     def _page(self, page_index: int) -> Any:
         if self._file is None:
             self._file = self._path.open("rb")
-            reader = _opened(self._file, strict=False)
+            reader = _open_reader(self._file, strict=False)
             if reader.is_encrypted:
                 reader.decrypt(self._password or "")
             # Use the count in the file, because pypdf would read all pages to count them.
-            said: Any = reader.root_object["/Pages"].get_object()
-            self._pages = reader.pages if said["/Count"] <= _MOST_PAGES else ()
+            page_tree: Any = reader.root_object["/Pages"].get_object()
+            self._pages = reader.pages if page_tree["/Count"] <= _MOST_PAGES else ()
         return self._pages[page_index]
 
 
@@ -100,7 +100,7 @@ def font_name(written: str) -> str:
     return _SUBSET.sub("", written)
 
 
-def _opened(file: Any, *, strict: bool) -> PdfReader:
+def _open_reader(file: Any, *, strict: bool) -> PdfReader:
     # Imported here because the import takes time and memory, and few files need it.
     from pypdf import PdfReader
 
@@ -108,39 +108,39 @@ def _opened(file: Any, *, strict: bool) -> PdfReader:
     return PdfReader(file, strict=strict)
 
 
-def _errors() -> tuple[type[Exception], ...]:
+def _pypdf_errors() -> tuple[type[Exception], ...]:
     from pypdf.errors import DependencyError, PyPdfError
 
     return (PyPdfError, DependencyError, *_BROKEN)
 
 
-def _fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
+def _iter_fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the fonts of a page and of its groups, each group once: a group may contain another, or itself."""
-    waiting, seen = [resources], set[int]()
-    while waiting and len(seen) < _MOST_GROUPS:
-        one = _resolved(waiting.pop())
-        if id(one) in seen:
+    pending, seen = [resources], set[int]()
+    while pending and len(seen) < _MOST_GROUPS:
+        resource = _resolve(pending.pop())
+        if id(resource) in seen:
             continue
-        seen.add(id(one))
-        for font in list(_resolved(one.get("/Font")).values())[:_MOST_FONTS]:
-            yield _resolved(font)
-        for group in list(_resolved(one.get("/XObject")).values())[:_MOST_GROUPS]:
-            if _resolved(group).get("/Subtype") == "/Form":
-                waiting.append(_resolved(group).get("/Resources"))
+        seen.add(id(resource))
+        for font in list(_resolve(resource.get("/Font")).values())[:_MOST_FONTS]:
+            yield _resolve(font)
+        for group in list(_resolve(resource.get("/XObject")).values())[:_MOST_GROUPS]:
+            if _resolve(group).get("/Subtype") == "/Form":
+                pending.append(_resolve(group).get("/Resources"))
 
 
-def _resolved(entry: Any) -> Any:
+def _resolve(entry: Any) -> Any:
     return {} if entry is None else entry.get_object()
 
 
-def _encoding(font: Mapping[str, Any]) -> dict[int, str]:
+def _read_encoding(font: Mapping[str, Any]) -> dict[int, str]:
     """Return glyph names by code, from the font program and, with priority, from the file."""
     names: dict[int, str] = {}
-    program = _resolved(font.get("/FontDescriptor")).get("/FontFile")
+    program = _resolve(font.get("/FontDescriptor")).get("/FontFile")
     if program is not None:
         readable = program.get_object().get_data().partition(_ENCRYPTED)[0]
         names = {int(code): name.decode("ascii") for code, name in _ENTRY.findall(readable)}
-    encoding = _resolved(font.get("/Encoding"))
+    encoding = _resolve(font.get("/Encoding"))
     code = 0
     for entry in encoding.get("/Differences", ()) if isinstance(encoding, dict) else ():
         entry = entry.get_object()

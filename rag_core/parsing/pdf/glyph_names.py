@@ -58,13 +58,13 @@ def decode_glyphs(
     unnamed = [code for font, code in unmapped if not font]
     is_tex = sum(code < _FIRST_PRINTED for code in unnamed) <= _MOST_BELOW * len(unnamed)
     names = glyph_names() if len(unnamed) < len(unmapped) else {}
-    known = {}
+    code_points = {}
     for font, code in set(unmapped):
         letter = (
             glyph_character(names.get(font, {}).get(code, "")) if font else _UNNAMED.get(code, "") if is_tex else ""
         )
-        known[font, code] = ord(letter) if letter else _UNKNOWN if code > _LARGEST_BYTE else 0
-    return [known[one] for one in unmapped]
+        code_points[font, code] = ord(letter) if letter else _UNKNOWN if code > _LARGEST_BYTE else 0
+    return [code_points[character] for character in unmapped]
 
 
 def glyph_character(name: str) -> str:

@@ -88,7 +88,7 @@ class PdfPage:
         raw.FPDF_PageToDevice(self._page.raw, 0, 0, side, side, 0, x, y, ctypes.byref(across), ctypes.byref(down))
         return across.value / side, down.value / side
 
-    def fields(self) -> tuple[FloatArray, list[bool | None], int]:
+    def form_fields(self) -> tuple[FloatArray, list[bool | None], int]:
         """Return the visible form fields.
 
         Returns
@@ -128,9 +128,9 @@ class PdfPage:
         """Return the objects that are part of a layer, which may be switched off."""
         return page_objects.objects_in_layers(items)
 
-    def areas(self) -> tuple[FloatArray, Int64Array]:
+    def filled_areas(self) -> tuple[FloatArray, Int64Array]:
         """Return the filled areas painted first or last on the page, shape (n, 4), and their colours, shape (n, 3)."""
-        rects, fills = page_objects.areas(self._page.raw)
+        rects, fills = page_objects.filled_areas(self._page.raw)
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
 
     def covering_areas(self) -> page_objects.Covers:

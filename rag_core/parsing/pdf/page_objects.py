@@ -56,9 +56,9 @@ _count_segments = bind_function("FPDFClipPath_CountPathSegments", INT, POINTER, 
 _segment = bind_function("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
 _segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
 # One buffer for all colours is enough, because pdfium runs on one thread.
-_PARTS = (ctypes.c_uint * 4)()
+_COLOUR_PARTS = (ctypes.c_uint * 4)()
 _NO_COLOUR = (0, 0, 0, 255)
-_PART_ADDRESSES = [ctypes.addressof(_PARTS) + 4 * place for place in range(4)]
+_PART_ADDRESSES = [ctypes.addressof(_COLOUR_PARTS) + 4 * place for place in range(4)]
 # Buffer for the name of a mark in UTF-16, followed by its length.
 _NAME = (ctypes.c_ushort * 12)()
 _NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
@@ -89,8 +89,8 @@ def styles(items: Sequence[int]) -> Int64Array:
     colours = np.zeros((len(items), 4), np.uint32)
     first, size = colours.ctypes.data, colours.itemsize
     places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
-    known = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
-    colours[~known] = _NO_COLOUR
+    has_colour = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
+    colours[~has_colour] = _NO_COLOUR
     modes = np.fromiter(map(_render_mode, items), np.int64, len(items))
     return np.column_stack([modes, colours]).astype(np.int64)
 
@@ -99,7 +99,7 @@ def clips(items: Sequence[int]) -> dict[int, Bounds]:
     """Return the bounds of the clips, by the number of the object in ``items``; only for objects with a clip."""
     counts = map(_count_clips, map(_clip, items))
     clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
-    return {number: _within_clip(_clip(items[number])) for number in clipped}
+    return {number: _clip_bounds(_clip(items[number])) for number in clipped}
 
 
 def objects_in_layers(items: Sequence[int]) -> set[int]:
@@ -108,16 +108,16 @@ def objects_in_layers(items: Sequence[int]) -> set[int]:
     They have a mark with the name "OC"; objects that are marked together share it.
     """
     counts = list(map(_count_marks, items))
-    found = set[int]()
-    known: dict[int | None, bool] = {None: False}
+    layered = set[int]()
+    mark_is_layer: dict[int | None, bool] = {None: False}
     for number in range(max(counts, default=0)):
         marks = list(map(_mark, items, repeat(number)))
-        known.update((mark, _is_of_layer(mark)) for mark in set(marks) - known.keys())
-        found.update(item for item, mark in zip(items, marks, strict=True) if known[mark])
-    return found
+        mark_is_layer.update((mark, _is_of_layer(mark)) for mark in set(marks) - mark_is_layer.keys())
+        layered.update(item for item, mark in zip(items, marks, strict=True) if mark_is_layer[mark])
+    return layered
 
 
-def areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
+def filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
     """Return the bounds of filled areas painted first or last on the page, and red, green and blue of each."""
     handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
@@ -144,14 +144,14 @@ def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray
     """
     count = int(raw.FPDFPage_CountObjects(page))
     handle = handle_address(page)
-    found = _Painted()
-    found.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
+    collector = _CoverCollector()
+    collector.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
     return Covers(
-        fractions(found.rects),
-        np.array(found.pictures, bool),
-        np.array(found.clear, bool),
-        found.before,
-        found.layered,
+        fractions(collector.rects),
+        np.array(collector.pictures, bool),
+        np.array(collector.clear, bool),
+        collector.before,
+        collector.layered,
     )
 
 
@@ -159,7 +159,7 @@ def images(page: Any) -> list[Bounds]:
     """Return the bounds of images, also of images in groups."""
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
-    return [_bounds(item) for item in items if _holds_image(item)]
+    return [_bounds(item) for item in items if _contains_image(item)]
 
 
 @contextmanager
@@ -184,11 +184,11 @@ def _bounds(item: int) -> Bounds:
 
 def _colour(item: int) -> tuple[int, ...]:
     """Return red, green, blue and opacity of an object's fill; black for a pattern, which has no colour."""
-    return tuple(_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
+    return tuple(_COLOUR_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
 
 
 @dataclass
-class _Painted:
+class _CoverCollector:
     """Collect the data of `Covers`, with bounds in points."""
 
     rects: list[Bounds] = field(default_factory=list)
@@ -218,7 +218,7 @@ class _Painted:
             left, bottom, right, top = rect = _bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
             if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
-                self.rects.append(rect if matrix is None else _transformed(rect, matrix))
+                self.rects.append(rect if matrix is None else _transform(rect, matrix))
                 self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
                 self.clear.append(bool(_is_clear(item)))
 
@@ -228,11 +228,11 @@ def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))
     a, b, c, d, e, f = parts
-    own = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
-    return own if outer is None else own @ outer
+    inner = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
+    return inner if outer is None else inner @ outer
 
 
-def _transformed(rect: Bounds, matrix: Matrix) -> Bounds:
+def _transform(rect: Bounds, matrix: Matrix) -> Bounds:
     left, bottom, right, top = rect
     corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
     return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
@@ -244,7 +244,7 @@ def _is_of_layer(mark: int) -> bool:
     return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
 
 
-def _within_clip(clip: int) -> Bounds:
+def _clip_bounds(clip: int) -> Bounds:
     """Return the intersection of the bounds of all paths of a clip, in points."""
     left, bottom, right, top = EVERYWHERE
     x, y = ctypes.c_float(), ctypes.c_float()
@@ -266,9 +266,9 @@ def _is_filled(path: int) -> bool:
     return bool(how.value != raw.FPDF_FILLMODE_NONE)
 
 
-def _holds_image(item: int, depth: int = _DEEPEST) -> bool:
+def _contains_image(item: int, depth: int = _DEEPEST) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
         inner = range(min(_count_within(item), _MOST_WITHIN))
-        return any(_holds_image(_object_within(item, index), depth - 1) for index in inner)
+        return any(_contains_image(_object_within(item, index), depth - 1) for index in inner)
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

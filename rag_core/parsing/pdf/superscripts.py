@@ -19,7 +19,7 @@ _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
 # Largest width and least empty part below or above, as shares of the height of the box.
 _NARROW, _EMPTY = 0.37, 0.4
 _FEWEST_EMS_UP, _MOST_EMS_HIGH = 0.2, 0.6
-_ALIKE, _BESIDE = 0.1, 0.15
+_ALIKE, _NEAR = 0.1, 0.15
 # Characters besides letters and figures that may have a raised figure. Figures in brackets cannot be misread.
 _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
 _STRETCH = re.compile("\x01+")
@@ -44,60 +44,62 @@ def mark_superscripts(
     text : TextPage
         Gives origins and drawn boxes of the characters of words with figures.
     """
-    told = codes[drawn]
-    order = np.flatnonzero(told > 0x20)
-    drawn, told = drawn[order], told[order]
-    figures = (told >= 0x30) & (told <= 0x39)
+    visible = codes[drawn]
+    order = np.flatnonzero(visible > 0x20)
+    drawn, visible = drawn[order], visible[order]
+    figures = (visible >= 0x30) & (visible <= 0x39)
     if not figures.any():
         return codes
-    beside = figures[1:] | figures[:-1]
+    next_to_figure = figures[1:] | figures[:-1]
     joined = np.diff(drawn) == 1
     # In text that runs up the page, pdfium puts a line end before a mark.
-    broken = np.flatnonzero(beside & ~joined & (np.diff(order) == 1))
-    joined[broken] = _touch(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
+    broken = np.flatnonzero(next_to_figure & ~joined & (np.diff(order) == 1))
+    joined[broken] = _touches(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
     ends = np.concatenate([[0], np.flatnonzero(~joined) + 1, [len(drawn)]])
 
-    pairs = np.flatnonzero(beside & joined)
-    first, second = (boxes[drawn[at], across + 2] - boxes[drawn[at], across] for at in (pairs, pairs + 1))
+    pairs = np.flatnonzero(next_to_figure & joined)
+    first, second = (
+        boxes[drawn[numbers], across + 2] - boxes[drawn[numbers], across] for numbers in (pairs, pairs + 1)
+    )
     steps = pairs[np.abs(first - second) > _ALIKE * np.maximum(first, second)]
     high = np.flatnonzero(figures)
     high = high[_is_narrow(boxes[drawn[high]], across)]
     high = high[_is_half_empty(boxes[drawn[high]], text.ink_boxes(drawn[high].tolist()), across)]
-    made = codes.copy()
-    for begin, end in _words(steps, ends):
+    marked = codes.copy()
+    for begin, end in _word_ranges(steps, ends):
         word = drawn[begin:end]
-        _raise(made, word, _smaller(codes[word], *text.origins_and_ems(word.tolist())))
-    for begin, end in _words(high, ends):
+        _write_superscripts(marked, word, _is_raised(codes[word], *text.origins_and_ems(word.tolist())))
+    for begin, end in _word_ranges(high, ends):
         word = drawn[begin:end]
         places = text.origins_and_ems(word.tolist())
-        _raise(made, word, _drawn_high(codes[word], text.ink_boxes(word.tolist()), *places))
-    return made
+        _write_superscripts(marked, word, _is_drawn_high(codes[word], text.ink_boxes(word.tolist()), *places))
+    return marked
 
 
-def _words(holding: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
+def _word_ranges(characters: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
     """Return start and end of the words that contain any of these characters."""
-    words = np.unique(np.searchsorted(ends, holding, "right"))
+    words = np.unique(np.searchsorted(ends, characters, "right"))
     return list(zip(ends[words - 1].tolist(), ends[words].tolist(), strict=True))
 
 
-def _touch(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
+def _touches(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
     """Return which of the following boxes are directly after those before them, on the same line."""
     gaps = np.maximum(boxes[:, :2], following[:, :2]) - np.minimum(boxes[:, 2:], following[:, 2:])
-    least = _BESIDE * (following[:, across + 2] - following[:, across])
-    found: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
-    return found
+    least = _NEAR * (following[:, across + 2] - following[:, across])
+    touches: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
+    return touches
 
 
-def _raise(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
+def _write_superscripts(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
     """Replace raised characters of a word by superscripts if there are figures among them."""
     for stretch in _STRETCH.finditer(raised.tobytes().decode("latin-1")):
         here = numbers[slice(*stretch.span())]
-        told = codes[here].tolist()
-        if chr(told[0]) not in "([" and any(chr(code).isdecimal() for code in told):
-            codes[here] = [SUPERSCRIPTS.get(code, code) for code in told]
+        values = codes[here].tolist()
+        if chr(values[0]) not in "([" and any(chr(code).isdecimal() for code in values):
+            codes[here] = [SUPERSCRIPTS.get(code, code) for code in values]
 
 
-def _smaller(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
+def _is_raised(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
     """Return which characters of a word are smaller and higher than its largest character."""
     sizes = np.hypot(*ems.T)
     marked = [char.isalnum() or char in _MARKED for char in map(chr, codes.tolist())]
@@ -106,24 +108,24 @@ def _smaller(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray
         return np.zeros(len(codes), bool)
     rises = (origins - origins[base]) @ ems[base] / sizes[base] ** 2
     shares = sizes / sizes[base]
-    found: BoolArray = (rises > _RISE[0]) & (rises < _RISE[1]) & (shares > _SIZE[0]) & (shares < _SIZE[1])
-    return found
+    is_raised: BoolArray = (rises > _RISE[0]) & (rises < _RISE[1]) & (shares > _SIZE[0]) & (shares < _SIZE[1])
+    return is_raised
 
 
 def _is_narrow(boxes: FloatArray, across: int) -> BoolArray:
     along = 1 - across
-    found: BoolArray = boxes[:, along + 2] - boxes[:, along] < _NARROW * (boxes[:, across + 2] - boxes[:, across])
-    return found
+    is_narrow: BoolArray = boxes[:, along + 2] - boxes[:, along] < _NARROW * (boxes[:, across + 2] - boxes[:, across])
+    return is_narrow
 
 
 def _is_half_empty(boxes: FloatArray, inks: FloatArray, across: int) -> BoolArray:
     low, high = boxes[:, across], boxes[:, across + 2]
     empty = np.maximum(inks[:, across] - low, high - inks[:, across + 2])
-    found: BoolArray = empty > _EMPTY * (high - low)
-    return found
+    is_half_empty: BoolArray = empty > _EMPTY * (high - low)
+    return is_half_empty
 
 
-def _drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
+def _is_drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
     """Return which characters of a word are small glyphs drawn above the baseline; none if the whole word is."""
     sizes = np.hypot(*ems.T)
     if not (sizes > 0).all():

@@ -49,7 +49,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     if not spans:
         return []
     rects = _word_rects(characters.boxes, spans)
-    direction = _direction(characters, breaks, spans)
+    direction = _text_direction(characters, breaks, spans)
     turned = rotate_boxes(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
     ruled = _PERHAPS_RULE.search(text) is not None
@@ -57,12 +57,12 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         words, ruled = [clean_word(word) for word in words], True
     if ruled:
         words = [_RULE.sub("", word) for word in words]
-    words = _without_leaders(words)
-    heights = _heights(words, spans, turned, characters, direction)
+    words = _remove_leaders(words)
+    heights = _word_heights(words, spans, turned, characters, direction)
     # A reader of the page cannot check text outside the displayed page.
-    kept = _shown(rects) & np.array([bool(word) for word in words])
+    kept = _is_displayed(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
-    spaced = _spaces_before(text, spans)
+    spaced = _find_spaces(text, spans)
     apart = np.maximum(turned[1:, 1], turned[:-1, 1]) > np.minimum(turned[1:, 3], turned[:-1, 3])
     steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
     jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
@@ -76,17 +76,17 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
-    return _runs(words, spaced, rects[kept], turned[kept], heights, parts)
+    return _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
 
 
-def _without_leaders(words: list[str]) -> list[str]:
+def _remove_leaders(words: list[str]) -> list[str]:
     """Return the words with each row of single dots emptied."""
     if sum(word in _DOTS for word in words) < _FEWEST_DOTS:
         return words
     kept: list[str] = []
     for dots, group in groupby(words, key=lambda word: word in _DOTS):
-        same = list(group)
-        kept += [""] * len(same) if dots and len(same) >= _FEWEST_DOTS else same
+        group_words = list(group)
+        kept += [""] * len(group_words) if dots and len(group_words) >= _FEWEST_DOTS else group_words
     return kept
 
 
@@ -140,7 +140,7 @@ def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
     return np.concatenate([low, high], axis=1)
 
 
-def _heights(
+def _word_heights(
     words: list[str], spans: list[tuple[int, int]], turned: FloatArray, characters: Characters, direction: str
 ) -> list[float]:
     """Return the height of each word in points; for a word with a raised figure, that of its highest character."""
@@ -154,7 +154,7 @@ def _heights(
     return heights
 
 
-def _direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
+def _text_direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
     """Return the text direction in which first and last characters of the lines are farthest apart."""
     votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
     ends = np.array([(spans[first][0], spans[last - 1][1] - 1) for first, last, _ in lines])
@@ -172,16 +172,16 @@ def _direction(characters: Characters, lines: list[tuple[int, int, bool]], spans
     return best
 
 
-def _shown(rects: FloatArray) -> BoolArray:
+def _is_displayed(rects: FloatArray) -> BoolArray:
     x0, y0, x1, y1 = rects.T.astype(np.float64)
     across, down = (x0 + x1) / 2, (y0 + y1) / 2
     within = (np.abs(across - 0.5) <= 0.5 + _OUTSIDE) & (np.abs(down - 0.5) <= 0.5 + _OUTSIDE)
     # NaN: pdfium does not know the position, but the word must not be lost.
-    shown: BoolArray = np.isnan(x0) | within
-    return shown
+    displayed: BoolArray = np.isnan(x0) | within
+    return displayed
 
 
-def _spaces_before(text: str, spans: list[tuple[int, int]]) -> list[bool]:
+def _find_spaces(text: str, spans: list[tuple[int, int]]) -> list[bool]:
     """Return whether there is a space before each word; false for the first."""
     spaced = [False, *(before[1] != here[0] for before, here in pairwise(spans))]
     if not _UNSPACED.search(text):
@@ -192,7 +192,7 @@ def _spaces_before(text: str, spans: list[tuple[int, int]]) -> list[bool]:
     return spaced
 
 
-def _runs(
+def _assemble_runs(
     words: list[str],
     spaced: list[bool],
     rects: FloatArray,

@@ -89,13 +89,13 @@ class TextPage:
         handle, count = self._handle, self.count
         lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
-        found = {}
+        unmapped = {}
         for number in np.flatnonzero(lacking).tolist():
             item = _text_object(handle, number)
             if item not in fonts:
                 fonts[item] = _font_name(item)
-            found[number] = (fonts[item], _code(handle, number))
-        return found
+            unmapped[number] = (fonts[item], _code(handle, number))
+        return unmapped
 
     def objects_and_fonts(self, numbers: Iterable[int]) -> Int64Array:
         """Return the addresses of the text objects of characters and of their fonts, shape (n, 2); 0 for none."""
@@ -108,19 +108,19 @@ class TextPage:
     def origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
         """Return the origins of characters and their vectors of one em upwards in PDF user space, each shape (n, 2)."""
         handle, matrix, point = self._handle, (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
-        at, across = ctypes.addressof(matrix), ctypes.addressof(point)
+        matrix_address, point_address = ctypes.addressof(matrix), ctypes.addressof(point)
         known: dict[int | None, tuple[float, float]] = {}
         rows = []
         for number in numbers:
-            _origin(handle, number, across, across + 8)
+            _origin(handle, number, point_address, point_address + 8)
             item = _text_object(handle, number)
             if item not in known:
-                _text_matrix(handle, number, at)
+                _text_matrix(handle, number, matrix_address)
                 size = _font_size(handle, number)
                 known[item] = (size * matrix[2], size * matrix[3])
             rows.append((*point, *known[item]))
-        made = np.array(rows, np.float32).reshape(-1, 4)
-        return made[:, :2], made[:, 2:]
+        values = np.array(rows, np.float32).reshape(-1, 4)
+        return values[:, :2], values[:, 2:]
 
     def ink_boxes(self, numbers: Iterable[int]) -> FloatArray:
         """Return the boxes of the drawn parts of characters in PDF user space, shape (n, 4)."""

@@ -29,28 +29,28 @@ def insert_word_spaces(characters: Characters, numbers: IntArray) -> tuple[Chara
     gaps = _gaps(characters.boxes * np.array((characters.width, characters.height) * 2, np.float32))
     wide = np.flatnonzero((gaps > _GAP) & (codes[:-1] > _BLANK) & (codes[1:] > _BLANK))
     ends = np.flatnonzero(codes <= _BLANK) if len(wide) else wide
-    places = [place + 1 for place in wide.tolist() if _parts_words(codes, gaps, ends, place)]
+    places = [place + 1 for place in wide.tolist() if _separates_words(codes, gaps, ends, place)]
     if not places:
         return characters, numbers
-    made = replace(
+    spaced = replace(
         characters,
         codes=np.insert(codes, places, _BLANK),
         boxes=np.insert(characters.boxes, places, np.nan, axis=0),
     )
-    return made, np.insert(numbers, places, -1)
+    return spaced, np.insert(numbers, places, -1)
 
 
 def _gaps(boxes: FloatArray) -> FloatArray:
     """Return the gap between each character and the next, in line heights; 0 if they are on different lines."""
-    before, behind = boxes[:-1], boxes[1:]
-    shared = np.minimum(before[:, 3], behind[:, 3]) - np.maximum(before[:, 1], behind[:, 1])
-    heights = np.maximum(before[:, 3] - before[:, 1], behind[:, 3] - behind[:, 1])
-    beside = (heights > 0) & (shared > _LEAST_SHARED * heights)
-    gaps = np.where(beside, behind[:, 0] - before[:, 2], 0) / np.where(beside, heights, 1)
+    before, after = boxes[:-1], boxes[1:]
+    shared = np.minimum(before[:, 3], after[:, 3]) - np.maximum(before[:, 1], after[:, 1])
+    heights = np.maximum(before[:, 3] - before[:, 1], after[:, 3] - after[:, 1])
+    same_line = (heights > 0) & (shared > _LEAST_SHARED * heights)
+    gaps = np.where(same_line, after[:, 0] - before[:, 2], 0) / np.where(same_line, heights, 1)
     return gaps.astype(np.float32)
 
 
-def _parts_words(codes: IntArray, gaps: FloatArray, ends: Int64Array, place: int) -> bool:
+def _separates_words(codes: IntArray, gaps: FloatArray, ends: Int64Array, place: int) -> bool:
     """Whether a gap is between words, and not between the letters of a letter-spaced word, as in some headings."""
     if _OTHER_SCRIPTS.search("".join(map(chr, codes[place : place + 2].tolist()))):
         return False

@@ -31,7 +31,7 @@ def main() -> None:
     os.dup2(null, 0)
     _limit_memory(int(sys.argv[1]))
     service = Service(ocr=sys.argv[2])
-    for request in _incoming(requests):
+    for request in _read_requests(requests):
         reply = service.answer(request)
         replies.write(messages.dumps({"id": request.get("id"), **reply}))
         replies.flush()
@@ -54,21 +54,21 @@ def _limit_memory(megabytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _incoming(stream: BinaryIO) -> Any:
+def _read_requests(stream: BinaryIO) -> Any:
     """Yield requests in order. A thread reads them, so that this process ends with the parent even if a page hangs."""
-    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:
         for line in stream:
-            waiting.put(line)
+            lines.put(line)
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        yield messages.loads(waiting.get())
+        yield messages.loads(lines.get())
 
 
-class UnpacksTooFarError(Exception):
+class DecompressedSizeError(Exception):
     """A stream of the file is larger than allowed after decompression."""
 
 
@@ -91,7 +91,7 @@ class Service:
             return {"error": "password", "detail": str(error)}
         except UnreadableError as error:
             return {"error": "unreadable", "detail": str(error)}
-        except UnpacksTooFarError:
+        except DecompressedSizeError:
             return {"error": "unpacks", "detail": ""}
         except MemoryError:
             return {"error": "memory", "detail": ""}
@@ -101,9 +101,9 @@ class Service:
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
         self.do_close(request)
         self._path, self._password = Path(request["path"]), request.get("password")
-        most = request.get("most_unpacked")
-        if most and exceeds_decompressed_size(self._path, most):
-            raise UnpacksTooFarError
+        limit = request.get("most_unpacked")
+        if limit and exceeds_decompressed_size(self._path, limit):
+            raise DecompressedSizeError
         self._document = PdfiumDocument(self._path, self._password)
         # Pdfium also finds no pages in a file that it does not understand.
         if not self._document.page_count and not has_no_pages(self._path):
@@ -112,13 +112,13 @@ class Service:
         return {"page_count": self._document.page_count}
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
-        found = read_metadata(self._document)
-        return {"labels": found.labels, "outline": found.outline}
+        metadata = read_metadata(self._document)
+        return {"labels": metadata.labels, "outline": metadata.outline}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
-        with self._document.open_page(request["index"]) as reader:
-            read = parse_page(reader, request["index"], self._fonts, self._ocr)
-        return messages.pack_page(read)
+        with self._document.open_page(request["index"]) as page:
+            parsed = parse_page(page, request["index"], self._fonts, self._ocr)
+        return messages.pack_page(parsed)
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:

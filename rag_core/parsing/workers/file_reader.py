@@ -41,23 +41,23 @@ class FileReader:
         self._cancelled = cancelled
         self._worker: WorkerProcess | None = None
         self._is_opening = False
-        self._able = True
-        self._asked: deque[int] = deque()
+        self._can_read = True
+        self._requested: deque[int] = deque()
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """Number of pages requested and not yet received."""
-        return len(self._asked)
+        return len(self._requested)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Send the request to open the file, and those for pages, to a worker; do not wait for answers."""
         self._worker = self._pool.acquire()
         self._is_opening = True
         self._worker.send(self._opening)
-        for index in self._asked:
+        for index in self._requested:
             self._send(index)
 
-    def opened(self) -> dict[str, Any]:
+    def wait_until_open(self) -> dict[str, Any]:
         """Wait for the answer to the opening request and return it; it may be an error.
 
         Raises
@@ -65,31 +65,31 @@ class FileReader:
         WorkerDiedError, WorkerTimedOutError
         """
         if self._worker is None:
-            self.begin()
+            self.start()
         answer = self._receive(OPEN_TIMEOUT_S)
         self._is_opening = False
         return answer
 
-    def ready(self) -> bool:
+    def can_request(self) -> bool:
         """Whether pages may be requested: not while the file is being opened, nor if opening it failed."""
         if self._worker is not None and self._is_opening:
             if not self._worker.has_answered:
                 return False
             try:
-                self._able = "error" not in self.opened()
+                self._can_read = "error" not in self.wait_until_open()
             except (WorkerDiedError, WorkerTimedOutError):
-                self._able = False
-        return self._able
+                self._can_read = False
+        return self._can_read
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request other than for a page, and return its answer; raises the same errors as `opened`."""
+        """Send a request other than for a page, and return its answer; raises the same errors as `wait_until_open`."""
         assert self._worker is not None
         self._worker.send(request)
         return self._receive(timeout_s)
 
     def request(self, index: int) -> None:
         """Request a page."""
-        self._asked.append(index)
+        self._requested.append(index)
         if self._worker is not None:
             self._send(index)
 
@@ -106,14 +106,14 @@ class FileReader:
                 self._open_again()
             return self._receive(self._page_timeout_s)
         finally:
-            self._asked.popleft()
+            self._requested.popleft()
 
     def close(self) -> None:
         """Return the worker to the pool, or end it."""
         worker, self._worker = self._worker, None
         if worker is None:
             return
-        if self._asked:
+        if self._requested:
             worker.kill()
         elif self.recognised:
             worker.close()  # text recognition keeps much memory, which an idle worker does not need
@@ -127,10 +127,10 @@ class FileReader:
         self._pool.release(worker)
 
     def _open_again(self) -> None:
-        answer = self.opened()
+        answer = self.wait_until_open()
         if "error" in answer and self._worker is not None:
             self._worker.kill()
-            self._lose()
+            self._drop_worker()
             raise WorkerDiedError(f"the file could not be opened again ({answer['error']}: {answer['detail']})")
 
     def _send(self, index: int) -> None:
@@ -142,10 +142,10 @@ class FileReader:
         try:
             return self._worker.receive(timeout_s, self._cancelled)
         except (WorkerDiedError, WorkerTimedOutError):
-            self._lose()
+            self._drop_worker()
             raise
 
-    def _lose(self) -> None:
+    def _drop_worker(self) -> None:
         self._worker, self._is_opening = None, False
 
 

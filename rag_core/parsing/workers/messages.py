@@ -46,9 +46,9 @@ def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
     return native
 
 
-def pack_page(read: ParsedPage) -> dict[str, Any]:
+def pack_page(parsed: ParsedPage) -> dict[str, Any]:
     """Encode a page as a JSON object."""
-    page = read.page
+    page = parsed.page
     return {
         "page_index": page.page_index,
         "page_label": page.page_label,
@@ -64,9 +64,9 @@ def pack_page(read: ParsedPage) -> dict[str, Any]:
         "rects": pack_array(page.boxes.rects),
         "skip": page.skip,
         "hidden": page.hidden,
-        "headings": read.headings,
-        "divided": read.divided,
-        "words": read.words,
+        "headings": parsed.headings,
+        "divided": parsed.divided,
+        "words": parsed.words,
     }
 
 
