@@ -1,4 +1,4 @@
-"""How likely each of the first passages answers the question, and what speaks against it."""
+"""Answerability scores of the first passages, and the reasons against each passage."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 SCORE = "answerable"
-# What the probability is made of beside the reranker's score.
+# Features of the probability in addition to the reranker's score.
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
-# Whether a passage is on the topic at all, which decides whether a language model is asked.
+# Probability that a passage is on the topic, which decides whether a language model is asked.
 ON_TOPIC = "on_topic"
-# At most this many characters of a passage are read, but always its best sentence.
+# Most characters of a passage that the model reads; a longer best sentence is read in full.
 READ_CHARS = 250
-# What a statement lacks that names another company or time, or none.
+# Reason against a financial statement whose company or period differs from the question or is unknown.
 OTHER_FIGURES = "its figures may be of another company or time"
 # Factor for the probability if the question names something that the document never mentions.
 UNKNOWN_NAME_FACTOR = 0.5
@@ -34,28 +34,28 @@ def score_answerability(
     contains: Callable[[str, str, str], bool],
     read: Callable[[str, Sequence[str]], Iterator[float]],
 ) -> tuple[Passage, ...]:
-    """Return the passages with a score ``answerable``: the calibrated probability that one answers.
+    """Return the passages with the score ``answerable``, the calibrated probability that the passage answers.
 
-    It is computed for the first passages alone, and ``None`` for the others and for those without token
-    vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, ``topic``,
-    its `topic_similarity`. Of the first few the best sentence and those beside it are read with the question:
-    ``reading`` is the probability that they answer. A passage with what was looked up
-    answers with it: its probability is that of the lookup, if that is higher.
-    ``on_topic`` is the probability that the passage is on the topic at all, which is all that a language model needs.
-    If the question names what is nowhere in the passage's document, or another time than the document is of,
-    the probability is halved: none over 0.5 is left.
+    Four more scores are added: ``sentence``, the late-interaction score of the best sentence; ``topic``, the
+    `topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer, computed by
+    the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that the
+    passage is on the topic. All are ``None`` after the first `PASSAGES_SCORED` passages and without token vectors.
+
+    A passage with looked-up table rows gets the probability of the lookup if that is higher. If the question
+    names something that the document does not contain, or a year that the document is not about,
+    ``answerable`` is multiplied by `UNKNOWN_NAME_FACTOR`.
 
     Parameters
     ----------
     passages : sequence of Passage
         Best first.
     tokens : mapping of int to PassageTokens
-        By chunk id, of those of the first passages that have token vectors.
+        By chunk id, for those of the first passages that have token vectors.
     ranked : RankedChunks
     contains : callable
-        Whether a version has a word, or any that begins with the letters given third.
+        Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
     read : callable
-        Begins to read texts with a question; gives the probability that each answers it, in order.
+        Starts to read texts with a question; yields the probability that each text answers it, in order.
     """
     first = [
         one
@@ -68,7 +68,7 @@ def score_answerability(
         (one.text, its.offsets, its.vectors.sentences, sentence)
         for one, its, (_, sentence) in zip(first, its_tokens, best, strict=True)
     ]
-    # The first are read in other threads while the rest is compared.
+    # Other threads read these while this thread checks the presuppositions.
     pending = read(ranked.question.text, [_to_read(*place) for place in places[:PASSAGES_READ]])
     has_lines = [contains_lookup(ranked, one) for one in first]
     lacking = _lacking(ranked, first, [_around(*place) for place in places], has_lines, cache(contains))
@@ -100,7 +100,7 @@ def _lacking(
     has_lines: Sequence[bool],
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-    """What of the question is strange to each passage's document, and what its best sentences do not bear out."""
+    """Return, for each passage, what is unknown to its document and which presuppositions it does not meet."""
     of_others = _names_of_others(ranked, first)
     found = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
@@ -114,14 +114,14 @@ def _lacking(
 def _strange(
     ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
-    """What of the question is strange to a passage's whole document; see `strange`."""
+    """Return what of the question is unknown to the passage's document; see `strange`."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
     return strange(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
 
 
 def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
-    """Of the question's names those that may be strange to each of these passages, by chunk.
+    """Return, by chunk id, the names of the question that a passage may lack.
 
     If a question names two documents, a passage with one of the names is not penalised for lacking the other.
     """
@@ -137,7 +137,7 @@ def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is of a section looked up, and about the subject and period asked for."""
+    """Return whether a passage is in a looked-up section and about the subject and period of the question."""
     if ranked.lookup is None or not _is_section(ranked, passage):
         return False
     row = ranked.rows[int(passage.chunk_id)]
@@ -145,13 +145,13 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
 
 
 def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
-    """Whether a passage is of a section whose lines are looked up, whatever it is about."""
+    """Return whether a passage is in a section whose lines are looked up, whatever its subject."""
     lookup = ranked.lookup
     return lookup is not None and lookup.plan.asks_for_lines and passage.scores.get("statement") is not None
 
 
 def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
-    """The probability that a passage has the lines looked up."""
+    """Return the probability that a passage contains the looked-up lines."""
     if ranked.lookup is None:
         return 0.0
     asked = ranked.lookup.question.tokens
@@ -161,13 +161,13 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """The sentence whose tokens begin at ``best`` with the one before and the one after it."""
+    """Return the sentence whose tokens begin at ``best``, with the sentences before and after it."""
     starts, at = _place(spans, sentences, best)
     return _cut(text, spans, starts, max(0, at - 1), at + 1) or text
 
 
 def _to_read(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """That sentence with those beside it, where they leave it short enough."""
+    """Return that sentence with the sentences before and after it, up to `READ_CHARS` characters."""
     starts, first = _place(spans, sentences, best)
     last = first
     if first > 0 and len(_cut(text, spans, starts, first - 1, last)) <= READ_CHARS:
@@ -178,13 +178,13 @@ def _to_read(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
 
 
 def _place(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
-    """The first token of each sentence, and the number of the one that begins at ``best``."""
+    """Return the first token of each sentence, and the index of the sentence that begins at ``best``."""
     starts = [int(one) for one in sentences if one < len(spans)] or [0]
     return starts, max((number for number, start in enumerate(starts) if start <= best), default=0)
 
 
 def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
-    """From the first to the last of these sentences; empty where they have no token."""
+    """Return the text from the first to the last sentence; empty if it has no token."""
     end = starts[last + 1] if last + 1 < len(starts) else len(spans)
     own = spans[starts[first] : end]
     own = own[own[:, 1] > 0]
@@ -192,7 +192,7 @@ def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: in
 
 
 def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
-    """MaxSim, by plain cosines, of a chunk's best sentence alone, and the index of that sentence's first token.
+    """Return the MaxSim score of a chunk's best sentence, from unadjusted cosines, and the index of its first token.
 
     Parameters
     ----------
@@ -209,10 +209,10 @@ def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray
 
 
 def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
-    """Cosine of the means of all token vectors, in -1..1: whether both are about the same.
+    """Return the cosine of the mean token vectors, -1..1, as a measure of a common topic.
 
-    MaxSim finds "in what year was it founded" in any text that founds something; what the text is about
-    lies in all of its tokens.
+    MaxSim alone matches "in what year was it founded" with any text about a foundation; the mean represents the
+    topic of the whole text.
 
     Parameters
     ----------

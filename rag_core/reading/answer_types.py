@@ -1,7 +1,7 @@
-"""The kind of answer that an English question asks for, and whether a text holds such a thing.
+"""The kind of answer that an English question asks for, and whether a text contains one.
 
-The patterns are English; a question in another language asks for no kind that is known here, and
-its sentences are told apart by likeness alone.
+The patterns are English. A question in another language has no expected kind, and its sentences are ranked by
+similarity alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rag_core.text.words import stem
 
 
 class Kind(Enum):
-    """What a question wants to be told."""
+    """The kind of answer that a question asks for."""
 
     PERCENT = "percent"
     DATE = "date"
@@ -30,20 +30,20 @@ class Kind(Enum):
     DEFINITION = "definition"
 
 
-# Figures that a business reports, and what may stand before and after their names.
+# Reported business figures, and the words allowed before and after them.
 _REPORTED = (
     r"(?:revenues?|sales|income|profits?|loss(?:es)?|earnings|margins?|ebitda|eps|expenses?|expenditures?|capex|"
     r"cash flows?|assets|liabilities|equity|debts?|dividends?|ratio|rate|turnover|salary|wages?|tax(?:es)?)\b"
 )
 _FEW_WORDS = r"(?:(?!of\b)[\w'’&.-]+ ){0,5}?"
 _OF_WHAT = r"\W+(?:in|for|at|of|during|as of)\b"
-# "What was the net income for 2021", "what are Acme's sales": not "what is income tax", which asks for a meaning, nor
-# "what was the cause of the loss".
+# Matches "What was the net income for 2021" and "what are Acme's sales"; not "what is income tax", which asks for a
+# definition, and not "what was the cause of the loss".
 _PAST_FIGURE = rf"\bwhat (?:was|were) {_FEW_WORDS}{_REPORTED}(?=\W*$|{_OF_WHAT})"
 _PRESENT_FIGURE = (
     rf"\bwhat (?:is|are) {_FEW_WORDS}(?:{_REPORTED}(?={_OF_WHAT})|[\w.&-]+['’]s {_FEW_WORDS}{_REPORTED}(?=\W*$))"
 )
-# In this order: "what percentage" is no "how many", and "who was it when" no date.
+# The order matters: "what percentage" must not match NUMBER, and "who was it when" must not match DATE.
 _ASKED: Mapping[Kind, str] = {
     Kind.PERCENT: r"\b(?:what|which) (?:\w+ )?(?:percent|percentage|share|proportion|fraction)\b|\bhow many percent\b",
     Kind.DATE: (
@@ -65,7 +65,7 @@ _ASKED: Mapping[Kind, str] = {
     ),
     Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:\w+ )?(?:reasons?|causes?|caused)\b",
     Kind.DEFINITION: (
-        # Not "what is Acme's symbol", nor what something was in a year.
+        # Not "what is Acme's symbol", and not a question about a year.
         r"^what (?:is|are|was|were) (?!.*(?:['’]s\b|\b(?:1\d|20)\d\d\b))(?:an? |the )?[\w' -]{2,40}\?*$|"
         r"\bwhat does .+ (?:mean|stand for)\b|^define\b"
     ),
@@ -79,7 +79,7 @@ _REASON = re.compile(
     r"to (?:avoid|prevent|protect|ensure|allow|make|keep|reduce|gain))\b",
     re.IGNORECASE,
 )
-# What an answer cannot do without, in words that leave no doubt that it is asked for.
+# Kinds of value that an answer must contain, with unambiguous wordings of the question.
 _WANTED: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
@@ -94,7 +94,7 @@ _WANTED: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 _ASKS_MORE = re.compile(rf"(?:,|\b(?:and|or))\s(?:\w+ )?(?:{'|'.join(sorted(WH))})\b", re.IGNORECASE)
-# How many there are can be said without a number: "dozens", "no employees", "the only bridge", "a lot".
+# Words that give a quantity without a number: "dozens", "no employees", "the only bridge", "a lot".
 _QUANTITY = re.compile(
     r"\b(?:all|another|any|both|couples?|countless|double|dozens?|each|either|entire|every|few(?:er)?|halves|half|"
     r"hundreds?|last|lots?|majority|many|minority|most|multi(?:ple)?|neither|never|no|nobody|none|nothing|numbers?|"
@@ -109,7 +109,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _YEARS = re.compile(r"\b(?:years?|centur(?:y|ies)|decades?|c\d{3,4})\b", re.IGNORECASE)
-# When something was can be said without a date: "after the war", "at dawn"; and how long without a number: "for ever".
+# Words that give a time without a date, as in "after the war" and "at dawn", or a duration without a number.
 _TIMES = re.compile(
     r"\b(?:afternoons?|after\w*|ages?|ago|already|always|ancient|anniversary|annual\w*|antiquity|autumn|before\w*|"
     r"beg[aiu]n\w*|between|birth|christmas|currently|dai?ly|dawn|days?|during|dusk|earl(?:y|ier)|easter|ended|"
@@ -127,7 +127,7 @@ _LASTING = re.compile(
     r"quick\w*|rare\w*|regular\w*|seconds?|short\w*|teen\w*|temporar\w+|usual\w*|\w*long\w*|young\w*)\b",
     re.IGNORECASE,
 )
-# The words that say what is wanted without a number.
+# Words that give each kind of value without a number.
 _TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a percentage": (_QUANTITY,),
     "a number": (_QUANTITY,),
@@ -137,9 +137,9 @@ _TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a length": (_YEARS, _TIMES, _LASTING, _QUANTITY),
     "an age": (_YEARS, _TIMES, _LASTING, _QUANTITY),
 }
-# A list says how many there are.
+# The items of a list can be counted.
 _COUNTED = frozenset({"a percentage", "a number", "an amount"})
-# Of the words of English prose four in ten belong to its grammar. Numbers in words are not known in other languages.
+# Least share of function words in English text; numbers in words are parsed only in English.
 _ENGLISH = 0.2
 _DEFINING = re.compile(
     r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",
@@ -148,7 +148,7 @@ _DEFINING = re.compile(
 
 
 def expected(question: str) -> Kind | None:
-    """The kind of answer that a question asks for; ``None`` where its words do not tell.
+    """Return the kind of answer that a question asks for; ``None`` if its wording does not show it.
 
     >>> expected("In which year was the bridge opened?")
     <Kind.DATE: 'date'>
@@ -158,7 +158,7 @@ def expected(question: str) -> Kind | None:
 
 
 def holds(kind: Kind, text: str, question: str) -> bool:
-    """Whether a text holds something of a kind that the question does not name itself.
+    """Return whether a text contains a value of this kind that is not in the question.
 
     >>> holds(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
     True
@@ -168,18 +168,14 @@ def holds(kind: Kind, text: str, question: str) -> bool:
     return _HOLDS[kind](text, question)
 
 
-# A text's numbers are asked about one by one.
+# Cached, because the numbers of one text are checked one by one.
 @lru_cache(maxsize=64)
 def _numbers(text: str) -> tuple[Number, ...]:
     return tuple(parse_numbers(text))
 
 
 def wanting(question: str, texts: Sequence[str]) -> str:
-    """What a question asks for and no text says, such as ``a number`` or ``a time``; empty where one may.
-
-    Of 6,754 such questions of two public sets (part of SQuAD 1.1, and those of Miller et al., "The effect of natural
-    distribution shift on question answering models", ICML 2020) the sentence with the answer is found wanting for
-    19, and of the other sentences of its paragraph 36 in a hundred.
+    """Return the value that a question asks for and no text contains, such as ``a number``; empty if none is missing.
 
     >>> wanting("How many arches does it have?", ["The bridge was built by the mayor."])
     'a number'
@@ -202,7 +198,7 @@ def _may_say(wanted: str, text: str, question: str) -> bool:
 
 
 def _counts(number: Number, text: str, asked: Collection[str]) -> bool:
-    """Whether what looks like a year stands before what is asked about, as in "2000 guests"."""
+    """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
     following = tokens(text[number.end :])[:2]
     return any(stem(token.word) in asked for token in following if not token.is_function)
 
@@ -213,13 +209,13 @@ def _is_english(text: str) -> bool:
 
 
 def unasked(text: str, question: str) -> list[Number]:
-    """The numbers of a text that its question does not name itself."""
+    """Return the numbers of a text that are not in its question."""
     known: set[Decimal] = {value for number in _numbers(question) for value in number.values}
     return [number for number in _numbers(text) if not known & number.values]
 
 
 def periods(text: str) -> set[str]:
-    """The years and quarters that a text names, in one notation.
+    """Return the years and quarters that a text names, in one notation.
 
     >>> sorted(periods("Sales in the first quarter of 2023, and in Q2"))
     ['2023', 'q1', 'q2']
@@ -228,7 +224,7 @@ def periods(text: str) -> set[str]:
 
 
 def dated(number: Number, text: str) -> bool:
-    """Whether a number of a text is a year, a part of a date or a decade."""
+    """Return whether a number of a text is a year, a part of a date or a decade."""
     return _is_year(number) or number.kind in ("month", "decade") or _is_day(number, text)
 
 
@@ -239,10 +235,10 @@ def _is_year(number: Number) -> bool:
 
 
 def _is_day(number: Number, text: str) -> bool:
-    """Whether a number is a day, by the month beside it."""
+    """Return whether a number is a day: a month is next to it."""
     if not number.unscaled or number.kind:
         return False
-    # "12 may attend" names no month.
+    # "12 may attend" contains no month.
     months = [one for one in _numbers(text) if one.kind == "month" and one.text[0].isupper()]
     return any(
         _DAY_TO_MONTH.fullmatch(text, number.end, one.start) or _MONTH_TO_DAY.fullmatch(text, one.end, number.start)
@@ -263,7 +259,7 @@ def _holds_number(text: str, question: str) -> bool:
 
 
 def _holds_name(text: str, question: str) -> bool:
-    """A capitalised word that does not merely begin the text, and that the question lacks."""
+    """Return whether a text has a capitalised word that does not begin it and is not in the question."""
     known = {stem(token.word) for token in tokens(question)}
     return any(
         token.text[0].isupper() and not token.is_function and stem(token.word) not in known

@@ -1,4 +1,4 @@
-"""The extractive reader: the sentences that answer, verbatim, each with its citation."""
+"""The extractive reader: quotes the sentences that answer a question, each with its citation."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["Evidence", "read"]
 MAX_SENTENCES = 3
 # A further sentence is quoted only if it is about as close to the question as the best one.
 MARGIN = 0.1
-# A predecessor up to this long is quoted with a sentence that refers back to it.
+# Longest preceding sentence that is quoted with a sentence that refers back to it.
 SHORT_WORDS = 25
-# A row of a table is quoted with the line above it that names most of the rest of the question,
-# which is its column's head, if it names so much at all.
+# A table row is quoted with the line above it that covers most of the rest of the question, which is the column
+# header, if the gain is at least this much.
 LEAST_GAIN = 0.05
-# White space that may part the two.
+# Most white space, in characters, between a sentence and the next one.
 MOST_BETWEEN = 3
 LEFT_OUT = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """A span of a passage, and whether it begins or ends within a sentence or a list."""
+    """A span of a passage; ``begun`` and ``broken_off`` mark a cut in a sentence or list before and after it."""
 
     passage: Passage
     start: int
@@ -47,29 +47,26 @@ class _Quote:
 def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> tuple[str, tuple[Citation, ...]]:
     """Quote one to three sentences from the page that answers best.
 
-    The sentence that meets the question best leads; others of the same page are quoted where they
-    are about as close, or where the first is not understood without them: what a pronoun at its
-    beginning stands for, what a colon at its end announces, and the head of the column for a row of a
-    table. One page, because a
-    second page's sentence is more often beside the point than not (on 300 questions: 0.89 of
-    sentences on the right page, against 0.77). Long sentences are cut to the clauses that answer,
-    and neighbours are joined to one quote.
+    The best sentence is chosen first. Other sentences of its page are quoted if they score about as well, or if the
+    best sentence needs them: the sentence that its pronoun refers to, the text that its colon announces, and the
+    column header of a table row. Sentences of other pages are not quoted, because they are often irrelevant. Long
+    sentences are cut to the clauses that answer, and adjacent quotes are joined.
 
     Parameters
     ----------
     question : Question
     weights : FloatArray, shape (m,)
-        How much each of the question's tokens counts.
+        Weights of the question's tokens.
     evidence : sequence of Evidence
         Best passage first.
 
     Returns
     -------
     text : str
-        The quotes in reading order, white space folded, each followed by its ``[n]``; an ellipsis
-        stands where a sentence or a list was cut. Empty when no passage holds a sentence.
+        The quotes in reading order, white space collapsed, each followed by its ``[n]``; an ellipsis marks the cut
+        of a sentence or list. Empty if no passage contains a sentence.
     citations : tuple of Citation
-        One a quote, in the order of the text.
+        One per quote, in the order of the text.
     """
     scoring = Scoring(question, weights)
     sentences = [sentence for one in evidence for sentence in scoring.sentences(one)]
@@ -85,7 +82,7 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
 
 
 def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> list[Sentence]:
-    """The best sentence, what it needs, and what of its page is about as close to the question."""
+    """Return the best sentence, the sentences it needs, and those of its page that score about as well."""
     chosen = [best]
     needed = _needed(best, scoring)
     least = scoring.support(best) - MARGIN
@@ -93,7 +90,7 @@ def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> 
     for one in [*needed, *close]:
         if len(chosen) < MAX_SENTENCES and not any(_overlap(one, other) for other in chosen):
             chosen.append(one)
-    # A row of figures says nothing without the years that they are of.
+    # Figures of a table row are meaningless without their years.
     for years in [one.years for one in chosen]:
         if years is not None and not any(_overlap(years, other) for other in chosen):
             chosen.append(years)
@@ -101,10 +98,9 @@ def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> 
 
 
 def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
-    """The chosen sentences, each with what it announces, and those of them behind which more of a list is left out.
+    """Return the chosen sentences with the text that they announce, and those after which list items are omitted.
 
-    "The command is:" is nothing without the command, a question nothing without its answer, and a list of which a
-    part is missing looks whole.
+    "The command is:" needs the command, a question needs its answer, and an incomplete list would look complete.
     """
     whole, unfinished = list(chosen), []
     for one in chosen:
@@ -124,22 +120,22 @@ def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tup
 
 
 def _is_announced(text: str, before: str) -> bool:
-    """Whether a sentence is what the one before it announces or asks for."""
+    """Return whether the sentence before this one announces it or asks for it."""
     if asks(before):
-        # The next of several questions, as a list of contents has them.
+        # Consecutive questions, as in a table of contents, do not answer each other.
         return not asks(text)
     return announces(before) or continues_list(text, before)
 
 
 def _following(one: Sentence, page: Sequence[Sentence]) -> Sentence | None:
-    """The sentence after one on its page, from the same passage if it has it."""
+    """Return the next sentence on the page, preferably from the same passage."""
     end = one.place[1]
     near = [other for other in page if 0 <= other.place[0] - end <= MOST_BETWEEN]
     return min(near, key=lambda other: (other.place[0], other.passage is not one.passage), default=None)
 
 
 def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
-    """What a sentence is not understood without."""
+    """Return the sentence that the best one needs: its antecedent or column header."""
     before = best.before
     if before is not None and refers_back(best.text) and len(before.text.split()) <= SHORT_WORDS:
         return [before]
@@ -160,7 +156,7 @@ def _quote(sentence: Sentence, scoring: Scoring, unfinished: bool) -> _Quote:
 
 
 def _joined(quotes: Sequence[_Quote]) -> list[_Quote]:
-    """Quotes with those that only white space parts made one."""
+    """Join quotes that only white space separates."""
     joined: list[_Quote] = []
     for quote in quotes:
         last = joined[-1] if joined else None
@@ -186,6 +182,6 @@ def _same_page(one: Sentence, other: Sentence) -> bool:
 
 
 def _overlap(one: Sentence, other: Sentence) -> bool:
-    """Overlapping chunks hold the same sentence twice."""
+    """Return whether two sentences overlap on their page, since chunks that overlap contain the same sentence."""
     (first, first_end), (second, second_end) = one.place, other.place
     return first < second_end and second < first_end

@@ -1,4 +1,4 @@
-"""How well each sentence of the passages answers a question."""
+"""Scoring of the sentences of passages against a question."""
 
 from __future__ import annotations
 
@@ -14,20 +14,17 @@ from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import is_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
-# How much the whole passage's score counts beside the sentence's own: a sentence out of a passage
-# that fits is worth more than one that resembles the question by chance. With 2, 3 and 4 a sentence of the
-# right page comes first in 395, 394 and 395 of 459 answers about articles, manuals and filings: the more, the
-# more the ranking is trusted, and beyond 4 further sentences are worse.
+# Weight of the passage's score relative to the sentence's score: a sentence of a relevant passage is more reliable than
+# one that resembles the question by chance.
 PASSAGE_WEIGHT = 4.0
-# What holding the kind of answer that is asked for is worth: enough to decide between sentences
-# that are about as close, too little to lift one that is about something else.
+# Bonus for a sentence with the expected kind of answer: enough to decide between sentences with similar scores, too
+# little to raise one about another subject.
 KIND_WEIGHT = 0.05
-# What holding the years and quarters that the question names is worth: likeness makes little of one year for another.
+# Bonus for the years and quarters of the question, since embeddings hardly distinguish one year from another.
 PERIOD_WEIGHT = 0.05
-# How much of what its neighbours add counts for a further sentence: an answer often stands beside
-# the sentence that names what was asked.
+# Weight of the gain from adjacent sentences, since an answer is often next to the sentence with the question's words.
 NEIGHBOUR_WEIGHT = 0.5
-# A sentence longer than this is cut to the clauses that answer, where they lose next to nothing of its score.
+# A longer sentence is cut to the clauses that answer, if their score is at most ``MOST_LOST`` lower.
 LONG_WORDS = 40
 MOST_LOST = 0.02
 LEAST_TOKENS = 2
@@ -35,7 +32,7 @@ LEAST_TOKENS = 2
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage with what the reader needs of it.
+    """A passage with its token vectors.
 
     Attributes
     ----------
@@ -53,22 +50,22 @@ class Evidence:
 
 @dataclass(slots=True, eq=False)
 class Sentence:
-    """A sentence of a passage, or what is left of it.
+    """A sentence of a passage, or a part of one.
 
     Attributes
     ----------
     start, end : int
-        Where it stands in the passage's text.
+        Span in the passage's text.
     met : FloatArray, shape (m,)
-        How well each of the question's tokens is met in it: its highest cosine with any token.
+        For each of the question's tokens, the highest cosine with any token of the sentence.
     score : float
-        Their weighted mean (MaxSim), and something for the kind of answer that is asked for.
+        Weighted mean of ``met`` (MaxSim), plus bonuses for the expected kind of answer and the periods.
     before, after : Sentence or None
-        Its neighbours in the passage; a heading parts sentences.
+        Adjacent sentences of the passage; a heading separates sentences.
     head : Sentence or None
-        The heading above it, or the heads of a table's columns, which look the same.
+        The heading above the sentence, or the header of a table, which looks the same.
     years : Sentence or None
-        The head of years above a table's row.
+        The header of years above a table row.
     """
 
     evidence: Evidence
@@ -91,18 +88,18 @@ class Sentence:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where it stands on its page."""
+        """Span on the page."""
         return self.passage.start + self.start, self.passage.start + self.end
 
 
 class Scoring:
-    """One question, held against sentences.
+    """Scores sentences against one question.
 
     Parameters
     ----------
     question : Question
     weights : FloatArray, shape (m,)
-        How much each of the question's tokens counts; they sum to 1.
+        Weights of the question's tokens; their sum is 1.
     """
 
     def __init__(self, question: Question, weights: FloatArray) -> None:
@@ -112,7 +109,7 @@ class Scoring:
         self._periods = periods(question.text)
 
     def sentences(self, evidence: Evidence) -> list[Sentence]:
-        """The sentences of a passage that can answer, each knowing its neighbours."""
+        """Return the sentences of a passage that are not headings, each linked to its neighbours."""
         found: list[Sentence] = []
         if not len(evidence.offsets) or not len(self._question.tokens):
             return found
@@ -140,20 +137,20 @@ class Scoring:
         return found
 
     def lead(self, one: Sentence) -> float:
-        """How well a sentence answers."""
+        """Return how well a sentence answers the question."""
         return one.score + PASSAGE_WEIGHT * (one.passage.scores.get("rerank") or 0.0)
 
     def support(self, one: Sentence) -> float:
-        """How well a sentence goes with the one that answers."""
+        """Return how well a sentence supplements the best one."""
         gains = [self.gain(one, other) for other in (one.before, one.after) if other is not None]
         return one.score + NEIGHBOUR_WEIGHT * sum(gains)
 
     def gain(self, one: Sentence, other: Sentence) -> float:
-        """What another sentence meets of the question beyond the one, in 0..1."""
+        """Return how much of the question another sentence covers beyond this one, 0..1."""
         return float(self._weights @ (np.maximum(one.met, other.met) - one.met))
 
     def cut(self, one: Sentence) -> Sentence:
-        """A long sentence without the clauses that add nothing, or the sentence itself, as a list is left."""
+        """Return a long sentence without the clauses that add nothing; short sentences and lists are returned as is."""
         if len(one.text.split()) <= (LONGEST_LIST_WORDS if items(one.text) > 1 else LONG_WORDS):
             return one
         for start, end in runs(one.text):
@@ -163,7 +160,7 @@ class Scoring:
         return one
 
     def _place(self, row: Sentence, years: Sentence) -> None:
-        """Put a row below its head of years, which are the row's as well."""
+        """Attach the header of years to a row, and add the bonus for periods that the header names."""
         row.years = years
         if self._periods and not self._periods <= periods(row.text) and self._periods <= periods(years.text):
             row.score += PERIOD_WEIGHT
@@ -182,7 +179,7 @@ class Scoring:
 
 
 def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
-    """A sentence with what stands around it."""
+    """Return a sentence with its position on the page."""
     text = passage.first_page_text
     start, end = spans[place]
     until = spans[place - 1][1] if place else 0

@@ -1,4 +1,4 @@
-"""The few characters that a question asks for, where quotes leave no doubt which they are."""
+"""Extraction of a short answer, such as a date or a count, from quotes if it is unambiguous."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
     rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b(1\d{{3}}|20\d\d)\b(?![.,]\d|[\d%-])"
 )
-# A span of time, or one that its digits name only in part.
+# Spans of time and abbreviated years.
 _UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)
-# Questions about time that a year or a date does not answer.
+# Questions about time that neither a year nor a date answers.
 _OTHER_TIMES = re.compile(r"\b(?:centur\w*|decades?|days?|months?|era|period|how long|times?)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\byears?\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many (?P<counted>[\w-]+(?: [\w-]+)?)", re.IGNORECASE)
-# What is counted stands within so many words after its number.
+# Most words from a number to the noun that it counts.
 _WITHIN_WORDS = 3
 _WORD = re.compile(r"[\w-]+")
-# What says that a value is not quite, not before or not beyond what it is: given with it.
+# Words that bound or hedge a value and are returned with it.
 _ABOUT = (
     r"(?:about|almost|approximately|approx\.|around|c\.|ca\.|circa|nearly|roughly|some|no later than|not later than|"
     r"at (?:the )?(?:latest|earliest))"
@@ -46,24 +46,24 @@ _BEHIND = re.compile(r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:l
 _CONJUNCTION = r"\b(?:and|although|because|but|if|though|unless|where|whereas|which|while|who|whom|whose)\b"
 _CLAUSE_END = re.compile(rf"[;:()]|,(?!\d)(?:\s+{_CONJUNCTION})?|\s[–—]\s|{_CONJUNCTION}")
 _MEASURES = frozenset("percent percentage share proportion fraction year date number many much".split())
-# Words that stand for what was named before, so that a sentence need not name it again.
+# Pronouns, which replace the subject, so that a sentence need not name it.
 _STANDS_IN = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
-# Words of the grammar that change what is asked.
+# Function words that change the meaning of a question.
 _TELLING = frozenset("against without before after above below over under".split())
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a question says, by where an answer has to say it.
+    """The words of a question, grouped by where an answer must contain them.
 
     Attributes
     ----------
     predicate : set of str
-        Of the value's own clause.
+        Words that the clause of the value must contain.
     rest : set of str
-        Of the sentence, unless it has a word that stands for what it is about.
+        Words that the sentence must contain unless it has a pronoun.
     counted : set of str
-        Before which a count stands.
+        Words that must follow a count.
     """
 
     predicate: set[str]
@@ -73,7 +73,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value, where it stands, and whether it is a time."""
+    """A value with its sentence and its span there."""
 
     text: str
     sentence: str
@@ -83,13 +83,12 @@ class _Value:
 
 
 def short_answer(question: str, quotes: Sequence[str]) -> str:
-    """The date, share or count that a question asks for, as it stands in a quote; empty where none is clear.
+    """Return the date, share or count that a question asks for, verbatim from a quote; empty if it is ambiguous.
 
-    It is clear where the quotes hold one value of that kind alone which the question does not name
-    itself, and where its clause says what is asked, and denies nothing: "212 employees, most of them
-    full time" does not tell how many work part time. A count also has to stand before what is
-    counted. What bounds a value is given with it. Names are never given: of several capitalised
-    words, too often another one is meant.
+    A value is unambiguous if it is the only one of its kind in the quotes that is not in the question, and if its
+    clause contains the words of the question and no negation: "212 employees, most of them full time" does not
+    answer how many work part time. A count must also precede the noun that it counts. Words that bound a value are
+    returned with it. Names are never returned, because a sentence often contains several.
 
     >>> short_answer("When was the bridge opened?", ["It was opened on 3 May 1931 by the mayor."])
     '3 May 1931'
@@ -125,17 +124,17 @@ def _asked(question: str) -> _Asked:
         return _Asked({word.word for word in content} | telling, set(), counted)
     before = {word.word for word in content if word.start < words[auxiliary].start}
     behind = {word.word for word in content} - before
-    # Where neither tells what is asked, all has to be said.
+    # If neither part gives a predicate, the clause must contain all words.
     predicate = _predicate(words[auxiliary + 1 :]) or (behind if not before else set())
     rest = behind - predicate
     return _Asked(before | predicate | telling, rest, counted)
 
 
 def _predicate(words: Sequence[Token]) -> set[str]:
-    """The verb or adjective behind an auxiliary and its subject, as far as their order tells.
+    """Return the verb or adjective after an auxiliary and its subject, judged by word order.
 
-    It ends the first run of words that are none of the grammar ("did the bridge fall"), or stands
-    behind a second auxiliary ("can it be sold"); "does the bridge have" has none.
+    It is the last of the first content words ("did the bridge fall") or follows a second auxiliary ("can it be
+    sold"); "does the bridge have" has none.
     """
     first = next((place for place, word in enumerate(words) if not word.is_function), len(words))
     end = next((place for place, word in enumerate(words) if place > first and word.is_function), len(words))
@@ -177,8 +176,8 @@ def _counts(question: str, sentences: Sequence[str], asked: _Asked) -> Iterator[
 
 
 def _answers(value: _Value, asked: _Asked, before: re.Pattern[str]) -> bool:
-    """Whether a value's clause says what is asked of it."""
-    # "Not before 2024" bounds the value and denies nothing.
+    """Return whether the clause of a value contains the words that the question requires, and no negation."""
+    # "Not before 2024" bounds the value and is not a negation.
     clause = _clause(value)
     reading = AnnotatedText(clause.replace(_bounded(value, before), ""))
     if reading.negations or reading.denials or lacks_lemmas(_words(clause), asked.predicate):
@@ -188,13 +187,13 @@ def _answers(value: _Value, asked: _Asked, before: re.Pattern[str]) -> bool:
 
 
 def _clause(value: _Value) -> str:
-    """What of its sentence a value belongs to."""
+    """Return the clause of a sentence that contains a value."""
     ends = [end for end in _CLAUSE_END.finditer(value.sentence) if end.end() <= value.start or end.start() >= value.end]
     starts = [0, *(end.end() for end in ends)]
     stops = [*(end.start() for end in ends), len(value.sentence)]
     place = next(place for place, stop in enumerate(stops) if stop >= value.end)
     beside = value.sentence[starts[place] : value.start], value.sentence[value.end : stops[place]]
-    # "On 3 May 1931," belongs to what follows, and ", in 1931," to what stands before.
+    # "On 3 May 1931," belongs to the clause after it, and ", in 1931," to the clause before it.
     first = place - 1 if place and _is_adverbial(value, *beside) else place
     last = place + 1 if not place and len(stops) > 1 and _is_adverbial(value, *beside) else place
     return value.sentence[starts[first] : stops[last]]
@@ -209,6 +208,6 @@ def _words(text: str) -> list[str]:
 
 
 def _bounded(value: _Value, before: re.Pattern[str]) -> str:
-    """A value with the words that bound it."""
+    """Return a value with the words that bound it."""
     bound, behind = before.search(value.sentence, 0, value.start), _BEHIND.match(value.sentence, value.end)
     return value.sentence[bound.start() if bound else value.start : behind.end() if behind else value.end].strip()
