@@ -8,7 +8,7 @@ from rag_core.finance.measures import StatementPlan, plan_lookup
 
 
 class FinancialLookup:
-    """Plans which lines of which financial statements to look up; a `DomainLookup`. If not enabled, it plans nothing."""
+    """Plans which lines of which financial statements to look up; a `DomainLookup`. If disabled, it plans nothing."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = enabled

@@ -1,9 +1,8 @@
-"""Whether a question leans on what was said before it, and with which of its words.
+"""Detection of words in a question that refer to earlier turns of the conversation.
 
-Anaphora and ellipsis are told by rules of English grammar. A pronoun whose antecedent may stand in
-the question itself is left alone (Chomsky, "Lectures on Government and Binding", 1981: an object
-pronoun is free in its clause, a possessive or one in a later clause may be bound), and so is an "it"
-that refers to nothing. In doubt a question stands alone.
+Rules of English grammar detect anaphora and ellipsis. A pronoun is ignored if its antecedent may be in the question
+itself (Chomsky, "Lectures on Government and Binding", 1981: an object pronoun is free in its clause, a possessive or a
+pronoun in a later clause may be bound), and so is an expletive "it". In doubt a question is treated as standalone.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ _ORDINAL = re.compile(
     r"|\bthe\s+(first|second|third|fourth|fifth|last)(?=\s*[?.]?$)",
     re.IGNORECASE,
 )
-# Words that a bare question may hold beside its question word: "how come", "since when exactly".
+# Words allowed in a bare question with its question word: "how come", "since when exactly".
 _BARE = frozenset("so come not else exactly precisely many much long far often old then ones one".split())
-# What a reader says of the documents or the present, and not of what was said.
+# Nouns that refer to the documents or the present, not to an earlier turn.
 _DEICTIC = frozenset(
     "document documents report reports file files page pages pdf paper book text contract agreement collection study "
     "year month week quarter day time moment century".split()
@@ -50,7 +49,7 @@ _CONJUNCTION_THAT = frozenset("given so now such provided except".split())
 
 
 class ReferenceKind(Enum):
-    """In which way a question leans on what was said."""
+    """The kind of reference to an earlier turn."""
 
     PRONOUN = "pronoun"
     POSSESSIVE = "possessive"
@@ -63,10 +62,10 @@ class ReferenceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The words of a question, ``question[start:end]``, that stand for something said before.
+    """The words of a question, ``question[start:end]``, that refer to an earlier turn.
 
-    ``word`` is the pronoun, demonstrative or ordinal in lower case. For a fragment the span is what
-    it adds; for a bare question it is all of it.
+    ``word`` is the pronoun, demonstrative or ordinal in lower case. The span of a fragment is the part that it adds;
+    that of a bare question is the whole question.
     """
 
     kind: ReferenceKind
@@ -76,7 +75,7 @@ class Reference:
 
 
 def find_reference(question: str) -> Reference | None:
-    """What in a question refers to something said before; ``None`` where it stands alone."""
+    """Return the first reference of a question to an earlier turn; ``None`` if the question is standalone."""
     opener = _OPENERS.match(question)
     start = opener.end() if opener else 0
     end = len(question.rstrip(" ?.!"))
@@ -93,7 +92,7 @@ def find_reference(question: str) -> Reference | None:
 
 
 def is_anchored(question: str) -> bool:
-    """Whether a question names what it is about: a name, or a figure that says more than a year."""
+    """Return whether a question contains a name, a quotation or a number of five or more digits."""
     return bool(find_names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
 
 
@@ -102,13 +101,13 @@ def _fragment(question: str, words: Sequence[Token], start: int, end: int, *, jo
     if about:
         group = 1 if about[1] else 2
         return Reference(ReferenceKind.FRAGMENT, start + about.start(group), end)
-    # "May" within a question is the month.
+    # "May" after the first word of a question is the month.
     kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
     if kinds & WH and len(words) <= 4 and all(_says_nothing(token) for token in words):
         return Reference(ReferenceKind.BARE, start, end)
     if kinds & (WH | AUXILIARIES) or len(words) > LONGEST_FRAGMENT:
         return None
-    # Words without a verb may be a search of their own, such as "termination clause".
+    # Words without a verb may be a standalone search, such as "termination clause".
     phrase = words[0].word in PREPOSITIONS and len(words) <= 5 and question.rstrip().endswith("?")
     if joined or (phrase and "," not in question):
         return Reference(ReferenceKind.FRAGMENT, start, end)
@@ -148,14 +147,14 @@ def _demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
             continue
         before = words[position - 1].word if position else ""
         after = words[position + 1].word if position + 1 < len(words) else ""
-        # "Who designed that bridge" ends with the noun, "who claims that bridges last" goes on.
+        # "That" is a determiner in "who designed that bridge", but joins clauses in "who claims that bridges last".
         verb_before = bool(before) and before not in AUXILIARIES | PREPOSITIONS
         joins = token.word == "that" and (before in _CONJUNCTION_THAT or (verb_before and position + 2 < len(words)))
         relative = (token.word == "those" and after in WH | PREPOSITIONS | {"that"}) or after == "of"
         if joins or relative or (after in _DEICTIC and token.word in ("this", "these")):
             continue
         if not _speaks_earlier(question, words, position):
-            # With its noun, if one follows: "that bridge".
+            # Include a noun that follows: "that bridge".
             noun = words[position + 1] if after and not words[position + 1].is_function else None
             return Reference(
                 ReferenceKind.DEMONSTRATIVE, token.start, noun.stem_end if noun else token.stem_end, token.word
@@ -178,7 +177,7 @@ def _apart(question: str, one: Token, other: Token) -> bool:
 
 
 def _is_expletive(words: Sequence[Token], position: int) -> bool:
-    """An "it" that stands for the clause which follows, as in "how long does it take to settle"."""
+    """Return whether an "it" refers to a following clause, as in "how long does it take to settle"."""
     rest = words[position + 1 :]
     clause = any(one.word in ("that", "for", "if", "whether") for one in rest)
     clause = clause or any(_opens_infinitive(words, at) for at in range(position + 1, len(words) - 1))
@@ -187,19 +186,20 @@ def _is_expletive(words: Sequence[Token], position: int) -> bool:
 
 
 def _is_bound(question: str, words: Sequence[Token], position: int, *, owns: bool) -> bool:
-    """Whether the question may itself hold what a pronoun stands for."""
+    """Return whether the antecedent of a pronoun may be in the question itself."""
     if _speaks_earlier(question, words, position):
         return True
     if position and words[position - 1].word in AUXILIARIES:
-        # The subject of a question follows its auxiliary: before it stands no more than "in which year".
+        # The subject follows the auxiliary, and only words such as "in which year" can precede it.
         return False
     first = _clause_start(question, words, position)
     before = words[first:position]
     if _is_subject(words, position):
-        # A subject after a verb opens a clause of its own: "who announced she would resign".
+        # A subject after a verb begins a new clause: "who announced she would resign".
         return any(not token.is_function for token in before)
     if not owns:
-        # Not the verb's other argument, but what that one is of: "which owner of the mill sold it".
+        # The antecedent is not the other argument of the verb, but may be its "of" complement: "which owner of the mill
+        # sold it".
         inner = next((at for at in range(first, position) if words[at].word == "of"), position)
         return any(_may_own(words, at) for at in range(inner, position))
     by_question_word = words[position].word == "their" and before and before[0].word == "who" and len(before) > 2
@@ -212,7 +212,7 @@ def _is_subject(words: Sequence[Token], position: int) -> bool:
 
 
 def _may_own(words: Sequence[Token], position: int) -> bool:
-    """Whether a word can be a noun that a possessive after it refers to."""
+    """Return whether a word can be the antecedent of a possessive after it."""
     token = words[position]
     if token.is_function or token.text.isdigit():
         return False
@@ -221,7 +221,7 @@ def _may_own(words: Sequence[Token], position: int) -> bool:
 
 
 def _speaks_earlier(question: str, words: Sequence[Token], position: int) -> bool:
-    """Whether an earlier clause of the question holds what a later one can refer to."""
+    """Return whether an earlier clause of the question may contain the antecedent of a word."""
     first = _clause_start(question, words, position)
     if any(not token.is_function and not token.text.isdigit() for token in words[:first]):
         return True
@@ -239,7 +239,7 @@ def _opens_infinitive(words: Sequence[Token], position: int) -> bool:
 
 
 def _clause_start(question: str, words: Sequence[Token], position: int) -> int:
-    """Index of the first word of the clause that a word stands in."""
+    """Return the index of the first word of the clause that contains a word."""
     for index in range(position, 0, -1):
         between = question[words[index - 1].end : words[index].start]
         opens = words[index].word in SUBORDINATORS | WH and index < position

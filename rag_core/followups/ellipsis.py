@@ -1,9 +1,9 @@
-"""What a fragment names, put into the question before it in the place of what is like it.
+"""Expansion of a fragment: a name in it replaces a name of the same kind in the earlier question.
 
-A role takes a role's place, a figure a figure's, a date a date's, any other name a name's: after "Who is the CEO of
-Acme?" comes "And the CFO?" as well as "And Bexley?". Where several are alike, one with the same article is
-preferred, then the subject, which is what is most likely gone on with (Grosz, Joshi and Weinstein, "Centering",
-Computational Linguistics 21(2), 1995).
+A role replaces a role, a figure a figure, a date a date, and any other name a name: after "Who is the CEO of Acme?",
+both "And the CFO?" and "And Bexley?" are expanded. Of several candidates, one with the same article is preferred, then
+the subject, which is most likely to stay the topic (Grosz, Joshi and Weinstein, "Centering", Computational Linguistics
+21(2), 1995).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DATE = re.compile(
     r"|(?P<year_alone>(?:19|20)\d\d)\b)",
     re.IGNORECASE,
 )
-# Last words of what an officer is called; the others are open, but for those that "chief" opens.
+# Last words of officers' titles; the words before them are open, except for titles that begin with "chief".
 _ROLES = frozenset(
     "auditor ceo cfo chair chairman chairperson chairwoman chancellor chief cio comptroller controller coo counsel cto "
     "dean deputy director executive founder governor head leader manager mayor minister officer president principal "
@@ -47,7 +47,7 @@ _PLACED_BY = frozenset("in at from to near for".split())
 
 @dataclass(frozen=True, slots=True)
 class RoleMention:
-    """A role that a text speaks of, ``text[start:end]`` without its article, and whose it is."""
+    """A role in a text, ``text[start:end]`` without its article, and the organisation that it belongs to."""
 
     start: int
     end: int
@@ -55,7 +55,7 @@ class RoleMention:
 
 
 def substitute_fragment(fragment: str, earlier: str) -> str:
-    """The earlier question asked of what a fragment names; empty where nothing in it is like that for sure.
+    """Return the earlier question with the name of a fragment in it; empty if the substitution is ambiguous.
 
     >>> substitute_fragment("the CFO", "Who is the CEO of Acme Robotics?")
     'Who is the CFO of Acme Robotics?'
@@ -78,7 +78,7 @@ def substitute_fragment(fragment: str, earlier: str) -> str:
 
 
 def find_roles(text: str) -> list[RoleMention]:
-    """The roles that a text speaks of, as in "chief executive officer" or "CFO", in order."""
+    """Return the roles in a text, such as "chief executive officer" or "CFO", in order."""
     words, found = tokens(text), find_names(text)
     spans: list[tuple[int, int]] = []
     for at, token in enumerate(words):
@@ -89,13 +89,13 @@ def find_roles(text: str) -> list[RoleMention]:
         chief = [one for one in run if one.word == "chief"]
         known = list(takewhile(lambda one: one.word in _BEFORE_ROLES | _ROLES, run))
         start = (chief or known or [token])[-1].start
-        # "Chief" and "executive" are roles, and parts of others.
+        # "Chief" and "executive" are roles, but also parts of longer ones.
         spans = [*(span for span in spans if span[0] < start), (start, token.stem_end)]
     return [RoleMention(start, end, _owner(text, start, end, found)) for start, end in spans]
 
 
 def _run_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
-    """The content words right before a word, the nearest first."""
+    """Return the content words directly before a word, nearest first."""
     run: list[Token] = []
     for one, following in zip(words[at - 1 :: -1], words[at:0:-1], strict=False):
         if one.is_function or one.stem_end < one.end or text[one.end : following.start].strip():
@@ -105,7 +105,7 @@ def _run_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
 
 
 def _owner(text: str, start: int, end: int, found: Sequence[Phrase]) -> Phrase | None:
-    """The name that a role is of: in "the CEO of Acme", or in "Acme's CEO"."""
+    """Return the name that a role belongs to, as in "the CEO of Acme" and "Acme's CEO"."""
     if link := _OF.match(text, end):
         spans = [(link.end(), one.end) for one in found if one.start <= link.end() < one.end]
     elif genitive := _GENITIVE.search(text[:start]):
@@ -118,7 +118,7 @@ def _owner(text: str, start: int, end: int, found: Sequence[Phrase]) -> Phrase |
 def _says_more(
     rest: str, earlier: str, inside: Sequence[tuple[int, int]], number: re.Match[str] | None, *, dated: bool
 ) -> bool:
-    """Whether a fragment has words that are neither exchanged nor in the earlier question."""
+    """Return whether a fragment has words that are neither substituted nor in the earlier question."""
     beside = [one for one in tokens(rest) if not any(start <= one.start < end for start, end in inside)]
     words = {one.word for one in beside if not one.is_function and not (number and one.text == number[0])}
     if inside or number or dated:
@@ -127,9 +127,9 @@ def _says_more(
 
 
 def _redated(earlier: str, fragment: str) -> tuple[str, str]:
-    """The earlier question with a fragment's date in the place of its own, and what is left of the fragment.
+    """Return the earlier question with the date of a fragment, and the rest of the fragment.
 
-    Both have one date, or nothing is changed. A date without a year is taken to be of the same year.
+    Nothing changes unless both have exactly one date. A date without a year keeps the year of the earlier question.
     """
     new, old = _dates(fragment), [one for one in _dates(earlier) if not one["year_alone"]]
     if len(new) != 1 or len(old) != 1:
@@ -146,7 +146,7 @@ def _redated(earlier: str, fragment: str) -> tuple[str, str]:
 
 
 def _dates(text: str) -> list[re.Match[str]]:
-    """The dates in a text. A month alone, which may be a verb, is one if something tells it is a time."""
+    """Return the dates in a text; a month alone, which may be a verb, counts only after a preposition or on its own."""
     return [
         one
         for one in _DATE.finditer(text)
@@ -155,9 +155,9 @@ def _dates(text: str) -> list[re.Match[str]]:
 
 
 def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
-    """The earlier question with ``fragment[start:end]`` in the place of the role it asks about."""
+    """Return the earlier question with its role replaced by ``fragment[start:end]``; empty if ambiguous."""
     held = find_roles(earlier)
-    # The directors of a company are asked about otherwise than its CFO.
+    # A plural role does not replace a singular one.
     if len(held) != 1 or (earlier[held[0].end - 1] == "s") != (fragment[end - 1] == "s"):
         return ""
     before = [one for one in tokens(earlier) if one.end <= held[0].start]
@@ -174,9 +174,9 @@ def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
 
 
 def _with_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) -> str:
-    """The earlier question with a name in the place of the one that is like it.
+    """Return the earlier question with a name replaced by one of the same kind; empty if ambiguous.
 
-    A name that is an officer's, with the ``owner``, takes the place of an officer with the owner of that one.
+    An officer with an ``owner`` replaces an officer together with that officer's owner.
     """
     held = find_roles(earlier)
     candidates = (_officers_whole(earlier, held) if owner else []) or _candidates(earlier, held, name)
@@ -199,12 +199,12 @@ def _with_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) 
 
 
 def _may_be_owned(name: Phrase) -> bool:
-    """Whether a name may be of a part of a company: "the Audit Committee" may, "the BBC" and "Acme" may not."""
+    """Return whether a name may be part of a company: "the Audit Committee" may, "the BBC" and "Acme" may not."""
     return name.definite and not name.core.isupper()
 
 
 def _officers_whole(earlier: str, held: Sequence[RoleMention]) -> list[Phrase]:
-    """The officers in a question with their articles and with whom they are of."""
+    """Return the officers in a question with their articles and owners."""
     found = []
     for one in held:
         if one.owner:
@@ -216,7 +216,7 @@ def _officers_whole(earlier: str, held: Sequence[RoleMention]) -> list[Phrase]:
 
 
 def _candidates(earlier: str, held: Sequence[RoleMention], name: Phrase) -> list[Phrase]:
-    """The names in a question that one that is no role may take the place of: of officers, whose they are."""
+    """Return the names in a question that a name other than a role may replace; for an officer, the owner's name."""
     found = []
     for one in find_names(earlier):
         inside = [officer for officer in held if one.start <= officer.start and officer.end <= one.end]
@@ -229,7 +229,7 @@ def _candidates(earlier: str, held: Sequence[RoleMention], name: Phrase) -> list
 
 
 def _in_the_same_role(earlier: str, name: Phrase, alike: Sequence[Phrase]) -> list[Phrase]:
-    """Those with the same article; of several the subject, unless a name may be a place, as another one is."""
+    """Return the names with the same article; of several the subjects, unless a candidate follows "in" or the like."""
     same = [one for one in alike if one.definite == name.definite] or list(alike)
     before = [_before(earlier, one) for one in same]
     if len(same) == 1 or not _PLACED_BY.isdisjoint(before):

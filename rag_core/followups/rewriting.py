@@ -1,11 +1,10 @@
-"""A follow-up made to stand alone, by rules: what it refers to is put in place, or added as terms.
+"""Rule-based rewriting of a follow-up into a standalone question.
 
-Where exactly one thing said before fits, it takes the place of the pronoun; where several do, all of
-them are added, for a search is harmed less by a word too many than by a wrong one. Adding terms of
-earlier turns is query resolution as in Voskarides et al., "Query Resolution for Conversational
-Search with Limited Supervision", SIGIR 2020; what is preferred as antecedent follows Grosz, Joshi
-and Weinstein, "Centering", Computational Linguistics 21(2), 1995: names before other noun phrases,
-the last question before earlier ones. The rules are for English; other questions are left alone.
+If exactly one antecedent fits, it replaces the pronoun. If several fit, all of them are added as terms, because an
+extra term harms a search less than a wrong one. Adding terms of earlier turns is query resolution as in Voskarides et
+al., "Query Resolution for Conversational Search with Limited Supervision", SIGIR 2020. The preference of antecedents
+follows Grosz, Joshi and Weinstein, "Centering", Computational Linguistics 21(2), 1995: names before other noun
+phrases, the last question before earlier ones. The rules are for English; other questions are not changed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH
 from rag_core.text.noun_phrases import Phrase, content_words, find_names, find_noun_phrases, find_topics
 from rag_core.types import Message
 
-# How far back antecedents are looked for, and how many may be added as terms.
+# Turns that are searched for antecedents, and most terms that are added.
 TURNS = 3
 MOST_TERMS = 4
 _MARKERS = re.compile(r"\s*\[\d+\]")
@@ -38,14 +37,14 @@ MOST_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question of the conversation, as it stands alone, and the text of its answer."""
+    """A standalone question of the conversation and the text of its answer."""
 
     question: str
     answer: str = ""
 
 
 def pair_turns(history: Sequence[Message]) -> list[Turn]:
-    """The questions of a conversation with their answers, oldest first."""
+    """Return the questions of a conversation with their answers, oldest first."""
     turns: list[Turn] = []
     for message in history:
         if message.role == "user":
@@ -57,7 +56,7 @@ def pair_turns(history: Sequence[Message]) -> list[Turn]:
 
 
 def rewrite_question(question: str, turns: Sequence[Turn]) -> str:
-    """The question with what it leaves unsaid; itself where it stands alone.
+    """Return a standalone form of the question; the question itself if it is standalone.
 
     >>> rewrite_question("When was it opened?", [Turn("How long is the Harrow Bridge?")])
     'When was the Harrow Bridge opened?'
@@ -99,7 +98,7 @@ def _resolved(question: str, reference: Reference, turns: Sequence[Turn]) -> str
 
 
 def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
-    """What of a turn a reference may stand for, best first, each once."""
+    """Return the possible antecedents of a reference in a turn, best first, without duplicates."""
     asked = find_names(turn.question)
     known = {one.core.lower() for one in asked} | {one.core.lower() for one in find_names(question)}
     said = [one for one in find_names(turn.answer) if one.core.lower() not in known]
@@ -122,7 +121,7 @@ def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase
 
 
 def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
-    """Candidates once each, without those that the question names itself."""
+    """Return the candidates without duplicates and without those that are in the question."""
     unique: dict[str, Phrase] = {}
     for one in candidates:
         if one.core.lower() not in question.lower():
@@ -131,7 +130,7 @@ def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
 
 
 def _joined(question: str, found: Sequence[Phrase]) -> list[Phrase]:
-    """Names joined by "and", as one phrase."""
+    """Return the first two names joined by "and", as one phrase."""
     for one, other in pairwise(found):
         if question[one.end : other.start].strip() == "and":
             return [Phrase(question[one.start : other.end], one.start, other.end)]
@@ -159,7 +158,7 @@ def _with_terms(question: str, candidates: Sequence[Phrase]) -> str:
 
 
 def _with_clause(bare: str, earlier: str) -> str:
-    """A bare "why" with the clause of the earlier question that it asks about."""
+    """Return a bare question, such as "why", with the clause of the earlier question that it asks about."""
     word = bare.strip().lower()
     adjunct = _ADJUNCT.match(earlier)
     first = tokens(earlier)[0].word if tokens(earlier) else ""
@@ -171,9 +170,9 @@ def _with_clause(bare: str, earlier: str) -> str:
 
 
 def _apply_fragment(fragment: str, earlier: str) -> str:
-    """The earlier question asked of what a fragment names; see `substitute_fragment`.
+    """Return the earlier question with the name of a fragment; see `substitute_fragment`.
 
-    Where nothing in it is like that, the fragment is asked about with the earlier question's names.
+    If the substitution is ambiguous, return the fragment with the names of the earlier question.
     """
     if asked := substitute_fragment(fragment, earlier):
         return asked
@@ -188,10 +187,10 @@ def _capital(text: str) -> str:
 
 
 def resolve_ordinal(question: str, answer: str, ordinal: str) -> str:
-    """The thing that an ordinal picks out of what was listed; empty when nothing was.
+    """Return the list item that an ordinal selects; empty if there is no list.
 
-    A list of lines in the answer comes first, then names in a row ("Ada, Ben and Cy") in the
-    question, then such names in the answer.
+    The list items of the answer are tried first, then enumerated names ("Ada, Ben and Cy") in the question, then
+    those in the answer.
     """
     position = _POSITIONS.get(ordinal)
     if position is None:
@@ -203,13 +202,13 @@ def resolve_ordinal(question: str, answer: str, ordinal: str) -> str:
 
 
 def _item_name(item: str) -> str:
-    """A list item's own name: its words up to a colon, a dash or the sentence's end."""
+    """Return the name of a list item: its words up to a colon, a dash or the end of the sentence."""
     head = re.split(r"\s[–—-]\s|[:;.](?:\s|$)", item.replace("*", ""))[0]
     return " ".join(head.split()[:MOST_WORDS])
 
 
 def _series(text: str) -> list[str]:
-    """The first row of at least two names with nothing but commas, "and" or "or" between them."""
+    """Return the first enumeration of at least two names separated only by commas, "and" or "or"."""
     row: list[str] = []
     end = 0
     for one in find_names(text):
