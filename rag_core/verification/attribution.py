@@ -1,7 +1,7 @@
 """Attribute each sentence of a generated answer to the passage sentence that supports it best.
 
-The work is done after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
-language models", ACL 2023, with token vectors in place of a model. The answer's own words are never changed; only
+Attribution happens after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
+language models", ACL 2023, but with token vectors instead of a model. The words of the answer never change; only
 citation markers are added, moved or removed.
 """
 
@@ -31,7 +31,7 @@ LEAST_SUPPORT = 0.4
 LEAST_NAMED_SUPPORT = 0.3
 # A passage that the model named is kept if no other supports the claim better by more than this.
 NAMED_MARGIN = 0.1
-# Below this share, a claim without a value or name of the passages has nothing to do with them.
+# Below this support, a claim without a value or name of the passages is unrelated to them.
 UNRELATED = 0.15
 # "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
@@ -41,7 +41,7 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 @dataclass(frozen=True)
 class _Attribution:
-    """A claim with the sentences that support it, best first; none where no sentence supports it."""
+    """A claim with the sentences that support it, best first; empty if none does."""
 
     claim: ClaimSpan
     sentences: tuple[SourceSentence, ...] = ()
@@ -57,7 +57,7 @@ class _Attribution:
 
 @dataclass(frozen=True)
 class _Edit:
-    """A span of a text and what replaces it."""
+    """A span of a text and its replacement."""
 
     start: int
     end: int
@@ -65,9 +65,9 @@ class _Edit:
 
 
 def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
-    """A generated text with its claims attributed, or as a refusal if it only says that the passages lack the answer.
+    """Return a generated text with its claims attributed, or a refusal if it only says that the answer is missing.
 
-    A text that begins so and goes on with what the passages support is an answer to a part of the question.
+    A text that begins with a refusal and continues with supported claims is an answer to a part of the question.
     """
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
@@ -78,33 +78,32 @@ def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: 
 
 
 def states_anything(text: str) -> bool:
-    """Whether a text has words beside markers."""
+    """Return whether a text has words other than markers."""
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
 def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
-    """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
+    """Cite a passage for each claim of a generated text, and mark claims that the passages contradict or lack.
 
-    A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
-    otherwise it gets the passage whose sentence supports it best, if one does well enough. Nothing but markers
-    changes in the text; those at the beginning of a line go to its end.
+    A claim keeps the passage that the model cited if a sentence there supports it about as well as any other.
+    Otherwise it gets the passage with the best supporting sentence, if the support is sufficient. Only markers change
+    in the text; markers at the beginning of a line move to its end.
 
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `citation_markers.normalize_markers` reads.
+        Generated text, with markers in any form that `citation_markers.normalize_markers` accepts.
     question : str
     passages : sequence of Passage
-        Those that the text was generated from; a marker is a passage's rank.
+        The passages in the prompt; a marker is the rank of a passage.
     encode : TextEncoder
         Returns the token vectors of a text.
 
     Returns
     -------
     VerifiedAnswer
-        Citations are in order of appearance. A citation that the model did not make has ``added`` set. A text in
-        another language than its passages gets no marks, and no citations but the model's own and those of shared
-        values and names.
+        Citations are in order of appearance; ``added`` is set for those that are not the model's. A text in another
+        language than its passages gets no marks, and only the model's citations and those of common values and names.
     """
     ranks = sorted(passage.rank for passage in passages)
     text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
@@ -117,13 +116,13 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 
 
 def _with_markers_behind(line: re.Match[str]) -> str:
-    """A line that begins with markers, with the markers at its end."""
+    """Return a line with its leading markers moved to the end."""
     markers, words, ending = line.groups()
     return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
 
 
 def _checkable(text: str) -> list[ClaimSpan]:
-    """The claims of a text, without a "Yes." or "No." before others and without what the passages leave open."""
+    """Return the claims of a text, except for a leading "Yes." or "No." and statements that sources lack a fact."""
     found = [one for one in split_claims(text) if not states_no_answer(text[one.start : one.end])]
     stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
     return [
@@ -133,7 +132,7 @@ def _checkable(text: str) -> list[ClaimSpan]:
 
 
 def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
-    """Position of the later claim of the same paragraph whose markers also serve a claim without markers."""
+    """Return the position of the later claim in the paragraph whose markers a claim without markers shares."""
     following = range(position + 1, len(all_claims))
     marked = next((other for other in following if all_claims[other].markers), None)
     if marked is None or all_claims[marked].ranks != all_claims[position].ranks:
@@ -181,7 +180,7 @@ def _attribute(
 
 
 def _is_unrelated(said: AnnotatedText, asked: AnnotatedText, sources: Sequence[SplitPassage], support: float) -> bool:
-    """Whether a claim shares no value, name or meaning with the passages."""
+    """Return whether a claim has no value, name or meaning in common with the passages."""
     if support >= UNRELATED or len(said.content) < 2:
         return False
     return not any(
@@ -190,7 +189,7 @@ def _is_unrelated(said: AnnotatedText, asked: AnnotatedText, sources: Sequence[S
 
 
 def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
-    """The sentences, each followed by one of its passage that has a number of the claim which it lacks."""
+    """Yield the sentences, each followed by a sentence of its passage with a number of the claim that it lacks."""
     for sentence in sentences:
         yield sentence
         scales = sentence.source.scales
@@ -209,9 +208,9 @@ def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> I
 
 
 def _with_markers(text: str, found: Sequence[_Attribution]) -> VerifiedAnswer:
-    """The text with the markers of its attributions, its citations and its statements."""
+    """Return the text with the markers of the attributions, and with citations and statements."""
     all_claims = [one.claim for one in found]
-    # Markers at the end of a paragraph serve all its claims.
+    # Markers at the end of a paragraph apply to all its claims.
     shared: dict[int, set[int]] = {}
     for position, one in enumerate(found):
         marked = None if one.claim.markers else _shares_markers_of(text, all_claims, position)
@@ -226,13 +225,13 @@ def _with_markers(text: str, found: Sequence[_Attribution]) -> VerifiedAnswer:
 
 
 def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
-    """A statement that ends at ``end`` of the text as generated, with its offsets in the edited text."""
+    """Return a statement that ends at ``end`` of the generated text, with its offsets in the edited text."""
 
     def moved(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
 
     return Claim(
-        # Markers inserted where a statement ends are not part of it.
+        # Markers inserted at the end of a statement are not part of it.
         moved(one.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
         supported=bool(one.sentences) and not one.mark,
@@ -243,7 +242,7 @@ def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
 
 
 def _citations(found: Sequence[_Attribution]) -> tuple[Citation, ...]:
-    """Each quoted sentence once, in order of appearance."""
+    """Return one citation per quoted sentence, in order of appearance."""
     citations: dict[tuple[int, int, int], Citation] = {}
     for one in found:
         for sentence in one.sentences:
@@ -255,10 +254,10 @@ def _citations(found: Sequence[_Attribution]) -> tuple[Citation, ...]:
 
 
 def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
-    """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
+    """Return the edits after which exactly the ranks of an attribution are cited, and the end of its statement."""
     claim = one.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in shared]
-    # A claim without a marker that rests on the passage of a marker behind it needs none.
+    # A claim without a marker needs none if the next marker cites its passage.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)
     edits = []

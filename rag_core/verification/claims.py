@@ -1,4 +1,4 @@
-"""The statements of a generated text, and the citation markers that they stand before."""
+"""Splitting of a generated text into statements with their citation markers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.verification.citation_markers import LEADING_WORDS
 from rag_core.verification.refusals import FIGURE, states_no_answer
 
 _GROUP = re.compile(r"\[\d+\](?:[ \t]*\[\d+\])*")
-# What Markdown puts before and after a sentence, and the end of the one before a marker.
+# Markdown before and after a sentence, and punctuation after a marker that belongs to the sentence before it.
 _BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
 _AFTER = re.compile(r"[\s|*_~`]*$")
 _RULE = re.compile(r"[\s|:\-=*_#]*$")
@@ -21,7 +21,7 @@ _ROW = re.compile(r"^[ \t]*\|.*$", re.M)
 # The first row of a table and the rule below it.
 _HEAD = re.compile(r"[ \t]*\|.*\n[ \t]*[|:-][ \t|:-]*(?:\n|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
-# A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
+# A line formatted as a heading that makes a statement: a sentence, or an answer in bold.
 _ASSERTS = re.compile(
     r"[.!][*_]*\s*$|\b(?:is|are|was|were|has|have|had|will|would|can|cannot|could|must|does|do|did|not|never)\b"
     rf"|[$€£¥%]|\d[.,]\d|{FIGURE}{{3}}"
@@ -29,7 +29,7 @@ _ASSERTS = re.compile(
 _BOLD_FIGURE = re.compile(rf"\s*[*_].*{FIGURE}")
 _DIGIT = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"\n\s*\n")
-# Where one clause ends and another begins that says something else.
+# The boundary between two clauses that make different statements.
 _TURN = re.compile(
     r"[,;:]?\s+(?:but|however|yet|though|although|while|whereas|nevertheless|nonetheless|except|only)\b,?\s*"
     r"|;\s+|\s[\u2013\u2014]\s",
@@ -42,8 +42,8 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
-    ``markers`` holds the spans of its own markers by rank; a statement without any borrows the
-    ``ranks`` of the next one in its paragraph, or else of the one before.
+    ``markers`` are (start, end, rank) of its markers; a statement without markers has the ``ranks`` of the next
+    statement in its paragraph, or else of the one before.
     """
 
     start: int
@@ -53,10 +53,10 @@ class ClaimSpan:
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
-    """The statements of a normalised text, in order.
+    """Return the statements of a normalised text, in order.
 
-    A statement is a sentence, or the part of one that a group of markers stands behind. Headings,
-    lines that introduce a list, rules of tables and what is said to be left open by the sources are none.
+    A statement is a sentence, or the part of one before a group of markers. Headings, lines that introduce a list,
+    rules of tables, and clauses that say that the sources lack a fact are not statements.
     """
     found = [claim for start, end in _paragraphs(text) for claim in _assign_markers(list(_claims(text, start, end)))]
     told = [_beside_what_is_open(text, claim) for claim in found]
@@ -64,7 +64,7 @@ def split_claims(text: str) -> list[ClaimSpan]:
 
 
 def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
-    # Blanks in place of markers, so that they part no sentence and each offset stays.
+    # Markers are replaced by blanks, so that they do not split sentences and offsets stay valid.
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
     for group in _GROUP.finditer(text, begin, finish):
@@ -74,7 +74,7 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1
-        # Markers behind the full stop belong to the sentence before it.
+        # Markers after the full stop belong to the sentence before it.
         if ends and ends[0] <= group_start and not (cuts and not text[ends[0] : group_start].strip()):
             end, markers = ends.pop(0), []
         else:
@@ -87,12 +87,12 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
         if start < stop and tokenize(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
             yield ClaimSpan(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
         elif markers:
-            # A marker before the words that it stands for, as in "[1] Net sales fell" or "In [1], net sales fell".
+            # A marker before its statement, as in "[1] Net sales fell" or "In [1], net sales fell".
             yield ClaimSpan(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
 
 
 def _row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
-    """Where the rows of Markdown's tables begin and end."""
+    """Yield the start and end of each row of a Markdown table."""
     for row in _ROW.finditer(text, begin, finish):
         yield from row.span()
 
@@ -105,7 +105,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _assign_markers(found: list[ClaimSpan]) -> Iterator[ClaimSpan]:
-    """Statements with the markers they rest on; markers without words go to the statement behind them."""
+    """Yield the statements with the ranks that they cite; markers without words belong to the next statement."""
     merged: list[ClaimSpan] = []
     held: tuple[tuple[int, int, int], ...] = ()
     for claim in found:
@@ -128,9 +128,9 @@ def _assign_markers(found: list[ClaimSpan]) -> Iterator[ClaimSpan]:
 
 
 def _beside_what_is_open(text: str, claim: ClaimSpan) -> ClaimSpan | None:
-    """A statement without the clauses that say what the sources leave open, which stands in none.
+    """Return a statement without the clauses that say that the sources lack a fact, which no source contains.
 
-    Of one that says nothing else, ``None``; with markers of its own it stays, for its markers to be judged.
+    Return ``None`` if nothing is left; a statement with markers is kept, so that its markers are checked.
     """
     clauses = list(_clauses(text, claim.start, claim.end))
     told = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
@@ -162,7 +162,7 @@ def _says_nothing(text: str, claim: ClaimSpan) -> bool:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Paragraphs, each with the heading above it, and with what names its sources below it."""
+    """Yield the spans of paragraphs, each with the heading above it and the source list below it."""
     position = 0
     for gap in _PARAGRAPH.finditer(text):
         following = _PARAGRAPH.search(text, gap.end())

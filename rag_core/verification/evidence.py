@@ -1,4 +1,4 @@
-"""Which sentences of a passage a statement can rest on, and where exactly they say it."""
+"""Search for the sentences of a passage that may support a statement."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.table_claims import row_scales
 
-# What a word counts: figures and names say which fact it is, other words what kind of fact.
+# Weight of figures and names, which identify a fact; other words, which only describe its kind, weigh 1.
 _FACT_WEIGHT = 2.0
-# A statement that differs in one character of ten from its source is that source, misspelt.
+# Least fuzzy ratio for a misspelt copy of the source: one different character in ten.
 _FUZZY_SCORE = 90.0
 _SHORTEST_FUZZY = 20
-# Two words of the same meaning in the same context; those of different ones stay below.
+# Least cosine of two words with the same meaning in the same context.
 _SAME_MEANING = 0.7
-# Only of sentences that share this much are the words compared by meaning, which takes time.
+# Least coverage for a comparison by meaning, which is slow.
 _RELATED = 0.3
 _PRONOUN_REACH = 3
-# A pronoun stands for a name or a noun with its adjective, not for all that was said before; and what
-# stands around it must itself say as much.
+# Most weight of words matched only in the title or, through a pronoun, in the context: a pronoun replaces a short noun
+# phrase, not all earlier text. The source itself must contribute at least as much.
 _MOST_LENT = 2.0
 _MOST_CANDIDATES = 3
 _MOST_ROWS = 4
@@ -47,19 +47,19 @@ class EvidenceSpan:
     Attributes
     ----------
     spans : tuple of (int, int)
-        What to quote, as offsets into the passage's text, on its first page.
+        Spans to quote, as offsets into the passage's text, on its first page.
     source : AnnotatedText
-        The sentences, whole.
+        The whole sentences.
     context : AnnotatedText
-        What stands before them in the passage.
+        The sentences before them in the passage.
     title : AnnotatedText
-        The document's name and the passage's heading, which say what all of it is about.
+        The document's name and the passage's heading.
     coverage : float
-        Share of the statement's words that they hold, by weight, in 0..1.
+        Weighted share of the statement's words that the sentences contain, 0..1.
     rows : tuple of TableRow
-        Those of a table among the sentences.
+        The table rows among the sentences.
     rest : AnnotatedText
-        The sentences without the figures of those rows and without what heads them.
+        The sentences without the figures and headers of those rows.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -72,7 +72,7 @@ class EvidenceSpan:
 
     @property
     def quotes(self) -> list[tuple[int, int]]:
-        """The spans to quote: a row is quoted whole, and after the years above it."""
+        """The spans to quote: a row is quoted whole, after its header of years."""
         heads, widened = set(), []
         for start, end in self.spans:
             inside = [row for row in self.rows if row.start < end and start < row.end]
@@ -83,13 +83,13 @@ class EvidenceSpan:
 
     @cached_property
     def around(self) -> AnnotatedText:
-        """What stands above the sentences, and says what the figures of their rows are."""
+        """The sentences with the lines above their table rows, which describe the figures."""
         above = [line for row in self.rows for line in row.above]
         return _reading("\n".join([*above, self.source.text]), self.source.language)
 
 
 def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
-    """Places in several passages, read as one: it has no span to quote."""
+    """Merge the evidence of several passages; the result has no span to quote."""
     source, context, rest = (
         AnnotatedText("\n".join(texts), parts[0].source.language)
         for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
@@ -99,7 +99,7 @@ def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
 
 
 class SourcePassage:
-    """A passage, taken apart once for all statements that cite it."""
+    """A passage, split into sentences once for all statements that cite it."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
@@ -107,7 +107,7 @@ class SourcePassage:
         self._language = detect_language(self._text)
         self._title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self._first_page = len(passage.first_page_text)
-        # A citation has one page: a sentence that begins on the next one cannot be quoted.
+        # A citation has one page, so a sentence that begins on the next page cannot be quoted.
         self.rows = parse_rows(passage.first_page_text)
         self._spans = [span for span in _whole_sentences(self._text) if span[0] < self._first_page]
 
@@ -116,11 +116,10 @@ class SourcePassage:
         return normalize_with_offsets(self._text)
 
     def candidates(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
-        """Places that may support a statement, those that fit best first.
+        """Yield the spans that may support a statement, best kinds of match first.
 
-        Where it stands word for word, then where it stands but for a few characters, then the
-        sentences, alone and with the next, that hold most of its words; with ``vectors``, words of
-        the same meaning count as the same.
+        The order is: verbatim or nearly verbatim copies, then the single and adjacent sentences with most of its
+        words, then table rows. With ``vectors``, words of the same meaning count as equal.
         """
         yield from self._verbatim(statement)
         alike = [*self._by_words(statement), *self._by_rows(statement)]
@@ -180,7 +179,7 @@ class SourcePassage:
         return replace(one, coverage=_coverage(statement, one, None))
 
     def _by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
-        """The rows that a statement gives figures of, read as one, where they are several."""
+        """Yield the table rows whose figures a statement gives, as one span, if there are several."""
         found = tuple(
             row
             for row in self.rows
@@ -201,7 +200,7 @@ class SourcePassage:
 
 
 def _whole_sentences(text: str) -> list[tuple[int, int]]:
-    """Sentences, with those put together again that were taken for rows of a table."""
+    """Return the spans of sentences; sentences that were split like table rows are joined again."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         if spans and _goes_on(text[slice(*spans[-1])], text[start:end]):
@@ -219,8 +218,8 @@ def _goes_on(line: str, following: str) -> bool:
 
 
 def _complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
-    """Whether each of two sentences holds words of the statement, beyond names, that the other does not."""
-    # Where one says the opposite, the other's words are of something else.
+    """Return whether each of two sentences has words of the statement, other than names, that the other lacks."""
+    # If one sentence has an antonym, the other one is about something else.
     if any(find_antonyms(statement, first)) or any(find_antonyms(statement, second)):
         return False
     wanted = {word.stem for word in statement.content if word.text[0].islower()}
@@ -228,7 +227,7 @@ def _complementary(statement: AnnotatedText, first: AnnotatedText, second: Annot
 
 
 def _without_figures(text: str, begin: int, finish: int, found: Sequence[TableRow]) -> str:
-    """A part of a text without the figures of its rows, and without the lines that head them."""
+    """Return a part of a text without the figures and the headers of its rows."""
     kept, position = [], begin
     heads = {(row.head.start, row.head.end) for row in found if row.head}
     for start, end in sorted([*heads, *((row.figures, row.end) for row in found)]):
@@ -265,7 +264,7 @@ def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEn
 
 
 def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
-    """1 for each span of the text with a token of like meaning in the source, by cosine, else 0."""
+    """Yield 1 for each span of the text with a token of the same meaning in the source, by cosine, else 0."""
     said, said_spans = vectors(text)
     there, _ = vectors(source)
     if not len(said) or not len(there):

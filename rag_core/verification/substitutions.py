@@ -1,7 +1,7 @@
-"""Names and numbers that stand in a statement where its source has another one.
+"""Detection of names and numbers in a statement for which its source has another one in the same position.
 
-A name may stand in the source and still be the wrong one: of two kings in a sentence, or of two
-years. What tells is the place: the words around it are there too, around something else.
+A source may contain a name that is still wrong, such as one of two kings or years in a sentence. Such a substitution is
+detected by position: the source has the surrounding words around a different name.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import YEARS
 from rag_core.text.words import Word
 
-# A longer run of other words is another clause, where nothing stands in the place of anything.
+# Longest run of differing words; a longer one is another clause, not a substitution.
 _LONGEST_SLOT = 5
 _ANCHOR_WORDS = 2
 _LONGEST_ASIDE = 12
 _EVERY_SCALE = frozenset({3, 6, 9})
-# What may stand between a figure and the year that it is of.
+# Words between a figure and its year.
 _OF_YEAR = re.compile(
     r"\s*(?:\(|(?:in|for|during|at the end of|by the end of|as of)\s+)"
     r"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?((?:19|20)\d\d)\b"
 )
-# How a person is addressed, and what one is: none of them takes the place of a first name.
+# Titles and professions, which are not substitutes for a first name.
 _TITLES = frozenset(
     "author captain ceo cfo chair chairman chairwoman chief coo cto dame director dr founder general governor judge "
     "justice king lady lord major mayor minister miss mr mrs ms pope president prince princess prof professor queen "
     "saint senator sir st".split()
 )
-# First and last word in the statement; whether it begins, or ends, both texts.
+# Start and end as word indexes of the statement; whether the block begins, and whether it ends, both texts.
 _Block = tuple[int, int, bool, bool]
-# Figures with the years that they are of; empty where none is told.
+# Figures with their years; empty if there is none.
 _Dated = list[tuple[Number, str]]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 
 def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """What the source has in place of a statement's names and numbers, in words for the reader."""
+    """Yield a message for each name or number of a statement that the source replaces by another one."""
     yield from _renamed(statement, source)
     said, there = _dated(statement), _with_years(source)
     yield from _redated(said, there)
@@ -69,7 +69,7 @@ def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Itera
 
 
 def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Names that stand in the source after another first word alone, as "Jane Doe" in place of "John Doe"."""
+    """Yield a message for each name that has only another first word in the source: "Jane Doe" for "John Doe"."""
     for first, name in _named_together(statement):
         beside = [before for before, one in _named_together(source) if one.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
@@ -80,7 +80,7 @@ def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
 
 
 def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
-    """Figures that the source has with another year right behind them."""
+    """Yield a message for each figure that has another year directly after it in the source."""
     for figure, year in said:
         found = [other for number, other in there if numbers_equal(figure, number)]
         if year and found and all(found) and year not in found and any(other == year for _, other in there):
@@ -88,7 +88,7 @@ def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
 
 
 def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
-    """Whether the source has each figure with its year."""
+    """Return whether the source has each figure with the same year."""
     return bool(said) and all(
         year and any(numbers_equal(figure, number) and year == other for number, other in there)
         for figure, year in said
@@ -96,14 +96,14 @@ def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
 
 
 def _dated(statement: AnnotatedText) -> _Dated:
-    """The figures of a statement with their years; a single one may stand behind its year."""
+    """Return the figures of a statement with their years; a single figure may follow its year."""
     said = _with_years(statement)
     years = [number.text for number in statement.numbers if YEARS.fullmatch(number.text)]
     return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
 
 
 def _with_years(reading: AnnotatedText) -> _Dated:
-    """The figures of a text that are no parts of dates, each with the year behind it, if one is there."""
+    """Return the figures of a text that are not parts of dates, each with the year after it, if any."""
     found: _Dated = []
     if "respectively" in reading.folded:
         return found
@@ -115,7 +115,7 @@ def _with_years(reading: AnnotatedText) -> _Dated:
 
 
 def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
-    """Each two capitalised words with nothing but blanks between them."""
+    """Yield each pair of capitalised words with only blanks between them."""
     names = set(reading.names)
     for one, other in pairwise(reading.words):
         if {one, other} <= names and reading.text[one.end : other.start].isspace():
@@ -123,7 +123,7 @@ def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
 
 
 def _before_an_aside(source: AnnotatedText, own: set[str], places: Sequence[int]) -> bool:
-    """Whether the source has the run too, and only an aside between it and the words it is known by."""
+    """Return whether the source has the run too, with only a parenthesis between it and its anchor words."""
     for place in places:
         for at in range(max(0, place - _LONGEST_ASIDE), place):
             end = source.words[at].end
@@ -137,7 +137,7 @@ def _is_fact(reading: AnnotatedText, word: Word) -> bool:
 
 
 def _runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
-    """Runs of capitalised words and of numbers, as indexes of words."""
+    """Yield the runs of capitalised words and numbers, as word indexes."""
     at = 0
     while at < len(reading.words):
         first, last = _run_at(reading, at)
@@ -147,7 +147,7 @@ def _runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
 
 
 def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
-    """The run around a word; empty where the word is no fact."""
+    """Return the run around a word; empty if the word is neither a name nor a number."""
     first = last = at
     while first > 0 and _is_fact(reading, reading.words[first - 1]):
         first -= 1
@@ -157,7 +157,7 @@ def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
 
 
 def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
-    """What a run is known by: the two words next to it on a side, and the next one where it says something."""
+    """Yield the anchors of a run on one side: the two adjacent words, and the nearest if it is a content word."""
     found = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
     nearest = found[-1:] if before else found[:1]
     if len(found) == _ANCHOR_WORDS and any(word.content for word in found):
@@ -167,7 +167,7 @@ def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Itera
 
 
 def _anchors(source: AnnotatedText) -> _Anchors:
-    """The words of the source that stand next to what runs may be known by."""
+    """Return the word indexes of the source by anchor."""
     places: _Anchors = defaultdict(list)
     for at in range(len(source.words)):
         for before in (True, False):
@@ -177,7 +177,7 @@ def _anchors(source: AnnotatedText) -> _Anchors:
 
 
 def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
-    """Whether a run stands in a stretch that the source has too, with words of its own around it."""
+    """Return whether a run is in a block that the source has too, with enough other words around it."""
     for first, last, at_start, at_end in agreeing:
         if first < end and start < last:
             beside = [*statement.words[first : max(first, start)], *statement.words[end : max(end, last)]]
@@ -187,7 +187,11 @@ def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequ
 
 
 def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
-    """An alignment that leaves the most words in common: what faces a word where it differs, and where it agrees."""
+    """Align both texts by their longest common subsequence.
+
+    Return, for each differing word of the statement, the word indexes of the source in its position, and the blocks
+    of equal words.
+    """
     one, other = statement.keys, source.keys
     facing: dict[int, range] = defaultdict(lambda: range(0))
     agreeing: list[_Block] = []
@@ -208,12 +212,12 @@ def _spans(op: Opcode) -> tuple[int, int, int, int]:
 
 
 def _rivals(statement: AnnotatedText, one: Word, source: AnnotatedText, other: Word) -> bool:
-    """Whether two words are different facts of a kind, the second of which the statement does not hold."""
+    """Return whether two words are different names or numbers of one kind, and the statement lacks the second."""
     if not one.content or not other.content:
         return False
     figure, source_figure = statement.number_at(one), source.number_at(other)
     if figure and source_figure:
-        # A year takes no amount's place.
+        # A year does not replace an amount.
         if bool(YEARS.fullmatch(figure.text)) != bool(YEARS.fullmatch(source_figure.text)):
             return False
         return figure.kind == source_figure.kind and not any(

@@ -1,4 +1,4 @@
-"""How well a sentence of a passage supports a claim: the share of its numbers, names and words that it contains."""
+"""Scoring of the support of a claim: the share of its numbers, names and words that a sentence contains."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rag_core.verification.marks import numbers_match
 # A number or name identifies the fact; other words only describe its kind.
 _NUMBER_WEIGHT = 2.0
 _NAME_WEIGHT = 1.5
-# A number that stands elsewhere in the passage, such as the year above a table.
+# Share for a number elsewhere in the passage, such as the year above a table.
 _NEARBY_NUMBER = 0.5
-# A word of the document's name or heading, which the sentence need not repeat.
+# Share for a word of the document's name or heading, which the sentence need not repeat.
 _TITLE_WORD = 0.7
 # Cosine of two token vectors below which the words have nothing in common.
 _UNRELATED_COSINE = 0.35
-# How much the question counts beside the claim: it decides between sentences that contain the same short answer.
+# Weight of the question relative to the claim, to decide between sentences that contain the same short answer.
 _QUESTION_SHARE = 0.2
 
 
@@ -67,13 +67,13 @@ class SplitPassage:
             self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
-        """Return what says whom a sentence is about: the title and the sentence before it."""
+        """Return the title and the sentence before, which name the subject of a sentence."""
         before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
         return AnnotatedText("\n".join([self.title.text, *before]))
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, how well it supports a claim, and how well with the question beside the claim."""
+    """A sentence, its support of a claim, and its combined support of claim and question."""
 
     sentence: SourceSentence
     support: float

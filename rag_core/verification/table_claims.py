@@ -1,4 +1,4 @@
-"""Whether the figures of a statement stand in a table's row of that name, under the years that it names."""
+"""Checks that the figures of a statement are in the table row and the year column that it names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rag_core.text.numbers import Number, numbers_equal, table_scales
 from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
 
-# A row's name and a statement may each say a little more than the other, not both something else.
+# A row's label and a statement may each have some words that the other lacks, but together not too many.
 _LEAST_ALIKE = 1.0
-# What is measured: a statement names nothing of it that neither the row nor what stands above it does.
+# Measures; the row or the lines above it must contain every measure that a statement names.
 _MEASURES = tuple(
     frozenset(map(stem, group.split()))
     for group in (
@@ -24,13 +24,13 @@ _MEASURES = tuple(
         "depreciation", "amortization", "provision", "customers", "average", "percentage",
     )
 )  # fmt: skip
-# A row that may be a gain or a loss; in one of costs, brackets say nothing new.
+# Labels of rows that may be a gain or a loss; in a row of costs, brackets do not indicate a loss.
 _GAIN = re.compile(r"\b(?:profit|income(?! tax)|earnings|result|ebitda?|margin|gain|cash flow|surplus)", re.IGNORECASE)
 _COST = re.compile(r"\b(?:expenses?|costs?|provision|charges?|paid|interest)\b", re.IGNORECASE)
 _LOSS = re.compile(r"\b(?:loss(?:es)?|deficit|negative|minus|outflow)\b|[(−–-]\s?[$€£¥]?\s?\d", re.IGNORECASE)
 _ROSE = re.compile(r"\b(?:rose|risen|rising|increas\w*|grew|grown|up|higher)\b", re.IGNORECASE)
 _FELL = re.compile(r"\b(?:fell|fallen|falling|decreas\w*|declin\w*|dropp\w*|down|lower|shrank)\b", re.IGNORECASE)
-# A part of a year is not the year.
+# Parts of a year, which must not be confused with the year.
 _PART = re.compile(r"\b(?:Q[1-4]|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE)
 _OTHER_YEAR = re.compile(
     r"\b(?:prior|previous|last|preceding|next)\s(?:\w+\s)?year\b|\byear\s(?:before|earlier|ago)\b", re.IGNORECASE
@@ -43,7 +43,7 @@ _DAY_GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A figure of a statement with the row that has it, and the columns there where it stands."""
+    """A figure of a statement with the row that contains it, and its columns in that row."""
 
     figure: Number
     row: TableRow
@@ -57,29 +57,28 @@ def check_table_claim(
     rest: AnnotatedText,
     title: AnnotatedText,
 ) -> list[str] | None:
-    """What a statement says otherwise than the rows whose figures it gives, in words for the reader.
+    """Return a message for each difference between a statement and the rows whose figures it gives.
 
-    A figure is right where the row called most like the statement has it, in the column of the year
-    that the statement gives with it, or of the latest where it gives none; in the table's scale, and
-    with the sign that the row has.
+    A figure is correct if the row with the most similar label has it in the column of the statement's year, or of
+    the latest year if the statement has none, with the same scale and sign.
 
     Parameters
     ----------
     statement : AnnotatedText
     rows : sequence of TableRow
-        Those of the place that the statement is held against.
+        Rows of the evidence that the statement is compared with.
     table : sequence of TableRow
-        All rows of the passage, of which another may be the one that is meant.
+        All rows of the passage, since the statement may mean another one.
     rest : AnnotatedText
-        What else stands at that place, the names of its rows included.
+        Other text of the evidence, including the labels of its rows.
     title : AnnotatedText
-        What the passage is about; its first line is the document's name.
+        Document and heading of the passage; the first line is the document's name.
 
     Returns
     -------
     list of str or None
-        ``None`` where the statement takes no figure from the rows, or names no year of a row whose
-        columns are not clear: then a table tells no more than other text.
+        ``None`` if the statement gives no figure of the rows, or if the columns of the rows are not clear and the
+        statement names no year of them. The rows are then checked like other text.
     """
     figures = _figures(statement, rest)
     years = [(match.start(), parse_year(match[0])) for match in YEARS.finditer(statement.text)]
@@ -99,7 +98,7 @@ def check_table_claim(
 
 
 def check_direction(statement: AnnotatedText) -> Iterator[str]:
-    """Where a figure is said to rise from a higher one, or to fall from a lower one, in words for the reader."""
+    """Yield a message if a statement says that a figure rises from a higher one or falls from a lower one."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     said = rose or fell
     if said is None or (rose and fell):
@@ -113,12 +112,12 @@ def check_direction(statement: AnnotatedText) -> Iterator[str]:
 
 
 def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
-    """The powers of ten that a row's figures may count in."""
+    """Return the possible scales of a row's figures, as powers of ten."""
     return table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
 
 def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
-    """The numbers of a statement that are no parts of dates, and not said outside of the figures."""
+    """Return the numbers of a statement that are not parts of dates and not in the other text."""
     taken = [match.span() for match in YEARS.finditer(statement.text)]
     taken += [(date.start, date.end) for date in _dates(statement)]
     return [
@@ -130,7 +129,7 @@ def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
 
 
 def _dates(statement: AnnotatedText) -> Iterator[Number]:
-    """Months, and the days beside them."""
+    """Yield the months of a statement and the days next to them."""
     for at, number in enumerate(statement.numbers):
         beside = [
             other
@@ -148,11 +147,11 @@ def _placed(
     table: Sequence[TableRow],
     title: AnnotatedText,
 ) -> list[_Placed] | str:
-    """Each figure in the row that is meant; a reason where there is none."""
+    """Return each figure with the row that the statement means, or a message if there is none."""
     whole = _called(_said(statement, 0, len(statement.text), title), rows, table, title)
     found = [_in_row(figure, whole, title) for figure in figures]
     if len(rows) > 1 and not all(found):
-        # Of two rows: each figure stands behind the name of its own.
+        # If there are several rows, each figure follows the label of its row.
         found, start = [], 0
         for figure in figures:
             whole = _called(_said(statement, start, figure.start, title), rows, table, title) or whole
@@ -175,7 +174,7 @@ def _in_row(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _
 
 
 def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
-    """The stems of the words in a part of a statement that may name a row, without the document's name."""
+    """Return the stems of the words in a part of a statement that may name a row, without the document's name."""
     document = AnnotatedText(title.text.partition("\n")[0]).stems
     return frozenset(
         word.stem
@@ -190,7 +189,7 @@ def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) 
 def _called(
     said: frozenset[str], rows: Sequence[TableRow], table: Sequence[TableRow], title: AnnotatedText
 ) -> list[TableRow]:
-    """The rows called most like what is said, one or several of one name; none where another is, or it is not clear."""
+    """Return those of the rows with the label most similar to the words; empty if another row matches or in doubt."""
 
     def likeness(row: TableRow) -> tuple[int, int, int]:
         return len(said & row.stems), -len(row.stems - said), len(said & row.section)
@@ -203,7 +202,7 @@ def _called(
 
 
 def _meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
-    """Whether a row can be what is said, and measures nothing else."""
+    """Return whether a row's label is similar enough to the words and has no other measure."""
     totals = [other.stems for other in table if other.label.casefold().startswith("total")]
     around = row.stems.union(row.section, title.stems, *totals)
     if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _LEAST_ALIKE:
@@ -212,7 +211,7 @@ def _meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title
 
 
 def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText) -> Iterator[str]:
-    """Months and days that do not head the table, and parts of a year in place of the year."""
+    """Yield a message for each date that the table lacks, and for a part of a year that differs."""
     for row in {one.row for one in placed}:
         above = AnnotatedText("\n".join(row.above))
         known = [*rest.numbers, *above.numbers]
@@ -230,13 +229,13 @@ def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: Annotate
 def _other_years(
     statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText, years: Sequence[str]
 ) -> Iterator[str]:
-    """Where a figure does not stand under the year that is given with it."""
+    """Yield a message for each figure that is not in the column of its year."""
     heads = {year for one in placed for year in one.row.columns}
     for year in years:
         if year not in heads and year not in rest.text:
             yield f"the number {year} is not there"
     headed = [year for year in years if year in heads]
-    # "Notes due 2022" is a row's name, and no year of its figures where the statement gives another.
+    # In the label "Notes due 2022" the year is not that of the figures if the statement gives another one.
     given = [year for year in headed if not any(year in one.row.label for one in placed)] or headed
     if not years and _is_copied(placed):
         return
@@ -255,7 +254,7 @@ def _other_years(
 
 
 def _is_copied(placed: Sequence[_Placed]) -> bool:
-    """Whether all figures of a row are given in their order, as in a table that shows it again."""
+    """Return whether a statement gives all figures of a row in order, as in a copy of the table."""
     row = placed[0].row
     there = [at for at, value in enumerate(row.values) if value]
     return len(there) == len(placed) > 1 and all(
@@ -270,13 +269,13 @@ def _years(placed: _Placed) -> set[str]:
 def _of_before(
     statement: AnnotatedText, placed: _Placed, there: set[str], year: str, found: Sequence[set[str]]
 ) -> bool:
-    """Whether a figure is that of the year before, which another one is compared with."""
+    """Return whether a figure is that of the previous year, as part of a comparison."""
     compared = _COMPARED.search(statement.text, 0, placed.figure.start)
     return bool(compared) and str(int(year) - 1) in there and any(year in one for one in found)
 
 
 def _other_direction(statement: AnnotatedText, placed: Sequence[_Placed], year: str) -> Iterator[str]:
-    """Where a statement says that a figure rose, and it fell from the year before, or the other way round."""
+    """Yield a message if a statement says that a figure rose that fell from the previous year, or the reverse."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     row = placed[0].row
     before = max((one for one in row.columns if one and one < year), default="")
@@ -294,7 +293,7 @@ def _signed(row: TableRow, at: int) -> float | None:
 
 
 def _other_sense(statement: AnnotatedText, placed: Sequence[_Placed], title: AnnotatedText) -> Iterator[str]:
-    """Where a gain is called a loss, or an amount in millions is given without them."""
+    """Yield a message for each figure with the wrong sign, or with a currency but without the table's scale."""
     lost = bool(_LOSS.search(statement.text))
     for one in placed:
         figure, row = one.figure, one.row

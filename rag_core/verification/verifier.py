@@ -1,4 +1,4 @@
-"""Whether the sources say what an answer says, statement by statement."""
+"""Verification of each statement of an answer against its sources."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from rag_core.verification.refusals import states_no_answer
 from rag_core.verification.substitutions import find_substitutions
 from rag_core.verification.table_claims import check_direction, check_table_claim, row_scales
 
-# Share of a statement's words that its source must hold; a statement with half its words from
-# elsewhere says something else, whatever figures it shares.
+# Least share of a statement's words that its source must contain; below it, the statement says something else even if
+# its figures match.
 LEAST_COVERAGE = 0.6
-# A source that holds less than this of a statement is about something else, and its figures no matter.
+# Below this coverage, a source is about something else and its differences are not reported.
 _LEAST_RELATED = 0.3
 _ABOUT_AS_WELL = 0.15
 NOT_CITED = "It names no source."
@@ -33,9 +33,9 @@ NOT_SAID = "No sentence of its source says this."
 class VerifiedAnswer:
     """An answer's text with its final markers, their quotes, and the verdict on each statement.
 
-    ``short`` is what of a quoted answer was asked for, where that is clear; see `short.short_answer`. ``refused`` is
-    true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset from which
-    quotes follow what a language model wrote. ``unchecked`` is true if it is in another language than its sources.
+    ``short`` is the short answer in the quotes, if unambiguous; see `short_answers.short_answer`. ``refused`` is true
+    if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the quotes
+    after a language model's text. ``unchecked`` is true if the text is in another language than its sources.
     """
 
     text: str
@@ -58,29 +58,26 @@ class _Verdict:
 
 
 def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder | None = None) -> VerifiedAnswer:
-    """Hold each statement of a generated text against the passages that it cites.
+    """Compare each statement of a generated text with the passages that it cites.
 
-    A statement is supported when sentences of a cited passage hold most of its words and all of its
-    numbers, dates, names and negations. It is looked for word for word, then with a few characters
-    differing, then by words, and last, with ``vectors``, by meaning. Where no single passage
-    suffices, those that it cites are taken together.
+    A statement is supported if sentences of a cited passage contain most of its words and all of its numbers, dates,
+    names and negations. Matching is verbatim first, then fuzzy, then by words, and last, with ``vectors``, by
+    meaning. If no single passage suffices, the cited passages are combined.
 
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `citation_markers.normalize_markers` understands.
+        Generated text, with markers in any form that `citation_markers.normalize_markers` accepts.
     passages : sequence of Passage
-        Those the text was generated from; a marker is a passage's rank.
+        The passages in the prompt; a marker is the rank of a passage.
     vectors : TextEncoder, optional
-        Token vectors by which words of like meaning are told.
+        Encoder for the comparison of words by meaning.
 
     Returns
     -------
     VerifiedAnswer
-        In its text, a marker stands only behind a statement that its passage supports: one that
-        numbers no passage is gone, and so is one behind a statement that was not found. Citations
-        come in order of appearance, one for each marker and quote; the quote is the span of the
-        passage's first page that says it.
+        The text keeps only the markers whose passages support their statements. Citations are in order of
+        appearance, one per marker and quote; a quote is the supporting span on the passage's first page.
     """
     sources = {passage.rank: SourcePassage(passage) for passage in passages}
     text = strip_source_list(normalize_markers(text, sorted(sources)), {passage.document for passage in passages})
@@ -91,17 +88,17 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
         gone = len(wrong)
         if len(parse_markers(kept)) == len(parse_markers(text)) - gone:
             return _told(text, kept, removed, verdicts)
-        # Taking a marker out has left another behind, as in "[[2]1]".
+        # Removing a marker has created another one, as in "[[2]1]".
         text = normalize_markers(kept, sorted(sources))
 
 
 def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
-    """The statements of an extracted answer: each quote where it stands in the text, supported by itself."""
+    """Return the statements of an extractive answer: the span of each quote in the text, always supported."""
     statements, position = [], 0
     for citation in citations:
         quote = " ".join(citation.quote.split())
         start = text.find(quote, position)
-        # Two citations may share a quote, as overlapping passages do: it is one statement.
+        # Overlapping passages may share a quote, which is one statement.
         if start >= 0:
             position = start + len(quote)
             statements.append(Claim(start, position, True))
@@ -109,7 +106,7 @@ def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, .
 
 
 def _telling(text: str) -> list[ClaimSpan]:
-    """The statements of a text, without a "Yes." or "No." that others follow."""
+    """Return the statements of a text, without a "Yes." or "No." before other statements."""
     found = split_claims(text)
     told = [claim for claim in found if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)]
     return told or found
@@ -120,7 +117,7 @@ def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vecto
     if not ranks:
         return _Verdict(claim, (), NOT_CITED)
     said = text[claim.start : claim.end]
-    # "No, it ends in May": the source says when it ends, and need not say "no".
+    # The source of "No, it ends in May" need not contain "no".
     opening = INTERJECTION.match(said)
     said = said[opening.end() :] if opening and opening.end() < len(said) else said
     statement = AnnotatedText(said, detect_language(said))
@@ -137,10 +134,10 @@ def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vecto
 def _supporting(
     statement: AnnotatedText, source: SourcePassage, vectors: TextEncoder | None
 ) -> tuple[EvidenceSpan | None, str]:
-    """The place that supports a statement, or else what the nearest one says otherwise.
+    """Return the evidence that supports a statement, or the first difference of the closest evidence.
 
-    Only the places that fit about as well as the best one count: where that one says otherwise,
-    another that merely does not contradict supports nothing.
+    Only evidence with about the best coverage counts: if the best one contradicts the statement, a distant one
+    without a contradiction is not support.
     """
     best, reason = _LEAST_RELATED, ""
     seen: list[tuple[EvidenceSpan, str]] = []
@@ -170,7 +167,7 @@ def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequen
 
 
 def _together(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
-    """Quotes from several passages that support a statement only as one, each with a part of it."""
+    """Return quotes from several passages that support a statement together, each with a part of it."""
     parts = []
     for source in sources:
         best = max(islice(source.candidates(statement, None), 4), key=lambda one: one.coverage, default=None)
@@ -203,7 +200,7 @@ def _told(written: str, text: str, removed: Sequence[tuple[int, int]], verdicts:
     statements = []
     for verdict in verdicts:
         claim = verdict.claim
-        # That the sources leave something open stands in none of them, and is no wrong statement.
+        # No source says that the sources lack a fact, so such a statement is not reported as unsupported.
         if claim.start < claim.end and (verdict.quotes or not states_no_answer(written[claim.start : claim.end])):
             start, end = moved(claim.start), moved(claim.end)
             statements.append(Claim(start, end, bool(verdict.quotes), verdict.reason))
