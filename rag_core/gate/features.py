@@ -22,7 +22,7 @@ ON_TOPIC = "on_topic"
 # Most characters of a passage that the model reads; a longer best sentence is read in full.
 READ_CHARS = 250
 # Reason against a financial statement whose company or period differs from the question or is unknown.
-OTHER_FIGURES = "its figures may be of another company or time"
+OTHER_FIGURES = "its figures may be for another company or period"
 # Factor for the probability if the question names something that the document never mentions.
 UNKNOWN_NAME_FACTOR = 0.5
 

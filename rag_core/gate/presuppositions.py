@@ -119,7 +119,7 @@ def strange(
     apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
     if apart > _YEARS_APART and not years & (_years(join_digit_groups(passage)) | _years(title)):
         for year in sorted(years):
-            found[f"the document is of {max(own)}, not of {year}"] = _no_number(year)
+            found[f"the document covers {max(own)}, not {year}"] = _no_number(year)
     return found
 
 
@@ -172,8 +172,8 @@ def _years(text: str) -> frozenset[str]:
 
 
 def _no_name(name: str) -> str:
-    return f"the name “{name}” is not there"
+    return f"the name “{name}” is missing"
 
 
 def _no_number(number: str) -> str:
-    return f"the number {number} is not there"
+    return f"the number {number} is missing"

@@ -23,7 +23,7 @@ from rag_core.verification.refusals import is_refusal, starts_with_no_answer, st
 from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
 from rag_core.verification.verifier import VerifiedAnswer
 
-NO_WORDS = "The model's answer has no words."
+NO_WORDS = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 # Least support for a sentence to be cited.
 LEAST_SUPPORT = 0.4

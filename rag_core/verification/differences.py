@@ -56,12 +56,12 @@ def find_number_errors(
     for number in statement.numbers:
         same = [one for one in there if numbers_equal(number, one, scales)]
         if not same:
-            yield f"the number {number.text} is not there"
+            yield f"the number {number.text} is missing"
             continue
         unit = statement.unit(number)
         others = {source.unit(one) for one in there if one not in same}
         if unit and unit in others and unit not in {source.unit(one) for one in same}:
-            yield f"the number {number.text} counts something else there"
+            yield f"the number {number.text} has another unit"
 
 
 def _names(
@@ -75,4 +75,4 @@ def _names(
         if contains_name(source, word) or contains_name(title, word) or (refers and contains_name(context, word)):
             continue
         if not statement.begins_sentence(word):
-            yield f"the name “{word.text}” is not there"
+            yield f"the name “{word.text}” is missing"

@@ -64,7 +64,7 @@ def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Itera
         facing = [*places, *(other for at in range(start, end) for other in slots[at])]
         for at, other in product(range(start, end), facing):
             if _rivals(statement, statement.words[at], source, source.words[other]):
-                yield f"“{source.words[other].text}” is there in place of “{statement.words[at].text}”"
+                yield f"“{source.words[other].text}” appears instead of “{statement.words[at].text}”"
                 break
 
 
@@ -76,7 +76,7 @@ def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
         if alone or contains_name(source, first) or {first.folded, *(one.folded for one in beside)} & _TITLES:
             continue
         if beside and not any(contains_name(statement, one) for one in beside):
-            yield f"“{beside[0].text}” is there in place of “{first.text}”"
+            yield f"“{beside[0].text}” appears instead of “{first.text}”"
 
 
 def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
     for figure, year in said:
         found = [other for number, other in there if numbers_equal(figure, number)]
         if year and found and all(found) and year not in found and any(other == year for _, other in there):
-            yield f"the number {figure.text} is of {', '.join(sorted(set(found)))} there"
+            yield f"the number {figure.text} is for {', '.join(sorted(set(found)))}"
 
 
 def _is_dated_alike(said: _Dated, there: _Dated) -> bool:

@@ -86,7 +86,7 @@ def check_table_claim(
         return None
     if not any(row.columns for row in rows):
         unsaid = [year for _, year in years if year not in rest.text and any(row.head for row in rows)]
-        return [f"it is not clear which figure is of {unsaid[0]}"] if unsaid else None
+        return [f"it is not clear which figure is for {unsaid[0]}"] if unsaid else None
     placed = _placed(statement, figures, rows, table, title)
     if isinstance(placed, str):
         return [placed]
@@ -108,7 +108,7 @@ def check_direction(statement: AnnotatedText) -> Iterator[str]:
         if _FROM.search(statement.text, 0, one.start) and _TO.fullmatch(between) and one.kind == other.kind:
             fallen, risen = min(one.values) > max(other.values), max(one.values) < min(other.values)
             if fallen if rose else risen:
-                yield f"its own figures say the opposite of “{said[0]}”"
+                yield f"the figures of the statement contradict “{said[0]}”"
 
 
 def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
@@ -158,9 +158,9 @@ def _placed(
             found.append(_in_row(figure, whole, title))
             start = figure.end
     if not whole:
-        return "no row of its tables is called so"
+        return "no table row has this name"
     missing = next((figure for figure, one in zip(figures, found, strict=True) if one is None), None)
-    return f"the number {missing.text} is not there" if missing else [one for one in found if one]
+    return f"the number {missing.text} is missing" if missing else [one for one in found if one]
 
 
 def _in_row(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _Placed | None:
@@ -218,7 +218,7 @@ def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: Annotate
         months = {min(one.values) for one in above.numbers if one.kind == "month"}
         for date in _dates(statement):
             if len(months) > 1 or not any(numbers_equal(date, one) for one in known):
-                yield f"the number {date.text} is not there"
+                yield f"the number {date.text} is missing"
         part = _PART.search(statement.text)
         if part and not _PART.search(f"{above.text}\n{row.label}"):
             yield f"the source does not say “{part[0]}”"
@@ -233,7 +233,7 @@ def _other_years(
     heads = {year for one in placed for year in one.row.columns}
     for year in years:
         if year not in heads and year not in rest.text:
-            yield f"the number {year} is not there"
+            yield f"the number {year} is missing"
     headed = [year for year in years if year in heads]
     # In the label "Notes due 2022" the year is not that of the figures if the statement gives another one.
     given = [year for year in headed if not any(year in one.row.label for one in placed)] or headed
@@ -242,14 +242,14 @@ def _other_years(
     if not given and _OTHER_YEAR.search(statement.text):
         yield "it is not clear which year is meant"
     elif len(set(given)) > 1 and len(given) != len(placed):
-        yield "it is not clear which figure is of which year"
+        yield "it is not clear which figure is for which year"
     else:
         only = given[0] if given else max(heads)
         each = given if len(set(given)) > 1 else [only] * len(placed)
         found = [_years(one) for one in placed]
         for one, year, there in zip(placed, each, found, strict=True):
             if year not in there and not (len(set(given)) < 2 and _of_before(statement, one, there, only, found)):
-                yield f"the number {one.figure.text} is of {', '.join(sorted(there))} there"
+                yield f"the number {one.figure.text} is for {', '.join(sorted(there))}"
         yield from _other_direction(statement, placed, max(each))
 
 
@@ -299,7 +299,7 @@ def _other_sense(statement: AnnotatedText, placed: Sequence[_Placed], title: Ann
         figure, row = one.figure, one.row
         negative = any(row.cells[at].negative for at in one.columns)
         if _GAIN.search(row.label) and not _COST.search(row.label) and lost != negative:
-            yield f"the number {figure.text} has another sign there"
+            yield f"the number {figure.text} has the opposite sign"
         whole = all((value := row.values[at]) and "." not in value.text for at in one.columns)
         if figure.currency and figure.unscaled and whole and row_scales(row, title):
-            yield f"the number {figure.text} counts something else there"
+            yield f"the number {figure.text} has another scale"

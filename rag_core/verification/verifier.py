@@ -25,8 +25,8 @@ LEAST_COVERAGE = 0.6
 # Below this coverage, a source is about something else and its differences are not reported.
 _LEAST_RELATED = 0.3
 _ABOUT_AS_WELL = 0.15
-NOT_CITED = "It names no source."
-NOT_SAID = "No sentence of its source says this."
+NOT_CITED = "The statement cites no source."
+NOT_SAID = "No cited passage supports the statement."
 
 
 @dataclass(frozen=True, slots=True)

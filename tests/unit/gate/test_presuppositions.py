@@ -137,9 +137,9 @@ def test_what_the_document_has_somewhere_is_not_strange_to_it(question: str) -> 
 
 def test_a_name_that_it_never_has_is_and_so_is_another_time() -> None:
     assert strange_to("Did Acme sue Walmart?") == ["“Walmart” is nowhere in the document"]
-    assert strange_to("Who was sued in 2009?") == ["the document is of 2022, not of 2009"]
-    assert strange_to("Who was sued, 2009?") == ["the document is of 2022, not of 2009"]
-    assert strange_to("Who was sued in FY09?") == ["the document is of 2022, not of 2009"]
+    assert strange_to("Who was sued in 2009?") == ["the document covers 2022, not 2009"]
+    assert strange_to("Who was sued, 2009?") == ["the document covers 2022, not 2009"]
+    assert strange_to("Who was sued in FY09?") == ["the document covers 2022, not 2009"]
 
 
 def test_what_it_is_compared_with_may_be_strange() -> None:
@@ -171,8 +171,8 @@ def test_a_name_is_looked_for_as_it_is_written() -> None:
         ("What does Best Buy sell?", ()),
         ("What does American Express sell?", ()),
         ("What does CVS sell?", ()),
-        ("What does Ann Health sell?", ("the name “Ann” is not there",)),
-        ("What does East Buyer sell?", ("the name “East Buyer” is not there",)),
+        ("What does Ann Health sell?", ("the name “Ann” is missing",)),
+        ("What does East Buyer sell?", ("the name “East Buyer” is missing",)),
     ],
 )
 def test_a_name_that_a_file_s_name_runs_together_is_there(question: str, lacking: tuple[str, ...]) -> None:
@@ -233,7 +233,7 @@ def test_a_question_of_yes_or_no_takes_its_names_and_figures_for_granted() -> No
     ],
 )
 def test_a_name_of_several_words_is_missing_once(question: str, lacking: list[str]) -> None:
-    expected = tuple(f"the name “{name}” is not there" for name in lacking)
+    expected = tuple(f"the name “{name}” is missing" for name in lacking)
     assert unmet(question, "The queen paid them.", "towns") == expected
 
 
@@ -243,7 +243,7 @@ def test_a_name_of_several_words_is_nowhere_in_a_document_as_a_whole() -> None:
     def found(*held: str) -> dict[str, str]:
         return strange(question, "It opened in May.", "towns", "towns", lambda word, _: word in held)
 
-    missing = "the name “Edwin Marlowe” is not there"
+    missing = "the name “Edwin Marlowe” is missing"
     assert found() == {"“Edwin Marlowe” is nowhere in the document": missing}
     assert found("Edwin") == {"“Marlowe” is nowhere in the document": missing}
     assert found("Edwin", "marlowe") == {}
