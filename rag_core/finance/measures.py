@@ -60,7 +60,7 @@ class StatementPlan:
     @property
     def sections(self) -> tuple[str, ...]:
         """The titles of the statements."""
-        return tuple(one.value for one in self.statements)
+        return tuple(statement.value for statement in self.statements)
 
     @property
     def asks_for_lines(self) -> bool:
@@ -187,7 +187,7 @@ def _whole(pattern: str) -> re.Pattern[str]:
 
 
 # Pattern, lines by statement, and whether the pattern is a measure.
-_PATTERNS = [(_whole(pattern), told, terms is _MEASURES) for terms in (_NAMED, _MEASURES) for pattern, told in terms]
+_PATTERNS = [(_whole(pattern), lines, terms is _MEASURES) for terms in (_NAMED, _MEASURES) for pattern, lines in terms]
 _HEADS = {statement: _whole(pattern) for statement, pattern in _TITLES.items()}
 _CAUSE = _whole(r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to")
 # Statements do not contain forecasts.
@@ -217,14 +217,14 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     rest = question
     named: dict[Statement, dict[str, None]] = {}
     lines: dict[str, None] = {}
-    for pattern, told, measures in _PATTERNS:
+    for pattern, lines_by_statement, measures in _PATTERNS:
         if pattern.search(question):
             rest = pattern.sub(" ", rest)
-            for statement, words in told.items():
-                own = dict.fromkeys(words.split(", "))
-                named.setdefault(statement, {}).update(own)
+            for statement, words in lines_by_statement.items():
+                labels = dict.fromkeys(words.split(", "))
+                named.setdefault(statement, {}).update(labels)
                 if measures:
-                    lines.update(own)
+                    lines.update(labels)
     if not named:
         return None
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]

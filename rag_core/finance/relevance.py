@@ -25,17 +25,17 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
     document : str or None
         The document's name and title; ``None`` if only one document is searched.
     """
-    asked, said, about = annotate(question), annotate(passage), annotate(title)
+    question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     # Document names often join words: AMERICANEXPRESS_2022.pdf.
     named = squash_letters(title)
     # The first word counts too, because `is_asking` recognises the other words that begin questions.
-    names = [word for word in asked.names if not is_asking(word)]
-    if any(strip_possessive(word) not in named and not mentions_name(word, said, about) for word in names):
+    names = [word for word in question_text.names if not is_asking(word)]
+    if any(strip_possessive(word) not in named and not mentions_name(word, passage_text, title_text) for word in names):
         return True
     whole = annotate(f"{title} {passage}")
-    if any(missing_figures(asked, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
+    if any(missing_figures(question_text, whole)) or (_QUARTER.search(question) and not _QUARTER.search(whole.text)):
         return True
-    own = [strip_possessive(word) for word in asked.words if not is_asking(word)]
+    question_words = [strip_possessive(word) for word in question_text.words if not is_asking(word)]
     return document is not None and not any(
-        len(word) >= FEWEST_LETTERS and word in squash_letters(document) for word in own
+        len(word) >= FEWEST_LETTERS and word in squash_letters(document) for word in question_words
     )

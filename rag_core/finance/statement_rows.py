@@ -51,7 +51,7 @@ def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, t
     rows = [row for passage in passages for row in _rows(passage)]
     chosen = list(dict.fromkeys(row for line in lines if (row := _best(line, rows)) is not None))[:MOST_ROWS]
     citations = tuple(dict.fromkeys(citation for row in chosen for citation in _citations(row)))
-    return "\n".join(f"{' '.join(one.quote.split())} [{one.marker}]" for one in citations), citations
+    return "\n".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations), citations
 
 
 def _best(line: str, rows: Sequence[_Row]) -> _Row | None:

@@ -119,10 +119,10 @@ def _says_nothing(token: Token) -> bool:
 
 
 def _ordinal(question: str) -> Reference | None:
-    found = _ORDINAL.search(question)
-    if not found:
+    match = _ORDINAL.search(question)
+    if not match:
         return None
-    return Reference(ReferenceKind.ORDINAL, found.start(), found.end(), (found[1] or found[2] or found[3]).lower())
+    return Reference(ReferenceKind.ORDINAL, match.start(), match.end(), (match[1] or match[2] or match[3]).lower())
 
 
 def _pronoun(question: str, words: Sequence[Token]) -> Reference | None:
@@ -164,7 +164,7 @@ def _demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
 
 def _place(question: str, words: Sequence[Token]) -> Reference | None:
     for position, token in enumerate(words):
-        beside = {one.word for one in words[max(0, position - 1) : position + 2]}
+        beside = {word.word for word in words[max(0, position - 1) : position + 2]}
         if token.word != "there" or not token.is_function or beside & (BE | AUXILIARIES):
             continue
         if not find_names(question[: token.start]) and not _speaks_earlier(question, words, position):
@@ -172,14 +172,14 @@ def _place(question: str, words: Sequence[Token]) -> Reference | None:
     return None
 
 
-def _apart(question: str, one: Token, other: Token) -> bool:
-    return bool(question[one.end : other.start].strip())
+def _apart(question: str, token: Token, other: Token) -> bool:
+    return bool(question[token.end : other.start].strip())
 
 
 def _is_expletive(words: Sequence[Token], position: int) -> bool:
     """Return whether an "it" refers to a following clause, as in "how long does it take to settle"."""
     rest = words[position + 1 :]
-    clause = any(one.word in ("that", "for", "if", "whether") for one in rest)
+    clause = any(token.word in ("that", "for", "if", "whether") for token in rest)
     clause = clause or any(_opens_infinitive(words, at) for at in range(position + 1, len(words) - 1))
     before = words[position - 1].word if position else ""
     return clause and (before in BE or (bool(rest) and rest[0].word in _EXPLETIVE_VERBS | BE))

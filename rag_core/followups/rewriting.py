@@ -50,8 +50,8 @@ def pair_turns(history: Sequence[Message]) -> list[Turn]:
         if message.role == "user":
             turns.append(Turn(message.text))
         elif turns:
-            asked = message.answer.rewritten if message.answer else ""
-            turns[-1] = Turn(asked or turns[-1].question, _MARKERS.sub("", message.text))
+            rewritten = message.answer.rewritten if message.answer else ""
+            turns[-1] = Turn(rewritten or turns[-1].question, _MARKERS.sub("", message.text))
     return turns
 
 
@@ -99,41 +99,45 @@ def _resolved(question: str, reference: Reference, turns: Sequence[Turn]) -> str
 
 def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
     """Return the possible antecedents of a reference in a turn, best first, without duplicates."""
-    asked = find_names(turn.question)
-    known = {one.core.lower() for one in asked} | {one.core.lower() for one in find_names(question)}
-    said = [one for one in find_names(turn.answer) if one.core.lower() not in known]
+    question_names = find_names(turn.question)
+    known = {name.core.lower() for name in question_names} | {name.core.lower() for name in find_names(question)}
+    answer_names = [name for name in find_names(turn.answer) if name.core.lower() not in known]
     if reference.word in PERSONS:
-        people = [one for one in asked if not one.definite and not _PLACE_BEFORE.search(turn.question[: one.start])]
-        if _NAMES_A_PERSON.search(turn.question) and said:
-            return said[:1]
-        return _unlike(question, people or said[:1] or asked)
+        people = [
+            name
+            for name in question_names
+            if not name.definite and not _PLACE_BEFORE.search(turn.question[: name.start])
+        ]
+        if _NAMES_A_PERSON.search(turn.question) and answer_names:
+            return answer_names[:1]
+        return _unlike(question, people or answer_names[:1] or question_names)
     if reference.kind is ReferenceKind.DEMONSTRATIVE:
         head = question[reference.start : reference.end].split()[-1].lower()
-        same = [one for one in [*asked, *said] if head in one.core.lower().split()]
-        return same[:1] or _unlike(question, asked or find_noun_phrases(turn.question))
+        same = [name for name in [*question_names, *answer_names] if head in name.core.lower().split()]
+        return same[:1] or _unlike(question, question_names or find_noun_phrases(turn.question))
     if reference.word in PLURAL:
-        joined = _joined(turn.question, asked)
-        found = [*asked, *find_noun_phrases(turn.question)]
-        return joined or _unlike(question, [one for one in found if one.plural] or found)
-    if not asked and _ASKS_FOR_A_THING.search(turn.question) and said:
-        return said[:1]
-    return _unlike(question, asked or find_noun_phrases(turn.question) or said[:1])
+        joined = _joined(turn.question, question_names)
+        phrases = [*question_names, *find_noun_phrases(turn.question)]
+        return joined or _unlike(question, [phrase for phrase in phrases if phrase.plural] or phrases)
+    if not question_names and _ASKS_FOR_A_THING.search(turn.question) and answer_names:
+        return answer_names[:1]
+    return _unlike(question, question_names or find_noun_phrases(turn.question) or answer_names[:1])
 
 
 def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
     """Return the candidates without duplicates and without those that are in the question."""
     unique: dict[str, Phrase] = {}
-    for one in candidates:
-        if one.core.lower() not in question.lower():
-            unique.setdefault(one.core.lower(), one)
+    for phrase in candidates:
+        if phrase.core.lower() not in question.lower():
+            unique.setdefault(phrase.core.lower(), phrase)
     return list(unique.values())
 
 
-def _joined(question: str, found: Sequence[Phrase]) -> list[Phrase]:
+def _joined(question: str, names: Sequence[Phrase]) -> list[Phrase]:
     """Return the first two names joined by "and", as one phrase."""
-    for one, other in pairwise(found):
-        if question[one.end : other.start].strip() == "and":
-            return [Phrase(question[one.start : other.end], one.start, other.end)]
+    for first, second in pairwise(names):
+        if question[first.end : second.start].strip() == "and":
+            return [Phrase(question[first.start : second.end], first.start, second.end)]
     return []
 
 
@@ -147,12 +151,12 @@ def _substituted(question: str, reference: Reference, phrase: str) -> str:
         phrase += "’" if phrase.endswith("s") else "’s"
     elif reference.kind is ReferenceKind.PLACE:
         phrase = f"in {phrase}"
-    made = question[: reference.start] + phrase + question[reference.end :]
-    return _capital(made)
+    rewritten = question[: reference.start] + phrase + question[reference.end :]
+    return _capital(rewritten)
 
 
 def _with_terms(question: str, candidates: Sequence[Phrase]) -> str:
-    terms = ", ".join(one.core for one in _unlike(question, candidates)[:MOST_TERMS])
+    terms = ", ".join(phrase.core for phrase in _unlike(question, candidates)[:MOST_TERMS])
     end = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({terms}){end}" if terms else question
 
@@ -174,11 +178,11 @@ def _apply_fragment(fragment: str, earlier: str) -> str:
 
     If the substitution is ambiguous, return the fragment with the names of the earlier question.
     """
-    if asked := substitute_fragment(fragment, earlier):
-        return asked
+    if rewritten := substitute_fragment(fragment, earlier):
+        return rewritten
     if tokens(fragment)[0].word in PREPOSITIONS:
         return f"{earlier.rstrip(' ?')} {fragment.strip()}?"
-    subjects = [one.text for one in _unlike(fragment, find_topics(earlier))][:MOST_TERMS]
+    subjects = [phrase.text for phrase in _unlike(fragment, find_topics(earlier))][:MOST_TERMS]
     return f"{_capital(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
 
 
@@ -195,9 +199,9 @@ def resolve_ordinal(question: str, answer: str, ordinal: str) -> str:
     position = _POSITIONS.get(ordinal)
     if position is None:
         return ""
-    for found in ([_item_name(item) for item in _LIST_ITEM.findall(answer)], _series(question), _series(answer)):
-        if len(found) >= 2 and -len(found) <= position < len(found):
-            return found[position]
+    for names in ([_item_name(item) for item in _LIST_ITEM.findall(answer)], _series(question), _series(answer)):
+        if len(names) >= 2 and -len(names) <= position < len(names):
+            return names[position]
     return ""
 
 
@@ -211,11 +215,11 @@ def _series(text: str) -> list[str]:
     """Return the first enumeration of at least two names separated only by commas, "and" or "or"."""
     row: list[str] = []
     end = 0
-    for one in find_names(text):
-        if row and not _SERIES.fullmatch(text[end : one.start]):
+    for name in find_names(text):
+        if row and not _SERIES.fullmatch(text[end : name.start]):
             if len(row) >= 2:
                 return row
             row = []
-        row.append(one.text)
-        end = one.end
+        row.append(name.text)
+        end = name.end
     return row if len(row) >= 2 else []

@@ -98,11 +98,11 @@ class Calibration:
 
 def log_odds(readings: Sequence[float | None]) -> list[float]:
     """Return the log-odds of readings, bounded by `SUREST`; unread passages get the mean of those that were read."""
-    bounded = [min(max(one, 1 / SUREST), 1 - 1 / SUREST) for one in readings if one is not None]
-    known = [math.log(one / (1 - one)) for one in bounded]
+    bounded = [min(max(reading, 1 / SUREST), 1 - 1 / SUREST) for reading in readings if reading is not None]
+    known = [math.log(probability / (1 - probability)) for probability in bounded]
     middle = sum(known) / max(len(known), 1)
     read = iter(known)
-    return [middle if one is None else next(read) for one in readings]
+    return [middle if reading is None else next(read) for reading in readings]
 
 
 @cache

@@ -58,39 +58,41 @@ def score_answerability(
         Starts to read texts with a question; yields the probability that each text answers it, in order.
     """
     first = [
-        one
-        for one in passages[:PASSAGES_SCORED]
-        if int(one.chunk_id) in tokens and one.scores.get("rerank") is not None
+        passage
+        for passage in passages[:PASSAGES_SCORED]
+        if int(passage.chunk_id) in tokens and passage.scores.get("rerank") is not None
     ]
-    its_tokens = [tokens[int(one.chunk_id)] for one in first]
-    best = [best_sentence(ranked.question.tokens, one.vectors, ranked.weights) for one in its_tokens]
+    passage_tokens = [tokens[int(passage.chunk_id)] for passage in first]
+    best = [best_sentence(ranked.question.tokens, chunk.vectors, ranked.weights) for chunk in passage_tokens]
     places = [
-        (one.text, its.offsets, its.vectors.sentences, sentence)
-        for one, its, (_, sentence) in zip(first, its_tokens, best, strict=True)
+        (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
+        for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
     ]
     # Other threads read these while this thread checks the presuppositions.
     pending = read(ranked.question.text, [_to_read(*place) for place in places[:PASSAGES_READ]])
-    has_lines = [contains_lookup(ranked, one) for one in first]
+    has_lines = [contains_lookup(ranked, passage) for passage in first]
     lacking = _lacking(ranked, first, [_around(*place) for place in places], has_lines, cache(contains))
     readings = [*pending, *[None] * len(first[PASSAGES_READ:])]
-    found: dict[str, Passage] = {}
-    for passage, its, (score, _), (other, missing), lines, reading, odds in zip(
-        first, its_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
+    scored: dict[str, Passage] = {}
+    for passage, chunk, (score, _), (other, missing), lines, reading, odds in zip(
+        first, passage_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
     ):
-        topic = topic_similarity(ranked.question.tokens, its.vectors)
+        topic = topic_similarity(ranked.question.tokens, chunk.vectors)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
         if other:
-            missing = (*other, *(one for one in missing if one not in other.values()))
+            missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
-        of_lookup = _lookup_probability(ranked, passage, its.vectors) if lines else 0.0
+        of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
         on_topic = calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
         on_topic = max(on_topic, of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability, ON_TOPIC: on_topic}
-        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
+        scored[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
     unscored = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE, ON_TOPIC))
-    return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unscored}) for one in passages)
+    return tuple(
+        scored.get(passage.chunk_id) or replace(passage, scores={**passage.scores, **unscored}) for passage in passages
+    )
 
 
 def _lacking(
@@ -102,13 +104,13 @@ def _lacking(
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """Return, for each passage, what is unknown to its document and which presuppositions it does not meet."""
     of_others = _names_of_others(ranked, first)
-    found = []
+    results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
         missing = unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        found.append((_strange(ranked, passage, contains, of_others[passage.chunk_id]), missing))
-    return found
+        results.append((_strange(ranked, passage, contains, of_others[passage.chunk_id]), missing))
+    return results
 
 
 def _strange(
@@ -125,15 +127,15 @@ def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str
 
     If a question names two documents, a passage with one of the names is not penalised for lacking the other.
     """
-    asked = ranked.question.text
-    names = document_name_terms(asked)
+    question = ranked.question.text
+    names = document_name_terms(question)
     calls = {label: names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
     met = {}
     for passage in first:
         row = ranked.rows[int(passage.chunk_id)]
-        met[passage.chunk_id] = calls[row.document_label] | matched_names(asked, passage.text, row.title)
+        met[passage.chunk_id] = calls[row.document_label] | matched_names(question, passage.text, row.title)
     known = frozenset[str]().union(*calls.values(), *met.values())
-    return {chunk_id: known if own else frozenset() for chunk_id, own in met.items()}
+    return {chunk_id: known if matched else frozenset() for chunk_id, matched in met.items()}
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
@@ -154,10 +156,10 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     """Return the probability that a passage contains the looked-up lines."""
     if ranked.lookup is None:
         return 0.0
-    asked = ranked.lookup.question.tokens
-    sentence, _ = best_sentence(asked, vectors, ranked.lookup.weights)
+    tokens = ranked.lookup.question.tokens
+    sentence, _ = best_sentence(tokens, vectors, ranked.lookup.weights)
     close = passage.scores["statement"] or 0.0
-    return calibration().probability(close, sentence, topic_similarity(asked, vectors), 0, calibration().table_prior)
+    return calibration().probability(close, sentence, topic_similarity(tokens, vectors), 0, calibration().table_prior)
 
 
 def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
@@ -179,16 +181,16 @@ def _to_read(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
 
 def _place(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
     """Return the first token of each sentence, and the index of the sentence that begins at ``best``."""
-    starts = [int(one) for one in sentences if one < len(spans)] or [0]
+    starts = [int(token) for token in sentences if token < len(spans)] or [0]
     return starts, max((number for number, start in enumerate(starts) if start <= best), default=0)
 
 
 def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
     """Return the text from the first to the last sentence; empty if it has no token."""
     end = starts[last + 1] if last + 1 < len(starts) else len(spans)
-    own = spans[starts[first] : end]
-    own = own[own[:, 1] > 0]
-    return text[max(0, int(own[0, 0])) : int(own[-1, 1])] if len(own) else ""
+    token_spans = spans[starts[first] : end]
+    token_spans = token_spans[token_spans[:, 1] > 0]
+    return text[max(0, int(token_spans[0, 0])) : int(token_spans[-1, 1])] if len(token_spans) else ""
 
 
 def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
@@ -221,6 +223,6 @@ def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
     chunk : ChunkVectors
         With at least one token.
     """
-    asked = question.mean(axis=0)
-    said = chunk.scales @ chunk.tokens.astype(np.float32)
-    return float(asked @ said / (np.linalg.norm(asked) * np.linalg.norm(said)))
+    question_mean = question.mean(axis=0)
+    text_mean = chunk.scales @ chunk.tokens.astype(np.float32)
+    return float(question_mean @ text_mean / (np.linalg.norm(question_mean) * np.linalg.norm(text_mean)))

@@ -58,11 +58,11 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     title : str
         Document and heading of the passage.
     """
-    asked, said, about = annotate(question), annotate(passage), annotate(title)
+    question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     return (
-        *_names(asked, said, about),
-        *map(_no_number, missing_figures(asked, said, _years(title))),
-        *_denials(question, asked, said),
+        *_names(question_text, passage_text, title_text),
+        *map(_no_number, missing_figures(question_text, passage_text, _years(title))),
+        *_denials(question, question_text, passage_text),
     )
 
 
@@ -71,7 +71,7 @@ def strange(
     passage: str,
     title: str,
     document: str,
-    held: Callable[[str, str], bool],
+    contains: Callable[[str, str], bool],
     others: Collection[str] = (),
 ) -> dict[str, str]:
     """Return what of a question is unknown to the whole document of a passage.
@@ -89,7 +89,7 @@ def strange(
         Document and heading of the passage.
     document : str
         The document's name and title.
-    held : callable
+    contains : callable
         Arguments: word, prefix. Returns whether the document has the word or any word with the prefix.
     others : collection of str
         Names in lower case that the document may lack, such as those of other documents in the question.
@@ -99,31 +99,31 @@ def strange(
     dict of str to str
         Messages, each with the message that `unmet` returns for the same name or year.
     """
-    asked, said, about = annotate(question), annotate(passage), annotate(title)
-    found = {}
-    may_be = {word.start for word in likely_names(asked)} if asked.folded & _ENGLISH else set()
-    for name in _missing(asked, said, about):
+    question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
+    messages = {}
+    may_be = {word.start for word in likely_names(question_text)} if question_text.folded & _ENGLISH else set()
+    for name in _missing(question_text, passage_text, title_text):
         nowhere = [
             word
             for word in name
             if word.start in may_be
             and strip_possessive(word) not in others
-            and not any(held(*form) for form in _forms(word))
+            and not any(contains(*form) for form in _forms(word))
         ]
         if nowhere:
-            written = POSSESSIVE.sub("", _written(asked, nowhere))
-            found[f"“{written}” is nowhere in the document"] = _no_name(_written(asked, name))
+            written = POSSESSIVE.sub("", _written(question_text, nowhere))
+            messages[f"“{written}” is nowhere in the document"] = _no_name(_written(question_text, name))
     years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*fiscal_years(question)}
     # A year that only the document's name contains may be that of a scan.
-    own = [year for year in _years(document) if held(year, year)] if years else []
-    apart = min((abs(int(one) - int(other)) for one in years for other in own), default=0)
+    document_years = [year for year in _years(document) if contains(year, year)] if years else []
+    apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
     if apart > _YEARS_APART and not years & (_years(join_digit_groups(passage)) | _years(title)):
         for year in sorted(years):
-            found[f"the document covers {max(own)}, not {year}"] = _no_number(year)
-    return found
+            messages[f"the document covers {max(document_years)}, not {year}"] = _no_number(year)
+    return messages
 
 
-def _denials(question: str, asked: AnnotatedText, said: AnnotatedText) -> Iterator[str]:
+def _denials(question: str, question_text: AnnotatedText, passage_text: AnnotatedText) -> Iterator[str]:
     """Yield a message for each negation or antonym that only the question or only the passage contains.
 
     A yes-no question presupposes neither, because "no" is an answer to it. Negations of a "why" question are
@@ -133,31 +133,35 @@ def _denials(question: str, asked: AnnotatedText, said: AnnotatedText) -> Iterat
         return
     apart = annotate(_PURPOSE.sub("", question))
     if not _WHY.search(question):
-        yield from added_negations(apart, said)
-    yield from dropped_negations(apart, said)
-    yield from find_antonyms(asked, said)
+        yield from added_negations(apart, passage_text)
+    yield from dropped_negations(apart, passage_text)
+    yield from find_antonyms(question_text, passage_text)
 
 
-def _names(asked: AnnotatedText, said: AnnotatedText, about: AnnotatedText) -> Iterator[str]:
-    for name in _missing(asked, said, about):
-        yield _no_name(_written(asked, name))
+def _names(question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText) -> Iterator[str]:
+    for name in _missing(question_text, passage_text, title_text):
+        yield _no_name(_written(question_text, name))
 
 
-def _missing(asked: AnnotatedText, said: AnnotatedText, about: AnnotatedText) -> list[list[Word]]:
+def _missing(question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText) -> list[list[Word]]:
     """Return the names that are missing; adjacent words, as in "Great Britain", are one name."""
-    found: list[list[Word]] = []
-    for word in asked.names:
-        if asked.begins_sentence(word) or word.folded in WRITTEN_WITH or mentions_name(word, said, about):
+    names: list[list[Word]] = []
+    for word in question_text.names:
+        if (
+            question_text.begins_sentence(word)
+            or word.folded in WRITTEN_WITH
+            or mentions_name(word, passage_text, title_text)
+        ):
             continue
-        if found and not asked.text[found[-1][-1].end : word.start].strip():
-            found[-1].append(word)
+        if names and not question_text.text[names[-1][-1].end : word.start].strip():
+            names[-1].append(word)
         else:
-            found.append([word])
-    return found
+            names.append([word])
+    return names
 
 
-def _written(asked: AnnotatedText, name: Sequence[Word]) -> str:
-    return asked.text[name[0].start : name[-1].end]
+def _written(question_text: AnnotatedText, name: Sequence[Word]) -> str:
+    return question_text.text[name[0].start : name[-1].end]
 
 
 def _forms(word: Word) -> Iterator[tuple[str, str]]:

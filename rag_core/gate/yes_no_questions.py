@@ -43,7 +43,7 @@ def is_polar(question: str) -> bool:
     if not inverted or any(_asks(words, at, starts) for at in range(len(words))):
         return False
     wants_to_be_told = any(_is_request(words, at) for at in inverted)
-    return not wants_to_be_told or any(one.word in ("if", "whether") for one in words)
+    return not wants_to_be_told or any(token.word in ("if", "whether") for token in words)
 
 
 def _past_openers(words: Sequence[Token], start: int) -> int | None:
@@ -57,13 +57,13 @@ def _inverts(words: Sequence[Token], at: int) -> bool:
         return False
     word = words[at]
     if word.word in _GERMAN:
-        return word.word in _FINITE and any(one.is_function and one.word not in _GERMAN for one in words)
+        return word.word in _FINITE and any(token.is_function and token.word not in _GERMAN for token in words)
     return word.word in _FINITE or (word.word in _CONTRACTED and word.stem_end < word.end)
 
 
 def _is_request(words: Sequence[Token], at: int) -> bool:
     """Return whether an auxiliary begins a request such as "can you tell me", "do you know" or "may I ask"."""
-    behind = [one.word for one in words[at + 1 : at + 3 + _VERB_WITHIN]]
+    behind = [token.word for token in words[at + 1 : at + 3 + _VERB_WITHIN]]
     return behind[0] in _ASKERS and not _TELLING.isdisjoint(behind)
 
 

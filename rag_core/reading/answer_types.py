@@ -189,18 +189,18 @@ def wanting(question: str, texts: Sequence[str]) -> str:
 
 
 def _may_say(wanted: str, text: str, question: str) -> bool:
-    found = unasked(text, question)
+    numbers = unasked(text, question)
     if wanted == "a number":
-        asked = {stem(token.word) for token in tokens(question)}
-        found = [one for one in found if not dated(one, text) or _counts(one, text, asked)]
-    told = found or any(words.search(text) for words in _TOLD_BY[wanted])
-    return bool(told or (wanted in _COUNTED and items(text) > 1))
+        question_stems = {stem(token.word) for token in tokens(question)}
+        numbers = [number for number in numbers if not dated(number, text) or _counts(number, text, question_stems)]
+    has_value = numbers or any(words.search(text) for words in _TOLD_BY[wanted])
+    return bool(has_value or (wanted in _COUNTED and items(text) > 1))
 
 
-def _counts(number: Number, text: str, asked: Collection[str]) -> bool:
+def _counts(number: Number, text: str, question_stems: Collection[str]) -> bool:
     """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
     following = tokens(text[number.end :])[:2]
-    return any(stem(token.word) in asked for token in following if not token.is_function)
+    return any(stem(token.word) in question_stems for token in following if not token.is_function)
 
 
 def _is_english(text: str) -> bool:
@@ -239,10 +239,10 @@ def _is_day(number: Number, text: str) -> bool:
     if not number.unscaled or number.kind:
         return False
     # "12 may attend" contains no month.
-    months = [one for one in _numbers(text) if one.kind == "month" and one.text[0].isupper()]
+    months = [other for other in _numbers(text) if other.kind == "month" and other.text[0].isupper()]
     return any(
-        _DAY_TO_MONTH.fullmatch(text, number.end, one.start) or _MONTH_TO_DAY.fullmatch(text, one.end, number.start)
-        for one in months
+        _DAY_TO_MONTH.fullmatch(text, number.end, month.start) or _MONTH_TO_DAY.fullmatch(text, month.end, number.start)
+        for month in months
     )
 
 

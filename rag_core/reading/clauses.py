@@ -33,13 +33,13 @@ def runs(text: str) -> list[tuple[int, int]]:
     starts = [0, *(cut.end() for cut in cuts)]
     # The separator belongs to neither clause, except that a semicolon belongs to the first.
     ends = [*(cut.start() + (cut[0][0] == ";") for cut in cuts), len(text)]
-    found = [
+    spans = [
         (start, end)
         for first, start in enumerate(starts)
         for end in ends[first:]
         if (start, end) != (0, len(text)) and len(text[start:end].split()) >= FEWEST_WORDS
     ]
-    return sorted(found, key=lambda span: span[1] - span[0])
+    return sorted(spans, key=lambda span: span[1] - span[0])
 
 
 def refers_back(text: str) -> bool:

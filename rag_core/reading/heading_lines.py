@@ -106,5 +106,5 @@ def _only_names(words: str, question: str, kind: Kind | None) -> bool:
     """Return whether all figures of a title are dates, reference numbers or figures of the question."""
     if kind is not Kind.NUMBER:
         words = _REFERENCE.sub("", words)
-    told = unasked(words, question)
-    return not told if kind is Kind.DATE else all(dated(number, words) for number in told)
+    numbers = unasked(words, question)
+    return not numbers if kind is Kind.DATE else all(dated(number, words) for number in numbers)

@@ -69,14 +69,14 @@ def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) 
         One per quote, in the order of the text.
     """
     scoring = Scoring(question, weights)
-    sentences = [sentence for one in evidence for sentence in scoring.sentences(one)]
+    sentences = [sentence for source in evidence for sentence in scoring.sentences(source)]
     if not sentences:
         return "", ()
     best = max(sentences, key=scoring.lead)
-    page = [one for one in sentences if _same_page(one, best)]
+    page = [sentence for sentence in sentences if _same_page(sentence, best)]
     chosen, unfinished = _with_announced(_with_others(best, page, scoring), page)
-    ordered = sorted(chosen, key=lambda one: one.place)
-    quotes = _joined([_quote(one, scoring, one in unfinished) for one in ordered])
+    ordered = sorted(chosen, key=lambda sentence: sentence.place)
+    quotes = _joined([_quote(sentence, scoring, sentence in unfinished) for sentence in ordered])
     citations = tuple(Citation.of(quote.passage, quote.start, quote.end) for quote in quotes)
     return " ".join(_shown(quote, citation) for quote, citation in zip(quotes, citations, strict=True)), citations
 
@@ -86,12 +86,14 @@ def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> 
     chosen = [best]
     needed = _needed(best, scoring)
     least = scoring.support(best) - MARGIN
-    close = sorted((one for one in page if scoring.support(one) >= least), key=scoring.support, reverse=True)
-    for one in [*needed, *close]:
-        if len(chosen) < MAX_SENTENCES and not any(_overlap(one, other) for other in chosen):
-            chosen.append(one)
+    close = sorted(
+        (sentence for sentence in page if scoring.support(sentence) >= least), key=scoring.support, reverse=True
+    )
+    for sentence in [*needed, *close]:
+        if len(chosen) < MAX_SENTENCES and not any(_overlap(sentence, other) for other in chosen):
+            chosen.append(sentence)
     # Figures of a table row are meaningless without their years.
-    for years in [one.years for one in chosen]:
+    for years in [sentence.years for sentence in chosen]:
         if years is not None and not any(_overlap(years, other) for other in chosen):
             chosen.append(years)
     return chosen
@@ -103,11 +105,11 @@ def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tup
     "The command is:" needs the command, a question needs its answer, and an incomplete list would look complete.
     """
     whole, unfinished = list(chosen), []
-    for one in chosen:
-        if not opens_list(one.text) and not asks(one.text):
+    for sentence in chosen:
+        if not opens_list(sentence.text) and not asks(sentence.text):
             continue
-        last, following = one, _following(one, page)
-        words, more = 0, following is not None and _is_announced(following.text, one.text)
+        last, following = sentence, _following(sentence, page)
+        words, more = 0, following is not None and _is_announced(following.text, sentence.text)
         while following is not None and more and words < LONGEST_LIST_WORDS:
             if not any(_overlap(following, other) for other in whole):
                 whole.append(following)
@@ -127,11 +129,11 @@ def _is_announced(text: str, before: str) -> bool:
     return announces(before) or continues_list(text, before)
 
 
-def _following(one: Sentence, page: Sequence[Sentence]) -> Sentence | None:
+def _following(sentence: Sentence, page: Sequence[Sentence]) -> Sentence | None:
     """Return the next sentence on the page, preferably from the same passage."""
-    end = one.place[1]
+    end = sentence.place[1]
     near = [other for other in page if 0 <= other.place[0] - end <= MOST_BETWEEN]
-    return min(near, key=lambda other: (other.place[0], other.passage is not one.passage), default=None)
+    return min(near, key=lambda other: (other.place[0], other.passage is not sentence.passage), default=None)
 
 
 def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
@@ -145,7 +147,7 @@ def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
     while before is not None:
         above.append(before)
         before = before.before
-    head = max(above, key=lambda one: scoring.gain(best, one), default=None)
+    head = max(above, key=lambda line: scoring.gain(best, line), default=None)
     return [head] if head is not None and scoring.gain(best, head) >= LEAST_GAIN else []
 
 
@@ -176,12 +178,12 @@ def _shown(quote: _Quote, citation: Citation) -> str:
     return f"{' '.join(words)} [{citation.marker}]"
 
 
-def _same_page(one: Sentence, other: Sentence) -> bool:
-    first, second = one.passage, other.passage
+def _same_page(sentence: Sentence, other: Sentence) -> bool:
+    first, second = sentence.passage, other.passage
     return (first.version_id, first.page_index) == (second.version_id, second.page_index)
 
 
-def _overlap(one: Sentence, other: Sentence) -> bool:
+def _overlap(sentence: Sentence, other: Sentence) -> bool:
     """Return whether two sentences overlap on their page, since chunks that overlap contain the same sentence."""
-    (first, first_end), (second, second_end) = one.place, other.place
+    (first, first_end), (second, second_end) = sentence.place, other.place
     return first < second_end and second < first_end

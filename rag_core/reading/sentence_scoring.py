@@ -110,54 +110,54 @@ class Scoring:
 
     def sentences(self, evidence: Evidence) -> list[Sentence]:
         """Return the sentences of a passage that are not headings, each linked to its neighbours."""
-        found: list[Sentence] = []
+        sentences: list[Sentence] = []
         if not len(evidence.offsets) or not len(self._question.tokens):
-            return found
+            return sentences
         before: Sentence | None = None
         head: Sentence | None = None
         years: Sentence | None = None
         passage = evidence.passage
         spans = sentence_spans(passage.first_page_text)
         for place, (start, end) in enumerate(spans):
-            one = self._sentence(evidence, start, end)
+            sentence = self._sentence(evidence, start, end)
             line = _line(passage, spans, place, announced=before is not None and announces(before.text))
-            if one is None or is_heading(line, passage.heading, self._question.text, self._kind):
-                before, head = None, one
-                years = one if one is not None and is_year_header(one.text) else None
+            if sentence is None or is_heading(line, passage.heading, self._question.text, self._kind):
+                before, head = None, sentence
+                years = sentence if sentence is not None and is_year_header(sentence.text) else None
                 continue
-            one.head = head
-            if not is_row(one.text):
+            sentence.head = head
+            if not is_row(sentence.text):
                 years = None
             elif years is not None:
-                self._place(one, years)
+                self._place(sentence, years)
             if before is not None:
-                one.before, before.after = before, one
-            found.append(one)
-            before = one
-        return found
+                sentence.before, before.after = before, sentence
+            sentences.append(sentence)
+            before = sentence
+        return sentences
 
-    def lead(self, one: Sentence) -> float:
+    def lead(self, sentence: Sentence) -> float:
         """Return how well a sentence answers the question."""
-        return one.score + PASSAGE_WEIGHT * (one.passage.scores.get("rerank") or 0.0)
+        return sentence.score + PASSAGE_WEIGHT * (sentence.passage.scores.get("rerank") or 0.0)
 
-    def support(self, one: Sentence) -> float:
+    def support(self, sentence: Sentence) -> float:
         """Return how well a sentence supplements the best one."""
-        gains = [self.gain(one, other) for other in (one.before, one.after) if other is not None]
-        return one.score + NEIGHBOUR_WEIGHT * sum(gains)
+        gains = [self.gain(sentence, other) for other in (sentence.before, sentence.after) if other is not None]
+        return sentence.score + NEIGHBOUR_WEIGHT * sum(gains)
 
-    def gain(self, one: Sentence, other: Sentence) -> float:
+    def gain(self, sentence: Sentence, other: Sentence) -> float:
         """Return how much of the question another sentence covers beyond this one, 0..1."""
-        return float(self._weights @ (np.maximum(one.met, other.met) - one.met))
+        return float(self._weights @ (np.maximum(sentence.met, other.met) - sentence.met))
 
-    def cut(self, one: Sentence) -> Sentence:
+    def cut(self, sentence: Sentence) -> Sentence:
         """Return a long sentence without the clauses that add nothing; short sentences and lists are returned as is."""
-        if len(one.text.split()) <= (LONGEST_LIST_WORDS if items(one.text) > 1 else LONG_WORDS):
-            return one
-        for start, end in runs(one.text):
-            part = self._sentence(one.evidence, one.start + start, one.start + end)
-            if part is not None and part.score >= one.score - MOST_LOST:
+        if len(sentence.text.split()) <= (LONGEST_LIST_WORDS if items(sentence.text) > 1 else LONG_WORDS):
+            return sentence
+        for start, end in runs(sentence.text):
+            part = self._sentence(sentence.evidence, sentence.start + start, sentence.start + end)
+            if part is not None and part.score >= sentence.score - MOST_LOST:
                 return part
-        return one
+        return sentence
 
     def _place(self, row: Sentence, years: Sentence) -> None:
         """Attach the header of years to a row, and add the bonus for periods that the header names."""

@@ -98,19 +98,19 @@ def short_answer(question: str, quotes: Sequence[str]) -> str:
     ''
     """
     sentences = [" ".join(quote[start:end].split()) for quote in quotes for start, end in sentence_spans(quote)]
-    kind, asked = expected(question), _asked(question)
+    kind, question_words = expected(question), _asked(question)
     if kind is Kind.DATE:
-        found, before = list(_dates(question, sentences)), _BEFORE_A_DATE
+        values, before = list(_dates(question, sentences)), _BEFORE_A_DATE
     elif kind is Kind.PERCENT:
-        found, before = list(_shares(question, sentences)), _BEFORE_A_COUNT
+        values, before = list(_shares(question, sentences)), _BEFORE_A_COUNT
     elif kind is Kind.NUMBER:
-        found, before = list(_counts(question, sentences, asked)), _BEFORE_A_COUNT
+        values, before = list(_counts(question, sentences, question_words)), _BEFORE_A_COUNT
     else:
         return ""
-    if len({value.text for value in found}) != 1:
+    if len({value.text for value in values}) != 1:
         return ""
-    told = {_bounded(value, before) for value in found if _answers(value, asked, before)}
-    return told.pop() if len(told) == 1 else ""
+    answers = {_bounded(value, before) for value in values if _answers(value, question_words, before)}
+    return answers.pop() if len(answers) == 1 else ""
 
 
 def _asked(question: str) -> _Asked:
@@ -146,44 +146,46 @@ def _predicate(words: Sequence[Token]) -> set[str]:
 
 
 def _dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
-    if _OTHER_TIMES.search(question) or any(_UNCLEAR_DATES.search(one) for one in sentences):
+    if _OTHER_TIMES.search(question) or any(_UNCLEAR_DATES.search(sentence) for sentence in sentences):
         return
-    found = [(one, match) for one in sentences for match in _DATE.finditer(one) if match[1] not in question]
-    if len({match[1] for _, match in found}) != 1:
+    matches = [
+        (sentence, match) for sentence in sentences for match in _DATE.finditer(sentence) if match[1] not in question
+    ]
+    if len({match[1] for _, match in matches}) != 1:
         return
     if not _YEAR.search(question):
-        found = [(one, match) for one, match in found if match[0] != match[1]] or found
-    for one, match in found:
+        matches = [(sentence, match) for sentence, match in matches if match[0] != match[1]] or matches
+    for sentence, match in matches:
         group = 1 if _YEAR.search(question) else 0
-        yield _Value(match[group], one, match.start(group), match.end(), is_date=True)
+        yield _Value(match[group], sentence, match.start(group), match.end(), is_date=True)
 
 
 def _shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
-    for one in sentences:
-        for number in unasked(one, question):
+    for sentence in sentences:
+        for number in unasked(sentence, question):
             if number.kind == "percent":
-                yield _Value(number.text, one, number.start, number.end, is_date=False)
+                yield _Value(number.text, sentence, number.start, number.end, is_date=False)
 
 
-def _counts(question: str, sentences: Sequence[str], asked: _Asked) -> Iterator[_Value]:
-    counted = {lemma(word) for word in asked.counted}
-    for one in sentences:
-        for number in unasked(one, question):
-            after = _WORD.findall(one[number.end :])[:_WITHIN_WORDS]
-            if not dated(number, one) and counted & {lemma(word.lower()) for word in after}:
-                text = one[number.start : number.end].strip()
-                yield _Value(text, one, number.start, number.end, is_date=False)
+def _counts(question: str, sentences: Sequence[str], question_words: _Asked) -> Iterator[_Value]:
+    counted = {lemma(word) for word in question_words.counted}
+    for sentence in sentences:
+        for number in unasked(sentence, question):
+            after = _WORD.findall(sentence[number.end :])[:_WITHIN_WORDS]
+            if not dated(number, sentence) and counted & {lemma(word.lower()) for word in after}:
+                text = sentence[number.start : number.end].strip()
+                yield _Value(text, sentence, number.start, number.end, is_date=False)
 
 
-def _answers(value: _Value, asked: _Asked, before: re.Pattern[str]) -> bool:
+def _answers(value: _Value, question_words: _Asked, before: re.Pattern[str]) -> bool:
     """Return whether the clause of a value contains the words that the question requires, and no negation."""
     # "Not before 2024" bounds the value and is not a negation.
     clause = _clause(value)
     reading = AnnotatedText(clause.replace(_bounded(value, before), ""))
-    if reading.negations or reading.denials or lacks_lemmas(_words(clause), asked.predicate):
+    if reading.negations or reading.denials or lacks_lemmas(_words(clause), question_words.predicate):
         return False
     words = _words(value.sentence)
-    return bool(_STANDS_IN & set(words)) or not lacks_lemmas(words, asked.rest)
+    return bool(_STANDS_IN & set(words)) or not lacks_lemmas(words, question_words.rest)
 
 
 def _clause(value: _Value) -> str:

@@ -52,7 +52,7 @@ class _Attribution:
     @cached_property
     def ranks(self) -> tuple[int, ...]:
         """Ranks of the passages to cite, best first."""
-        return tuple(dict.fromkeys(one.source.passage.rank for one in self.sentences))
+        return tuple(dict.fromkeys(sentence.source.passage.rank for sentence in self.sentences))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: 
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
     answer = attribute_claims(text, question, passages, encode)
-    if starts_with_no_answer(text) and not any(one.supported for one in answer.statements):
+    if starts_with_no_answer(text) and not any(statement.supported for statement in answer.statements):
         return VerifiedAnswer(text, refused=True)
     return answer
 
@@ -108,11 +108,11 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     ranks = sorted(passage.rank for passage in passages)
     text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
     text = _LEADING_MARKERS.sub(_with_markers_behind, text)
-    asked = encode_text(question, encode)
-    sources = [SplitPassage(passage, asked, encode) for passage in passages]
+    encoded_question = encode_text(question, encode)
+    sources = [SplitPassage(passage, encoded_question, encode) for passage in passages]
     foreign = languages_differ(text, "\n".join(passage.text for passage in passages))
-    found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
-    return replace(_with_markers(text, found), unchecked=foreign)
+    attributions = [_attribute(text, claim, encoded_question, sources, encode, foreign) for claim in _checkable(text)]
+    return replace(_with_markers(text, attributions), unchecked=foreign)
 
 
 def _with_markers_behind(line: re.Match[str]) -> str:
@@ -123,11 +123,13 @@ def _with_markers_behind(line: re.Match[str]) -> str:
 
 def _checkable(text: str) -> list[ClaimSpan]:
     """Return the claims of a text, except for a leading "Yes." or "No." and statements that sources lack a fact."""
-    found = [one for one in split_claims(text) if not states_no_answer(text[one.start : one.end])]
-    stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
+    claims = [claim for claim in split_claims(text) if not states_no_answer(text[claim.start : claim.end])]
+    stating = [
+        claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
+    ] or claims
     return [
-        one if one.markers or _shares_markers_of(text, stating, position) is not None else replace(one, ranks=())
-        for position, one in enumerate(stating)
+        claim if claim.markers or _shares_markers_of(text, stating, position) is not None else replace(claim, ranks=())
+        for position, claim in enumerate(stating)
     ]
 
 
@@ -141,15 +143,20 @@ def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int
 
 
 def _attribute(
-    text: str, claim: ClaimSpan, asked: EncodedText, sources: Sequence[SplitPassage], encode: TextEncoder, foreign: bool
+    text: str,
+    claim: ClaimSpan,
+    question: EncodedText,
+    sources: Sequence[SplitPassage],
+    encode: TextEncoder,
+    foreign: bool,
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
     said = encode_text(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
-    scored = [score_sentence(said, one, foreign) for source in sources for one in source.sentences]
+    scored = [score_sentence(said, sentence, foreign) for source in sources for sentence in source.sentences]
     if not scored:
         return _Attribution(claim)
-    closest = max(scored, key=lambda one: one.with_question)
+    closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
     if not foreign:
         value = find_differing_value(
@@ -158,17 +165,17 @@ def _attribute(
             best.source.context(best),
             best.source.scales,
             [(source.reading, source.scales) for source in sources],
-            asked.reading,
+            question.reading,
         )
         if value:
             rank = best.source.passage.rank
             return _Attribution(claim, (best,), "contradicted", value, rank)
-        if _is_unrelated(said.reading, asked.reading, sources, max(one.support for one in scored)):
+        if _is_unrelated(said.reading, question.reading, sources, max(candidate.support for candidate in scored)):
             return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
-        there = [one for one in scored if one.sentence.source.passage.rank == rank]
-        named = max(there, key=lambda one: one.with_question, default=None)
+        in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
+        named = max(in_passage, key=lambda candidate: candidate.with_question, default=None)
         if named is None:
             continue
         as_good = named.with_question >= closest.with_question - NAMED_MARGIN
@@ -179,12 +186,16 @@ def _attribute(
     return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
 
 
-def _is_unrelated(said: AnnotatedText, asked: AnnotatedText, sources: Sequence[SplitPassage], support: float) -> bool:
+def _is_unrelated(
+    said: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage], support: float
+) -> bool:
     """Return whether a claim has no value, name or meaning in common with the passages."""
     if support >= UNRELATED or len(said.content) < 2:
         return False
     return not any(
-        shares_fact(said, one, source.scales, asked) for source in sources for one in (source.reading, source.title)
+        shares_fact(said, text, source.scales, question)
+        for source in sources
+        for text in (source.reading, source.title)
     )
 
 
@@ -196,35 +207,40 @@ def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> I
         missing = [
             number
             for number in said.numbers
-            if not any(numbers_match(number, one, scales) for one in sentence.reading.numbers)
+            if not any(numbers_match(number, other, scales) for other in sentence.reading.numbers)
         ]
         others = (
-            one
-            for one in sentence.source.sentences
-            if one is not sentence
-            and any(numbers_match(number, there, scales) for number in missing for there in one.reading.numbers)
+            candidate
+            for candidate in sentence.source.sentences
+            if candidate is not sentence
+            and any(numbers_match(number, other, scales) for number in missing for other in candidate.reading.numbers)
         )
         yield from [other for other in [next(others, None)] if other]
 
 
-def _with_markers(text: str, found: Sequence[_Attribution]) -> VerifiedAnswer:
+def _with_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
     """Return the text with the markers of the attributions, and with citations and statements."""
-    all_claims = [one.claim for one in found]
+    all_claims = [attribution.claim for attribution in attributions]
     # Markers at the end of a paragraph apply to all its claims.
     shared: dict[int, set[int]] = {}
-    for position, one in enumerate(found):
-        marked = None if one.claim.markers else _shares_markers_of(text, all_claims, position)
+    for position, attribution in enumerate(attributions):
+        marked = None if attribution.claim.markers else _shares_markers_of(text, all_claims, position)
         if marked is not None:
-            shared.setdefault(marked, set()).update(set(one.ranks) & set(one.claim.ranks))
-    changes = [_marker_edits(text, one, shared.get(position, set())) for position, one in enumerate(found)]
-    edits = [edit for of_one, _ in changes for edit in of_one]
+            shared.setdefault(marked, set()).update(set(attribution.ranks) & set(attribution.claim.ranks))
+    changes = [
+        _marker_edits(text, attribution, shared.get(position, set()))
+        for position, attribution in enumerate(attributions)
+    ]
+    edits = [edit for claim_edits, _ in changes for edit in claim_edits]
     statements = tuple(
-        _statement(one, end, edits) for one, (_, end) in zip(found, changes, strict=True) if one.claim.start < end
+        _statement(attribution, end, edits)
+        for attribution, (_, end) in zip(attributions, changes, strict=True)
+        if attribution.claim.start < end
     )
-    return VerifiedAnswer(_edited(text, edits), _citations(found), statements)
+    return VerifiedAnswer(_edited(text, edits), _citations(attributions), statements)
 
 
-def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
+def _statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
     """Return a statement that ends at ``end`` of the generated text, with its offsets in the edited text."""
 
     def moved(offset: int) -> int:
@@ -232,34 +248,34 @@ def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
 
     return Claim(
         # Markers inserted at the end of a statement are not part of it.
-        moved(one.claim.start),
+        moved(attribution.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
-        supported=bool(one.sentences) and not one.mark,
-        mark=one.mark,
-        source_value=one.source_value,
-        compared_rank=one.compared_rank,
+        supported=bool(attribution.sentences) and not attribution.mark,
+        mark=attribution.mark,
+        source_value=attribution.source_value,
+        compared_rank=attribution.compared_rank,
     )
 
 
-def _citations(found: Sequence[_Attribution]) -> tuple[Citation, ...]:
+def _citations(attributions: Sequence[_Attribution]) -> tuple[Citation, ...]:
     """Return one citation per quoted sentence, in order of appearance."""
     citations: dict[tuple[int, int, int], Citation] = {}
-    for one in found:
-        for sentence in one.sentences:
+    for attribution in attributions:
+        for sentence in attribution.sentences:
             quote = Citation.of(sentence.source.passage, sentence.start, sentence.end)
             key = (quote.marker, quote.start, quote.end)
-            by_model = quote.marker in one.claim.ranks or (key in citations and not citations[key].added)
+            by_model = quote.marker in attribution.claim.ranks or (key in citations and not citations[key].added)
             citations[key] = replace(quote, added=not by_model)
     return tuple(citations.values())
 
 
-def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
+def _marker_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
     """Return the edits after which exactly the ranks of an attribution are cited, and the end of its statement."""
-    claim = one.claim
-    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in shared]
+    claim = attribution.claim
+    wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
     # A claim without a marker needs none if the next marker cites its passage.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
-    missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)
+    missing = "".join(f"[{rank}]" for rank in attribution.ranks if rank not in given)
     edits = []
     for start, end in wrong:
         blanks = 0 if missing else len(text[:start]) - len(text[:start].rstrip(" \t"))
@@ -274,7 +290,7 @@ def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tupl
 
 def _edited(text: str, edits: Sequence[_Edit]) -> str:
     pieces, position = [], 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         pieces += [text[position : edit.start], edit.text]
         position = edit.end
     return "".join([*pieces, text[position:]])

@@ -68,7 +68,7 @@ def strip_source_list(text: str, documents: Collection[str]) -> str:
     The lines of such a list contain only markers, passage and page numbers, and names of these documents. If the text
     above has no markers, the markers of the list are appended to it.
     """
-    names = {re.escape(name) for one in documents for name in (one, one.removesuffix(".pdf")) if name}
+    names = {re.escape(name) for document in documents for name in (document, document.removesuffix(".pdf")) if name}
     source = re.compile("|".join([r"\b(?:passage|source)\s+\d+", *sorted(names, key=len, reverse=True)]), re.I)
     lines = text.rstrip().split("\n")
     kept, listed = len(lines), False

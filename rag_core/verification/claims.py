@@ -58,9 +58,9 @@ def split_claims(text: str) -> list[ClaimSpan]:
     A statement is a sentence, or the part of one before a group of markers. Headings, lines that introduce a list,
     rules of tables, and clauses that say that the sources lack a fact are not statements.
     """
-    found = [claim for start, end in _paragraphs(text) for claim in _assign_markers(list(_claims(text, start, end)))]
-    told = [_beside_what_is_open(text, claim) for claim in found]
-    return [claim for claim in told if claim and (claim.markers or not _says_nothing(text, claim))]
+    claims = [claim for start, end in _paragraphs(text) for claim in _assign_markers(list(_claims(text, start, end)))]
+    statements = [_beside_what_is_open(text, claim) for claim in claims]
+    return [claim for claim in statements if claim and (claim.markers or not _says_nothing(text, claim))]
 
 
 def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
@@ -68,7 +68,7 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
     for group in _GROUP.finditer(text, begin, finish):
-        markers = [(*one.span(), int(one[1])) for one in MARKER.finditer(text, *group.span())]
+        markers = [(*marker.span(), int(marker[1])) for marker in MARKER.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
     ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_row_edges(text, begin, finish)))
     position = begin
@@ -104,26 +104,26 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, after.start() if after else end
 
 
-def _assign_markers(found: list[ClaimSpan]) -> Iterator[ClaimSpan]:
+def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
     """Yield the statements with the ranks that they cite; markers without words belong to the next statement."""
     merged: list[ClaimSpan] = []
-    held: tuple[tuple[int, int, int], ...] = ()
-    for claim in found:
+    pending: tuple[tuple[int, int, int], ...] = ()
+    for claim in claims:
         if claim.start == claim.end:
-            held += claim.markers
+            pending += claim.markers
             continue
-        markers = (*held, *claim.markers)
+        markers = (*pending, *claim.markers)
         merged.append(ClaimSpan(claim.start, claim.end, markers, tuple(rank for _, _, rank in markers)))
-        held = ()
-    if held and merged:
+        pending = ()
+    if pending and merged:
         last = merged.pop()
-        markers = (*last.markers, *held)
+        markers = (*last.markers, *pending)
         merged.append(ClaimSpan(last.start, last.end, markers, tuple(rank for _, _, rank in markers)))
-    elif held:
-        yield ClaimSpan(held[0][0], held[0][0], held, ())
+    elif pending:
+        yield ClaimSpan(pending[0][0], pending[0][0], pending, ())
     for position, claim in enumerate(merged):
-        lenders = [*merged[position:], *merged[:position][::-1]]
-        ranks = next((one.ranks for one in lenders if one.markers), ())
+        neighbours = [*merged[position:], *merged[:position][::-1]]
+        ranks = next((neighbour.ranks for neighbour in neighbours if neighbour.markers), ())
         yield ClaimSpan(claim.start, claim.end, claim.markers, ranks)
 
 
@@ -133,10 +133,10 @@ def _beside_what_is_open(text: str, claim: ClaimSpan) -> ClaimSpan | None:
     Return ``None`` if nothing is left; a statement with markers is kept, so that its markers are checked.
     """
     clauses = list(_clauses(text, claim.start, claim.end))
-    told = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
-    if len(told) == len(clauses) or (not told and claim.markers):
+    kept = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
+    if len(kept) == len(clauses) or (not kept and claim.markers):
         return claim
-    return replace(claim, start=told[0][0], end=told[-1][1]) if told else None
+    return replace(claim, start=kept[0][0], end=kept[-1][1]) if kept else None
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -52,15 +52,15 @@ def find_number_errors(
     Table scales are those in the source, in the text ``around`` it, and ``scales``.
     """
     scales |= table_scales(around) | table_scales(source.text)
-    there = [*source.numbers, *source.columns]
+    source_numbers = [*source.numbers, *source.columns]
     for number in statement.numbers:
-        same = [one for one in there if numbers_equal(number, one, scales)]
+        same = [other for other in source_numbers if numbers_equal(number, other, scales)]
         if not same:
             yield f"the number {number.text} is missing"
             continue
         unit = statement.unit(number)
-        others = {source.unit(one) for one in there if one not in same}
-        if unit and unit in others and unit not in {source.unit(one) for one in same}:
+        others = {source.unit(other) for other in source_numbers if other not in same}
+        if unit and unit in others and unit not in {source.unit(other) for other in same}:
             yield f"the number {number.text} has another unit"
 
 

@@ -92,10 +92,10 @@ def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
     """Merge the evidence of several passages; the result has no span to quote."""
     source, context, rest = (
         AnnotatedText("\n".join(texts), parts[0].source.language)
-        for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
+        for texts in zip(*((part.source.text, part.context.text, part.rest.text) for part in parts), strict=True)
     )
-    found = tuple(row for one in parts for row in one.rows)
-    return EvidenceSpan((), source, context, parts[0].title, 0.0, found, rest)
+    rows = tuple(row for part in parts for row in part.rows)
+    return EvidenceSpan((), source, context, parts[0].title, 0.0, rows, rest)
 
 
 class SourcePassage:
@@ -124,9 +124,9 @@ class SourcePassage:
         yield from self._verbatim(statement)
         alike = [*self._by_words(statement), *self._by_rows(statement)]
         yield from alike
-        for one in alike if vectors else []:
-            if _RELATED <= one.coverage < 1.0:
-                yield replace(one, coverage=_coverage(statement, one, vectors))
+        for candidate in alike if vectors else []:
+            if _RELATED <= candidate.coverage < 1.0:
+                yield replace(candidate, coverage=_coverage(statement, candidate, vectors))
 
     def _verbatim(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         wanted = normalize_with_offsets(statement.text)[0].strip().rstrip(".!?;:,")
@@ -134,13 +134,13 @@ class SourcePassage:
         if len(statement.content) < 2:
             return
         at = text.find(wanted)
-        found = (at, at + len(wanted)) if at >= 0 else None
-        if found is None and len(wanted) >= _SHORTEST_FUZZY and len(wanted) <= len(text):
+        span = (at, at + len(wanted)) if at >= 0 else None
+        if span is None and len(wanted) >= _SHORTEST_FUZZY and len(wanted) <= len(text):
             aligned = fuzz.partial_ratio_alignment(wanted, text, score_cutoff=_FUZZY_SCORE)
-            found = (aligned.dest_start, aligned.dest_end) if aligned else None
-        if found is None or found[0] >= found[1]:
+            span = (aligned.dest_start, aligned.dest_end) if aligned else None
+        if span is None or span[0] >= span[1]:
             return
-        start, end = self._whole_words(offsets[found[0]], offsets[found[1] - 1] + 1)
+        start, end = self._whole_words(offsets[span[0]], offsets[span[1] - 1] + 1)
         touched = [span for span in self._spans if span[0] < end and start < span[1]]
         if touched:
             yield self._candidate(statement, touched[0][0], touched[-1][1], start, end)
@@ -159,44 +159,46 @@ class SourcePassage:
     def _by_words(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         spans = self._spans
         alone = [self._candidate(statement, *span, *span) for span in spans]
-        best = sorted(alone, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
+        best = sorted(alone, key=lambda candidate: -candidate.coverage)[:_MOST_CANDIDATES]
         yield from best
         joined = [
             self._candidate(statement, first[0], second[1], first[0], second[1])
             for at, (first, second) in enumerate(pairwise(spans))
             if second[1] <= self._first_page and _complementary(statement, alone[at].source, alone[at + 1].source)
         ]
-        yield from sorted(joined, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
+        yield from sorted(joined, key=lambda candidate: -candidate.coverage)[:_MOST_CANDIDATES]
 
     def _candidate(self, statement: AnnotatedText, begin: int, finish: int, start: int, end: int) -> EvidenceSpan:
         source = _reading(self._text[begin:finish], self._language)
         before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
-        found = tuple(row for row in self.rows if row.start < finish and begin < row.end)
-        rest = _reading(_without_figures(self._text, begin, finish, found), self._language) if found else source
+        rows = tuple(row for row in self.rows if row.start < finish and begin < row.end)
+        rest = _reading(_without_figures(self._text, begin, finish, rows), self._language) if rows else source
         end = min(end, self._first_page)
-        one = EvidenceSpan(((start, end),), source, _reading(earlier, self._language), self._title, 0.0, found, rest)
-        return replace(one, coverage=_coverage(statement, one, None))
+        evidence = EvidenceSpan(
+            ((start, end),), source, _reading(earlier, self._language), self._title, 0.0, rows, rest
+        )
+        return replace(evidence, coverage=_coverage(statement, evidence, None))
 
     def _by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         """Yield the table rows whose figures a statement gives, as one span, if there are several."""
-        found = tuple(
+        rows = tuple(
             row
             for row in self.rows
             if row.stems & statement.stems
             and any(
-                numbers_equal(number, one, row_scales(row, self._title))
+                numbers_equal(number, value, row_scales(row, self._title))
                 for number in statement.numbers
-                for one in row.values
-                if one
+                for value in row.values
+                if value
             )
         )
-        if 1 < len(found) <= _MOST_ROWS:
-            source = _reading("\n".join(self._text[row.start : row.end] for row in found), self._language)
-            rest = _reading("\n".join(row.label for row in found), self._language)
-            spans = tuple((row.start, row.end) for row in found)
-            one = EvidenceSpan(spans, source, _reading("", self._language), self._title, 0.0, found, rest)
-            yield replace(one, coverage=_coverage(statement, one, None))
+        if 1 < len(rows) <= _MOST_ROWS:
+            source = _reading("\n".join(self._text[row.start : row.end] for row in rows), self._language)
+            rest = _reading("\n".join(row.label for row in rows), self._language)
+            spans = tuple((row.start, row.end) for row in rows)
+            evidence = EvidenceSpan(spans, source, _reading("", self._language), self._title, 0.0, rows, rest)
+            yield replace(evidence, coverage=_coverage(statement, evidence, None))
 
 
 def _whole_sentences(text: str) -> list[tuple[int, int]]:
@@ -226,11 +228,11 @@ def _complementary(statement: AnnotatedText, first: AnnotatedText, second: Annot
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
 
-def _without_figures(text: str, begin: int, finish: int, found: Sequence[TableRow]) -> str:
+def _without_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]) -> str:
     """Return a part of a text without the figures and the headers of its rows."""
     kept, position = [], begin
-    heads = {(row.head.start, row.head.end) for row in found if row.head}
-    for start, end in sorted([*heads, *((row.figures, row.end) for row in found)]):
+    heads = {(row.head.start, row.head.end) for row in rows if row.head}
+    for start, end in sorted([*heads, *((row.figures, row.end) for row in rows)]):
         kept.append(text[position : max(position, min(start, finish))])
         position = min(max(position, end), finish)
     return "\n".join([*kept, text[position:finish]])
@@ -239,12 +241,12 @@ def _without_figures(text: str, begin: int, finish: int, found: Sequence[TableRo
 def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
-    there = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
+    source_numbers = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
     powers |= {power for row in candidate.rows for power in row_scales(row, title)}
-    figures = [any(numbers_equal(number, one, powers) for one in there) for number in statement.numbers]
-    total, held = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
+    figures = [any(numbers_equal(number, other, powers) for other in source_numbers) for number in statement.numbers]
+    total, matched = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
     names = {word.start for word in statement.names if not statement.begins_sentence(word)}
-    lent, missing = 0.0, []
+    from_context, missing = 0.0, []
     refers = bool(source.folded & PRONOUNS)
     for word in statement.content:
         if any(number.start <= word.start < number.end for number in statement.numbers):
@@ -252,24 +254,24 @@ def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEn
         weight = _FACT_WEIGHT if word.start in names else 1.0
         total += weight
         if word.stem in candidate.around.stems or expands_acronym(word, source):
-            held += weight
+            matched += weight
         elif word.stem in title.stems or (refers and word.stem in context.stems):
-            lent += weight
+            from_context += weight
         elif word.start not in names:
             missing.append(word)
-    held += min(lent, _MOST_LENT, held)
+    matched += min(from_context, _MOST_LENT, matched)
     if vectors is not None and missing:
-        held += sum(_alike(statement.text, [(word.start, word.end) for word in missing], source.text, vectors))
-    return held / total if total else 0.0
+        matched += sum(_alike(statement.text, [(word.start, word.end) for word in missing], source.text, vectors))
+    return matched / total if total else 0.0
 
 
 def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
     """Yield 1 for each span of the text with a token of the same meaning in the source, by cosine, else 0."""
-    said, said_spans = vectors(text)
-    there, _ = vectors(source)
-    if not len(said) or not len(there):
+    text_vectors, said_spans = vectors(text)
+    source_vectors, _ = vectors(source)
+    if not len(text_vectors) or not len(source_vectors):
         return
-    best = (said @ there.T).max(axis=1)
+    best = (text_vectors @ source_vectors.T).max(axis=1)
     for start, end in spans:
         inside = np.flatnonzero((said_spans[:, 0] < end) & (said_spans[:, 1] > start))
         yield float(len(inside) > 0 and best[inside].mean() >= _SAME_MEANING)

@@ -50,7 +50,7 @@ def find_differing_value(
         The question, whose numbers a claim may repeat.
     """
     known = [(number, of) for text, of in ((question, scales), *passages) for number in (*text.numbers, *text.columns)]
-    wrong = [one for one in claim.numbers if not any(numbers_match(one, other, of) for other, of in known)]
+    wrong = [number for number in claim.numbers if not any(numbers_match(number, other, of) for other, of in known)]
     if len(wrong) != 1:
         return ""
     [number] = wrong
@@ -62,10 +62,10 @@ def find_differing_value(
     if len(same) < max(_LEAST_WORDS, _SAME_WORDS * len(said)):
         return ""
     rivals = [
-        one
-        for one in sentence.numbers
-        if _same_kind(claim, number, sentence, one)
-        and not any(numbers_match(other, one, scales) for other in claim.numbers)
+        candidate
+        for candidate in sentence.numbers
+        if _same_kind(claim, number, sentence, candidate)
+        and not any(numbers_match(other, candidate, scales) for other in claim.numbers)
     ]
     if len(rivals) != 1 or not _same_place(claim, number, sentence, rivals[0]):
         return ""
@@ -75,10 +75,10 @@ def find_differing_value(
 def shares_fact(claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText) -> bool:
     """Return whether a source contains a number or name of a claim that is not in the question."""
     if any(
-        numbers_match(number, one, scales)
+        numbers_match(number, other, scales)
         for number in claim.numbers
-        if not any(numbers_match(number, one) for one in question.numbers)
-        for one in (*source.numbers, *source.columns)
+        if not any(numbers_match(number, question_number) for question_number in question.numbers)
+        for other in (*source.numbers, *source.columns)
     ):
         return True
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)

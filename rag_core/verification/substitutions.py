@@ -45,9 +45,9 @@ _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each name or number of a statement that the source replaces by another one."""
     yield from _renamed(statement, source)
-    said, there = _dated(statement), _with_years(source)
-    yield from _redated(said, there)
-    dated_alike = _is_dated_alike(said, there)
+    figures, source_figures = _dated(statement), _with_years(source)
+    yield from _redated(figures, source_figures)
+    dated_alike = _is_dated_alike(figures, source_figures)
     anchors, (slots, agreeing) = _anchors(source), _slots(statement, source)
     for start, end in _runs(statement):
         if dated_alike and all(statement.number_at(word) for word in statement.words[start:end]):
@@ -56,10 +56,10 @@ def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Itera
             continue
         around = [(before, pair) for before in (True, False) for pair in _around(statement, start, end, before)]
         places = [place for anchor in around for place in anchors.get(anchor, [])]
-        own = set(statement.keys[start:end])
-        if any(own & set(source.keys[first:last]) for first, last in (_run_at(source, place) for place in places)):
+        run_keys = set(statement.keys[start:end])
+        if any(run_keys & set(source.keys[first:last]) for first, last in (_run_at(source, place) for place in places)):
             continue
-        if _before_an_aside(source, own, places):
+        if _before_an_aside(source, run_keys, places):
             continue
         facing = [*places, *(other for at in range(start, end) for other in slots[at])]
         for at, other in product(range(start, end), facing):
@@ -71,27 +71,33 @@ def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Itera
 def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each name that has only another first word in the source: "Jane Doe" for "John Doe"."""
     for first, name in _named_together(statement):
-        beside = [before for before, one in _named_together(source) if one.folded == name.folded]
+        beside = [before for before, word in _named_together(source) if word.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
-        if alone or contains_name(source, first) or {first.folded, *(one.folded for one in beside)} & _TITLES:
+        if alone or contains_name(source, first) or {first.folded, *(word.folded for word in beside)} & _TITLES:
             continue
-        if beside and not any(contains_name(statement, one) for one in beside):
+        if beside and not any(contains_name(statement, word) for word in beside):
             yield f"“{beside[0].text}” appears instead of “{first.text}”"
 
 
-def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
+def _redated(figures: _Dated, source_figures: _Dated) -> Iterator[str]:
     """Yield a message for each figure that has another year directly after it in the source."""
-    for figure, year in said:
-        found = [other for number, other in there if numbers_equal(figure, number)]
-        if year and found and all(found) and year not in found and any(other == year for _, other in there):
-            yield f"the number {figure.text} is for {', '.join(sorted(set(found)))}"
+    for figure, year in figures:
+        source_years = [other for number, other in source_figures if numbers_equal(figure, number)]
+        if (
+            year
+            and source_years
+            and all(source_years)
+            and year not in source_years
+            and any(other == year for _, other in source_figures)
+        ):
+            yield f"the number {figure.text} is for {', '.join(sorted(set(source_years)))}"
 
 
-def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
+def _is_dated_alike(figures: _Dated, source_figures: _Dated) -> bool:
     """Return whether the source has each figure with the same year."""
-    return bool(said) and all(
-        year and any(numbers_equal(figure, number) and year == other for number, other in there)
-        for figure, year in said
+    return bool(figures) and all(
+        year and any(numbers_equal(figure, number) and year == other for number, other in source_figures)
+        for figure, year in figures
     )
 
 
@@ -104,30 +110,30 @@ def _dated(statement: AnnotatedText) -> _Dated:
 
 def _with_years(reading: AnnotatedText) -> _Dated:
     """Return the figures of a text that are not parts of dates, each with the year after it, if any."""
-    found: _Dated = []
+    figures: _Dated = []
     if "respectively" in reading.folded:
-        return found
+        return figures
     for number in reading.numbers:
         if number.kind != "month" and not YEARS.fullmatch(number.text):
             year = _OF_YEAR.match(reading.text, number.end)
-            found.append((number, year[1] if year else ""))
-    return found
+            figures.append((number, year[1] if year else ""))
+    return figures
 
 
 def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
     """Yield each pair of capitalised words with only blanks between them."""
     names = set(reading.names)
-    for one, other in pairwise(reading.words):
-        if {one, other} <= names and reading.text[one.end : other.start].isspace():
-            yield one, other
+    for first, second in pairwise(reading.words):
+        if {first, second} <= names and reading.text[first.end : second.start].isspace():
+            yield first, second
 
 
-def _before_an_aside(source: AnnotatedText, own: set[str], places: Sequence[int]) -> bool:
+def _before_an_aside(source: AnnotatedText, run_keys: set[str], places: Sequence[int]) -> bool:
     """Return whether the source has the run too, with only a parenthesis between it and its anchor words."""
     for place in places:
         for at in range(max(0, place - _LONGEST_ASIDE), place):
             end = source.words[at].end
-            if source.keys[at] in own and source.text[end : end + 2].lstrip()[:1] in (",", "(", "["):
+            if source.keys[at] in run_keys and source.text[end : end + 2].lstrip()[:1] in (",", "(", "["):
                 return True
     return False
 
@@ -158,10 +164,10 @@ def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
 
 def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
     """Yield the anchors of a run on one side: the two adjacent words, and the nearest if it is a content word."""
-    found = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
-    nearest = found[-1:] if before else found[:1]
-    if len(found) == _ANCHOR_WORDS and any(word.content for word in found):
-        yield tuple(word.stem for word in found)
+    words = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
+    nearest = words[-1:] if before else words[:1]
+    if len(words) == _ANCHOR_WORDS and any(word.content for word in words):
+        yield tuple(word.stem for word in words)
     if nearest and nearest[0].content:
         yield (nearest[0].stem,)
 
@@ -192,16 +198,16 @@ def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, r
     Return, for each differing word of the statement, the word indexes of the source in its position, and the blocks
     of equal words.
     """
-    one, other = statement.keys, source.keys
+    statement_keys, source_keys = statement.keys, source.keys
     facing: dict[int, range] = defaultdict(lambda: range(0))
     agreeing: list[_Block] = []
     start = source_start = 0
-    ends = (len(one), len(one), len(other), len(other))
-    equal = [op for op in Indel.opcodes(one, other) if op.tag == "equal"]
+    ends = (len(statement_keys), len(statement_keys), len(source_keys), len(source_keys))
+    equal = [op for op in Indel.opcodes(statement_keys, source_keys) if op.tag == "equal"]
     for begin, stop, source_begin, source_stop in [*map(_spans, equal), ends]:
         if max(begin - start, source_begin - source_start) <= _LONGEST_SLOT:
             facing |= dict.fromkeys(range(start, begin), range(source_start, source_begin))
-        both_end = stop == len(one) and source_stop == len(other)
+        both_end = stop == len(statement_keys) and source_stop == len(source_keys)
         agreeing.append((begin, stop, begin == source_begin == 0, both_end))
         start, source_start = stop, source_stop
     return facing, agreeing
@@ -211,11 +217,11 @@ def _spans(op: Opcode) -> tuple[int, int, int, int]:
     return op.src_start, op.src_end, op.dest_start, op.dest_end
 
 
-def _rivals(statement: AnnotatedText, one: Word, source: AnnotatedText, other: Word) -> bool:
+def _rivals(statement: AnnotatedText, word: Word, source: AnnotatedText, source_word: Word) -> bool:
     """Return whether two words are different names or numbers of one kind, and the statement lacks the second."""
-    if not one.content or not other.content:
+    if not word.content or not source_word.content:
         return False
-    figure, source_figure = statement.number_at(one), source.number_at(other)
+    figure, source_figure = statement.number_at(word), source.number_at(source_word)
     if figure and source_figure:
         # A year does not replace an amount.
         if bool(YEARS.fullmatch(figure.text)) != bool(YEARS.fullmatch(source_figure.text)):
@@ -223,8 +229,8 @@ def _rivals(statement: AnnotatedText, one: Word, source: AnnotatedText, other: W
         return figure.kind == source_figure.kind and not any(
             numbers_equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
         )
-    if figure or source_figure or not (one.text[0].isupper() and other.text[0].isupper()):
+    if figure or source_figure or not (word.text[0].isupper() and source_word.text[0].isupper()):
         return False
-    if source.begins_sentence(other) and statement.begins_sentence(one):
+    if source.begins_sentence(source_word) and statement.begins_sentence(word):
         return False
-    return not (contains_name(statement, other) or expands_acronym(one, source))
+    return not (contains_name(statement, source_word) or expands_acronym(word, source))

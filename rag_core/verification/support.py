@@ -68,7 +68,7 @@ class SplitPassage:
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
         """Return the title and the sentence before, which name the subject of a sentence."""
-        before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
+        before = [other.reading.text for other in self.sentences if other.end <= sentence.start][-1:]
         return AnnotatedText("\n".join([self.title.text, *before]))
 
 
@@ -108,15 +108,15 @@ def _support(said: EncodedText, sentence: SourceSentence, *, words: bool = True)
     Without ``words``, as for a text in another language, only numbers and names count.
     """
     reading, source = said.reading, sentence.source
-    total = found = 0.0
+    total = matched = 0.0
     inside = []
     for number in reading.numbers:
         inside += [(number.start, number.end)]
         total += _NUMBER_WEIGHT
-        if any(numbers_match(number, one, source.scales) for one in sentence.reading.numbers):
-            found += _NUMBER_WEIGHT
-        elif any(numbers_match(number, one, source.scales) for one in source.reading.numbers):
-            found += _NUMBER_WEIGHT * _NEARBY_NUMBER
+        if any(numbers_match(number, other, source.scales) for other in sentence.reading.numbers):
+            matched += _NUMBER_WEIGHT
+        elif any(numbers_match(number, other, source.scales) for other in source.reading.numbers):
+            matched += _NUMBER_WEIGHT * _NEARBY_NUMBER
     names = {word.start for word in reading.names}
     closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
     for word in reading.content:
@@ -128,11 +128,11 @@ def _support(said: EncodedText, sentence: SourceSentence, *, words: bool = True)
         weight = _NAME_WEIGHT if is_name else 1.0
         total += weight
         if word.stem in sentence.reading.stems:
-            found += weight
+            matched += weight
         elif word.stem in source.title.stems:
-            found += weight * _TITLE_WORD
+            matched += weight * _TITLE_WORD
         elif closest is not None:
-            own = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
-            if len(own):
-                found += weight * max(0.0, (float(np.mean(own)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
-    return found / total if total else 0.0
+            cosines = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
+            if len(cosines):
+                matched += weight * max(0.0, (float(np.mean(cosines)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
+    return matched / total if total else 0.0

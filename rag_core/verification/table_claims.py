@@ -103,10 +103,10 @@ def check_direction(statement: AnnotatedText) -> Iterator[str]:
     said = rose or fell
     if said is None or (rose and fell):
         return
-    for one, other in pairwise(number for number in statement.numbers if not YEARS.fullmatch(number.text)):
-        between = statement.text[one.end : other.start]
-        if _FROM.search(statement.text, 0, one.start) and _TO.fullmatch(between) and one.kind == other.kind:
-            fallen, risen = min(one.values) > max(other.values), max(one.values) < min(other.values)
+    for first, second in pairwise(number for number in statement.numbers if not YEARS.fullmatch(number.text)):
+        between = statement.text[first.end : second.start]
+        if _FROM.search(statement.text, 0, first.start) and _TO.fullmatch(between) and first.kind == second.kind:
+            fallen, risen = min(first.values) > max(second.values), max(first.values) < min(second.values)
             if fallen if rose else risen:
                 yield f"the figures of the statement contradict “{said[0]}”"
 
@@ -124,7 +124,7 @@ def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
         number
         for number in statement.numbers
         if not any(start < number.end and number.start < end for start, end in taken)
-        and not any(numbers_equal(number, one) for one in rest.numbers)
+        and not any(numbers_equal(number, other) for other in rest.numbers)
     ]
 
 
@@ -149,27 +149,27 @@ def _placed(
 ) -> list[_Placed] | str:
     """Return each figure with the row that the statement means, or a message if there is none."""
     whole = _called(_said(statement, 0, len(statement.text), title), rows, table, title)
-    found = [_in_row(figure, whole, title) for figure in figures]
-    if len(rows) > 1 and not all(found):
+    placed = [_in_row(figure, whole, title) for figure in figures]
+    if len(rows) > 1 and not all(placed):
         # If there are several rows, each figure follows the label of its row.
-        found, start = [], 0
+        placed, start = [], 0
         for figure in figures:
             whole = _called(_said(statement, start, figure.start, title), rows, table, title) or whole
-            found.append(_in_row(figure, whole, title))
+            placed.append(_in_row(figure, whole, title))
             start = figure.end
     if not whole:
         return "no table row has this name"
-    missing = next((figure for figure, one in zip(figures, found, strict=True) if one is None), None)
-    return f"the number {missing.text} is missing" if missing else [one for one in found if one]
+    missing = next((figure for figure, place in zip(figures, placed, strict=True) if place is None), None)
+    return f"the number {missing.text} is missing" if missing else [place for place in placed if place]
 
 
 def _in_row(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _Placed | None:
     for row in rows:
-        there = [
+        columns = [
             at for at, value in enumerate(row.values) if value and numbers_equal(figure, value, row_scales(row, title))
         ]
-        if there and row.columns:
-            return _Placed(figure, row, tuple(there))
+        if columns and row.columns:
+            return _Placed(figure, row, tuple(columns))
     return None
 
 
@@ -212,12 +212,12 @@ def _meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title
 
 def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText) -> Iterator[str]:
     """Yield a message for each date that the table lacks, and for a part of a year that differs."""
-    for row in {one.row for one in placed}:
+    for row in {place.row for place in placed}:
         above = AnnotatedText("\n".join(row.above))
         known = [*rest.numbers, *above.numbers]
-        months = {min(one.values) for one in above.numbers if one.kind == "month"}
+        months = {min(number.values) for number in above.numbers if number.kind == "month"}
         for date in _dates(statement):
-            if len(months) > 1 or not any(numbers_equal(date, one) for one in known):
+            if len(months) > 1 or not any(numbers_equal(date, number) for number in known):
                 yield f"the number {date.text} is missing"
         part = _PART.search(statement.text)
         if part and not _PART.search(f"{above.text}\n{row.label}"):
@@ -230,13 +230,13 @@ def _other_years(
     statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText, years: Sequence[str]
 ) -> Iterator[str]:
     """Yield a message for each figure that is not in the column of its year."""
-    heads = {year for one in placed for year in one.row.columns}
+    heads = {year for place in placed for year in place.row.columns}
     for year in years:
         if year not in heads and year not in rest.text:
             yield f"the number {year} is missing"
     headed = [year for year in years if year in heads]
     # In the label "Notes due 2022" the year is not that of the figures if the statement gives another one.
-    given = [year for year in headed if not any(year in one.row.label for one in placed)] or headed
+    given = [year for year in headed if not any(year in place.row.label for place in placed)] or headed
     if not years and _is_copied(placed):
         return
     if not given and _OTHER_YEAR.search(statement.text):
@@ -246,19 +246,21 @@ def _other_years(
     else:
         only = given[0] if given else max(heads)
         each = given if len(set(given)) > 1 else [only] * len(placed)
-        found = [_years(one) for one in placed]
-        for one, year, there in zip(placed, each, found, strict=True):
-            if year not in there and not (len(set(given)) < 2 and _of_before(statement, one, there, only, found)):
-                yield f"the number {one.figure.text} is for {', '.join(sorted(there))}"
+        all_years = [_years(place) for place in placed]
+        for place, year, figure_years in zip(placed, each, all_years, strict=True):
+            if year not in figure_years and not (
+                len(set(given)) < 2 and _of_before(statement, place, figure_years, only, all_years)
+            ):
+                yield f"the number {place.figure.text} is for {', '.join(sorted(figure_years))}"
         yield from _other_direction(statement, placed, max(each))
 
 
 def _is_copied(placed: Sequence[_Placed]) -> bool:
     """Return whether a statement gives all figures of a row in order, as in a copy of the table."""
     row = placed[0].row
-    there = [at for at, value in enumerate(row.values) if value]
-    return len(there) == len(placed) > 1 and all(
-        one.row is row and at in one.columns for at, one in zip(there, placed, strict=True)
+    columns = [at for at, value in enumerate(row.values) if value]
+    return len(columns) == len(placed) > 1 and all(
+        place.row is row and at in place.columns for at, place in zip(columns, placed, strict=True)
     )
 
 
@@ -267,21 +269,21 @@ def _years(placed: _Placed) -> set[str]:
 
 
 def _of_before(
-    statement: AnnotatedText, placed: _Placed, there: set[str], year: str, found: Sequence[set[str]]
+    statement: AnnotatedText, placed: _Placed, figure_years: set[str], year: str, all_years: Sequence[set[str]]
 ) -> bool:
     """Return whether a figure is that of the previous year, as part of a comparison."""
     compared = _COMPARED.search(statement.text, 0, placed.figure.start)
-    return bool(compared) and str(int(year) - 1) in there and any(year in one for one in found)
+    return bool(compared) and str(int(year) - 1) in figure_years and any(year in years for years in all_years)
 
 
 def _other_direction(statement: AnnotatedText, placed: Sequence[_Placed], year: str) -> Iterator[str]:
     """Yield a message if a statement says that a figure rose that fell from the previous year, or the reverse."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     row = placed[0].row
-    before = max((one for one in row.columns if one and one < year), default="")
-    if bool(rose) == bool(fell) or any(one.row is not row for one in placed) or not before:
+    before = max((column for column in row.columns if column and column < year), default="")
+    if bool(rose) == bool(fell) or any(place.row is not row for place in placed) or not before:
         return
-    now, then = (_signed(row, row.columns.index(one)) for one in (year, before))
+    now, then = (_signed(row, row.columns.index(column)) for column in (year, before))
     if now is not None and then is not None and (now > then) != bool(rose):
         said = rose or fell
         yield f"the source says the opposite of “{said[0] if said else ''}”"
@@ -295,11 +297,11 @@ def _signed(row: TableRow, at: int) -> float | None:
 def _other_sense(statement: AnnotatedText, placed: Sequence[_Placed], title: AnnotatedText) -> Iterator[str]:
     """Yield a message for each figure with the wrong sign, or with a currency but without the table's scale."""
     lost = bool(_LOSS.search(statement.text))
-    for one in placed:
-        figure, row = one.figure, one.row
-        negative = any(row.cells[at].negative for at in one.columns)
+    for place in placed:
+        figure, row = place.figure, place.row
+        negative = any(row.cells[at].negative for at in place.columns)
         if _GAIN.search(row.label) and not _COST.search(row.label) and lost != negative:
             yield f"the number {figure.text} has the opposite sign"
-        whole = all((value := row.values[at]) and "." not in value.text for at in one.columns)
+        whole = all((value := row.values[at]) and "." not in value.text for at in place.columns)
         if figure.currency and figure.unscaled and whole and row_scales(row, title):
             yield f"the number {figure.text} has another scale"

@@ -107,9 +107,11 @@ def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, .
 
 def _telling(text: str) -> list[ClaimSpan]:
     """Return the statements of a text, without a "Yes." or "No." before other statements."""
-    found = split_claims(text)
-    told = [claim for claim in found if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)]
-    return told or found
+    claims = split_claims(text)
+    statements = [
+        claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
+    ]
+    return statements or claims
 
 
 def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vectors: TextEncoder | None) -> _Verdict:
@@ -121,13 +123,13 @@ def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vecto
     opening = INTERJECTION.match(said)
     said = said[opening.end() :] if opening and opening.end() < len(said) else said
     statement = AnnotatedText(said, detect_language(said))
-    found = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
-    quotes = tuple(quote for rank, (one, _) in found.items() if one for quote in _quotes(sources[rank], one))
+    support = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
+    quotes = tuple(quote for rank, (span, _) in support.items() if span for quote in _quotes(sources[rank], span))
     if not quotes and len(ranks) > 1:
         quotes = _together(statement, [sources[rank] for rank in ranks])
     if quotes:
         return _Verdict(claim, quotes, "")
-    reason = next((reason for _, reason in found.values() if reason), "")
+    reason = next((reason for _, reason in support.values() if reason), "")
     return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SAID)
 
 
@@ -142,14 +144,14 @@ def _supporting(
     best, reason = _LEAST_RELATED, ""
     seen: list[tuple[EvidenceSpan, str]] = []
     for candidate in source.candidates(statement, vectors):
-        found = _difference(statement, candidate, source.rows)
-        seen.append((candidate, found))
+        difference = _difference(statement, candidate, source.rows)
+        seen.append((candidate, difference))
         if candidate.coverage > best:
-            best, reason = candidate.coverage, found
-        if not found and candidate.coverage == 1.0:
+            best, reason = candidate.coverage, difference
+        if not difference and candidate.coverage == 1.0:
             break
     least = max(LEAST_COVERAGE, best - _ABOUT_AS_WELL)
-    return next((one for one, found in seen if not found and one.coverage >= least), None), reason
+    return next((span for span, difference in seen if not difference and span.coverage >= least), None), reason
 
 
 def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[TableRow]) -> str:
@@ -162,25 +164,25 @@ def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequen
             *find_substitutions(statement, source),
             *check_direction(statement),
         ]
-    found = [*figures, *find_differences(statement, source, candidate.around, candidate.context, title)]
-    return found[0] if found else ""
+    differences = [*figures, *find_differences(statement, source, candidate.around, candidate.context, title)]
+    return differences[0] if differences else ""
 
 
 def _together(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
     """Return quotes from several passages that support a statement together, each with a part of it."""
     parts = []
     for source in sources:
-        best = max(islice(source.candidates(statement, None), 4), key=lambda one: one.coverage, default=None)
+        best = max(islice(source.candidates(statement, None), 4), key=lambda evidence: evidence.coverage, default=None)
         if best is not None and best.coverage >= _LEAST_RELATED:
             parts.append((source, best))
     if len(parts) < 2:
         return ()
-    whole = merge_evidence([one for _, one in parts])
-    held = [word for word in statement.content if word.stem in whole.around.stems]
+    whole = merge_evidence([evidence for _, evidence in parts])
+    matched = [word for word in statement.content if word.stem in whole.around.stems]
     table = [row for source, _ in parts for row in source.rows]
-    if len(held) < LEAST_COVERAGE * len(statement.content) or _difference(statement, whole, table):
+    if len(matched) < LEAST_COVERAGE * len(statement.content) or _difference(statement, whole, table):
         return ()
-    return tuple(quote for source, one in parts for quote in _quotes(source, one))
+    return tuple(quote for source, span in parts for quote in _quotes(source, span))
 
 
 def _quotes(source: SourcePassage, candidate: EvidenceSpan) -> list[Citation]:
