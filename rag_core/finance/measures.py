@@ -17,7 +17,7 @@ from rag_core.finance.statement_rows import read_rows
 from rag_core.types import Citation, Passage
 
 # Chunks of a statement that are retrieved; one for a question about a cause, because prose states causes.
-MOST, MOST_FOR_A_CAUSE = 10, 1
+MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE = 10, 1
 
 
 class Statement(Enum):
@@ -55,7 +55,7 @@ class StatementPlan:
     @property
     def most(self) -> int:
         """Most chunks of each statement."""
-        return MOST_FOR_A_CAUSE if self.of_a_cause else MOST
+        return MAX_CHUNKS_FOR_CAUSE if self.of_a_cause else MAX_CHUNKS
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class StatementPlan:
 
     def is_section(self, section: str, head: str) -> bool:
         """Return whether a chunk whose text begins with ``head`` belongs to the statement with that title."""
-        return bool(_HEADS[Statement(section)].search(head))
+        return bool(_TITLE_PATTERNS[Statement(section)].search(head))
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
         """Return whether a passage has figures for the company and period of the question."""
@@ -92,7 +92,7 @@ _TITLES: Mapping[Statement, str] = {
 }
 _BALANCE, _INCOME, _CASH = Statement
 # Lines for a question that names only a statement.
-_NAMED: tuple[tuple[str, Mapping[Statement, str]], ...] = (
+_STATEMENT_LINES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     (_TITLES[_BALANCE], {_BALANCE: "total assets, total liabilities"}),
     (rf"{_TITLES[_INCOME]}|p ?& ?l", {_INCOME: "revenue, operating income, net income"}),
     (_TITLES[_CASH], {_CASH: "net cash provided by operating activities"}),
@@ -182,16 +182,22 @@ _MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
 )
 
 
-def _whole(pattern: str) -> re.Pattern[str]:
+def _compile_phrase(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
 # Pattern, lines by statement, and whether the pattern is a measure.
-_PATTERNS = [(_whole(pattern), lines, terms is _MEASURES) for terms in (_NAMED, _MEASURES) for pattern, lines in terms]
-_HEADS = {statement: _whole(pattern) for statement, pattern in _TITLES.items()}
-_CAUSE = _whole(r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to")
+_PATTERNS = [
+    (_compile_phrase(pattern), lines, terms is _MEASURES)
+    for terms in (_STATEMENT_LINES, _MEASURES)
+    for pattern, lines in terms
+]
+_TITLE_PATTERNS = {statement: _compile_phrase(pattern) for statement, pattern in _TITLES.items()}
+_CAUSE = _compile_phrase(
+    r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to"
+)
 # Statements do not contain forecasts.
-_AHEAD = _whole(
+_FORECAST = _compile_phrase(
     r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -212,7 +218,7 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     'Consolidated Balance Sheets total current assets total current liabilities Acme 2022'
     >>> plan_lookup("Who founded Acme?", ["Acme"])
     """
-    if _AHEAD.search(question):
+    if _FORECAST.search(question):
         return None
     rest = question
     named: dict[Statement, dict[str, None]] = {}

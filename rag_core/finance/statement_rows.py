@@ -11,8 +11,8 @@ from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage
 
 # Most words of a row's label beyond the wanted line, as in "Total CVS Health shareholders' equity".
-MOST_OTHER_WORDS = 3
-MOST_ROWS = 6
+MAX_OTHER_WORDS = 3
+MAX_ROWS = 6
 _FIGURE = re.compile(r"[$€£(]?\s?\d")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # A line of years with amounts is a table row, not a header.
@@ -48,20 +48,20 @@ def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, t
     citations : tuple of Citation
         One per quote, in the order of the text.
     """
-    rows = [row for passage in passages for row in _rows(passage)]
-    chosen = list(dict.fromkeys(row for line in lines if (row := _best(line, rows)) is not None))[:MOST_ROWS]
-    citations = tuple(dict.fromkeys(citation for row in chosen for citation in _citations(row)))
+    rows = [row for passage in passages for row in _find_rows(passage)]
+    chosen = list(dict.fromkeys(row for line in lines if (row := _find_best_row(line, rows)) is not None))[:MAX_ROWS]
+    citations = tuple(dict.fromkeys(citation for row in chosen for citation in _cite_row(row)))
     return "\n".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations), citations
 
 
-def _best(line: str, rows: Sequence[_Row]) -> _Row | None:
+def _find_best_row(line: str, rows: Sequence[_Row]) -> _Row | None:
     """Return the first row whose label contains the line with the fewest other words."""
     wanted = frozenset(word.stem for word in tokenize(line) if word.content)
-    meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MOST_OTHER_WORDS]
+    meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MAX_OTHER_WORDS]
     return min(meant, key=lambda row: len(row.label - wanted), default=None)
 
 
-def _rows(passage: Passage) -> Iterator[_Row]:
+def _find_rows(passage: Passage) -> Iterator[_Row]:
     head: tuple[int, int] | None = None
     for match in _LINE.finditer(passage.first_page_text):
         text = match[0].strip()
@@ -72,6 +72,6 @@ def _rows(passage: Passage) -> Iterator[_Row]:
             yield _Row(passage, *match.span(), head, label)
 
 
-def _citations(row: _Row) -> list[Citation]:
+def _cite_row(row: _Row) -> list[Citation]:
     spans = [(row.start, row.end)] if row.head is None else [row.head, (row.start, row.end)]
     return [Citation.of(row.passage, start, end) for start, end in spans]

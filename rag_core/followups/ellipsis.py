@@ -32,17 +32,17 @@ _ROLES = frozenset(
     "dean deputy director executive founder governor head leader manager mayor minister officer president principal "
     "provost rector secretary treasurer trustee".split()
 )
-_BEFORE_ROLES = frozenset(
+_ROLE_MODIFIERS = frozenset(
     "acting assistant commercial deputy executive finance financial first former general independent interim joint "
     "lead legal managing marketing non-executive operating operations prime sales senior technical technology "
     "vice".split()
 )
 _ROLE_SHORT = re.compile(r"C[A-Z]{1,2}O|[SE]?VP|MD|GM|PM")
 # "And at Acme?" asks for the CEO of Acme.
-_OWNED_BY = frozenset("of at for".split())
+_OWNER_PREPOSITIONS = frozenset("of at for".split())
 _OF = re.compile(r"\s+of\s+")
 _GENITIVE = re.compile(r"['’]s?\s+$")
-_PLACED_BY = frozenset("in at from to near for".split())
+_PLACE_PREPOSITIONS = frozenset("in at from to near for".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ def substitute_fragment(fragment: str, earlier: str) -> str:
     >>> substitute_fragment("on 18 April", "Who attended the meeting on 16 May 2024?")
     'Who attended the meeting on 18 April 2024?'
     """
-    rewritten, rest = _redated(earlier, fragment)
+    rewritten, rest = _replace_date(earlier, fragment)
     named, roles, number = find_names(rest), find_roles(rest), _NUMBER.search(rest)
     spans = [*((name.start, name.end) for name in named), *((role.start, role.end) for role in roles)]
-    if _says_more(rest, earlier, spans, number, dated=rewritten != earlier) or len(named) > 1 or len(roles) > 1:
+    if _has_other_words(rest, earlier, spans, number, dated=rewritten != earlier) or len(named) > 1 or len(roles) > 1:
         return ""
     if roles and not roles[0].owner and all(phrase.end <= roles[0].end for phrase in named):
-        rewritten = _with_role(rewritten, rest, *min(spans))
+        rewritten = _replace_role(rewritten, rest, *min(spans))
     elif named:
-        rewritten = _with_name(rewritten, rest, named[0], next((role.owner for role in roles), None))
+        rewritten = _replace_name(rewritten, rest, named[0], next((role.owner for role in roles), None))
     if not (rewritten and number):
         return rewritten
     old = _NUMBER.findall(rewritten)
@@ -85,16 +85,16 @@ def find_roles(text: str) -> list[RoleMention]:
         short = _ROLE_SHORT.fullmatch(text, token.start, token.stem_end)
         if not short and token.word.rsplit("-")[-1].removesuffix("s") not in _ROLES:
             continue
-        run = [] if short else _run_before(text, words, at)
+        run = [] if short else _find_words_before(text, words, at)
         chief = [word for word in run if word.word == "chief"]
-        known = list(takewhile(lambda word: word.word in _BEFORE_ROLES | _ROLES, run))
+        known = list(takewhile(lambda word: word.word in _ROLE_MODIFIERS | _ROLES, run))
         start = (chief or known or [token])[-1].start
         # "Chief" and "executive" are roles, but also parts of longer ones.
         spans = [*(span for span in spans if span[0] < start), (start, token.stem_end)]
-    return [RoleMention(start, end, _owner(text, start, end, names)) for start, end in spans]
+    return [RoleMention(start, end, _find_owner(text, start, end, names)) for start, end in spans]
 
 
-def _run_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
+def _find_words_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
     """Return the content words directly before a word, nearest first."""
     run: list[Token] = []
     for token, following in zip(words[at - 1 :: -1], words[at:0:-1], strict=False):
@@ -104,7 +104,7 @@ def _run_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
     return run
 
 
-def _owner(text: str, start: int, end: int, names: Sequence[Phrase]) -> Phrase | None:
+def _find_owner(text: str, start: int, end: int, names: Sequence[Phrase]) -> Phrase | None:
     """Return the name that a role belongs to, as in "the CEO of Acme" and "Acme's CEO"."""
     if link := _OF.match(text, end):
         spans = [(link.end(), name.end) for name in names if name.start <= link.end() < name.end]
@@ -115,7 +115,7 @@ def _owner(text: str, start: int, end: int, names: Sequence[Phrase]) -> Phrase |
     return Phrase(text[spans[0][0] : spans[0][1]], *spans[0]) if spans else None
 
 
-def _says_more(
+def _has_other_words(
     rest: str, earlier: str, inside: Sequence[tuple[int, int]], number: re.Match[str] | None, *, dated: bool
 ) -> bool:
     """Return whether a fragment has words that are neither substituted nor in the earlier question."""
@@ -126,12 +126,12 @@ def _says_more(
     return bool(words)
 
 
-def _redated(earlier: str, fragment: str) -> tuple[str, str]:
+def _replace_date(earlier: str, fragment: str) -> tuple[str, str]:
     """Return the earlier question with the date of a fragment, and the rest of the fragment.
 
     Nothing changes unless both have exactly one date. A date without a year keeps the year of the earlier question.
     """
-    new, old = _dates(fragment), [match for match in _dates(earlier) if not match["year_alone"]]
+    new, old = _find_dates(fragment), [match for match in _find_dates(earlier) if not match["year_alone"]]
     if len(new) != 1 or len(old) != 1:
         return earlier, fragment
     (new_match,), (old_match,) = new, old
@@ -145,7 +145,7 @@ def _redated(earlier: str, fragment: str) -> tuple[str, str]:
     return earlier[:start] + date + earlier[old_match.end() :], rest
 
 
-def _dates(text: str) -> list[re.Match[str]]:
+def _find_dates(text: str) -> list[re.Match[str]]:
     """Return the dates in a text; a month alone, which may be a verb, counts only after a preposition or on its own."""
     return [
         match
@@ -154,7 +154,7 @@ def _dates(text: str) -> list[re.Match[str]]:
     ]
 
 
-def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
+def _replace_role(earlier: str, fragment: str, start: int, end: int) -> str:
     """Return the earlier question with its role replaced by ``fragment[start:end]``; empty if ambiguous."""
     roles = find_roles(earlier)
     # A plural role does not replace a singular one.
@@ -173,39 +173,41 @@ def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
     return earlier[: roles[0].start] + role + earlier[roles[0].end :]
 
 
-def _with_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) -> str:
+def _replace_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) -> str:
     """Return the earlier question with a name replaced by one of the same kind; empty if ambiguous.
 
     An officer with an ``owner`` replaces an officer together with that officer's owner.
     """
     roles = find_roles(earlier)
-    candidates = (_officers_whole(earlier, roles) if owner else []) or _candidates(earlier, roles, name)
-    stems = set(_stems(name.core))
-    close = [candidate for candidate in candidates if stems & set(_stems(candidate.core))]
+    candidates = (_find_officers(earlier, roles) if owner else []) or _find_candidates(earlier, roles, name)
+    stems = set(_get_content_words(name.core))
+    close = [candidate for candidate in candidates if stems & set(_get_content_words(candidate.core))]
     alike = close or candidates
     owners = [role.owner for role in roles if role.owner]
     first = tokens(fragment)[0].word
     if first in PREPOSITIONS:
         alike = [
-            phrase for phrase in alike if _before(earlier, phrase) == first or (phrase in owners and first in _OWNED_BY)
+            phrase
+            for phrase in alike
+            if _get_word_before(earlier, phrase) == first or (phrase in owners and first in _OWNER_PREPOSITIONS)
         ]
-    elif not close and _may_be_owned(name) and any(phrase in owners and not phrase.definite for phrase in alike):
+    elif not close and _can_be_owned(name) and any(phrase in owners and not phrase.definite for phrase in alike):
         return ""
-    if owner and _may_be_owned(owner) and any(not phrase.definite for phrase in owners):
+    if owner and _can_be_owned(owner) and any(not phrase.definite for phrase in owners):
         return ""
     if len(alike) > 1:
-        alike = _in_the_same_role(earlier, name, alike)
+        alike = _filter_by_role(earlier, name, alike)
     if len(alike) > 1 and first not in PREPOSITIONS:
         return f"{fragment[:1].upper()}{fragment[1:].strip()} – {earlier}"
     return earlier[: alike[0].start] + name.text + earlier[alike[0].end :] if len(alike) == 1 else ""
 
 
-def _may_be_owned(name: Phrase) -> bool:
+def _can_be_owned(name: Phrase) -> bool:
     """Return whether a name may be part of a company: "the Audit Committee" may, "the BBC" and "Acme" may not."""
     return name.definite and not name.core.isupper()
 
 
-def _officers_whole(earlier: str, roles: Sequence[RoleMention]) -> list[Phrase]:
+def _find_officers(earlier: str, roles: Sequence[RoleMention]) -> list[Phrase]:
     """Return the officers in a question with their articles and owners."""
     officers = []
     for role in roles:
@@ -217,7 +219,7 @@ def _officers_whole(earlier: str, roles: Sequence[RoleMention]) -> list[Phrase]:
     return officers
 
 
-def _candidates(earlier: str, roles: Sequence[RoleMention], name: Phrase) -> list[Phrase]:
+def _find_candidates(earlier: str, roles: Sequence[RoleMention], name: Phrase) -> list[Phrase]:
     """Return the names in a question that a name other than a role may replace; for an officer, the owner's name."""
     candidates = []
     for phrase in find_names(earlier):
@@ -230,21 +232,21 @@ def _candidates(earlier: str, roles: Sequence[RoleMention], name: Phrase) -> lis
     return [phrase for phrase in distinct if phrase.core.lower() not in MONTHS or name.core.lower() in MONTHS]
 
 
-def _in_the_same_role(earlier: str, name: Phrase, alike: Sequence[Phrase]) -> list[Phrase]:
+def _filter_by_role(earlier: str, name: Phrase, alike: Sequence[Phrase]) -> list[Phrase]:
     """Return the names with the same article; of several the subjects, unless a candidate follows "in" or the like."""
     same = [phrase for phrase in alike if phrase.definite == name.definite] or list(alike)
-    before = [_before(earlier, phrase) for phrase in same]
-    if len(same) == 1 or not _PLACED_BY.isdisjoint(before):
+    before = [_get_word_before(earlier, phrase) for phrase in same]
+    if len(same) == 1 or not _PLACE_PREPOSITIONS.isdisjoint(before):
         return same
     subjects = [phrase for phrase, word in zip(same, before, strict=True) if word in AUXILIARIES]
     joined = any(re.match(r"\s+(?:and|or)\b", earlier[phrase.end :]) for phrase in subjects)
     return same if joined or not subjects else subjects
 
 
-def _before(text: str, phrase: Phrase) -> str:
+def _get_word_before(text: str, phrase: Phrase) -> str:
     words = tokens(text[: phrase.start])
     return words[-1].word if words else ""
 
 
-def _stems(phrase: str) -> list[str]:
+def _get_content_words(phrase: str) -> list[str]:
     return [token.word for token in tokens(phrase) if not token.is_function]

@@ -21,8 +21,8 @@ from rag_core.text.noun_phrases import Phrase, content_words, find_names, find_n
 from rag_core.types import Message
 
 # Turns that are searched for antecedents, and most terms that are added.
-TURNS = 3
-MOST_TERMS = 4
+MAX_TURNS = 3
+MAX_TERMS = 4
 _MARKERS = re.compile(r"\s*\[\d+\]")
 _PLACE_BEFORE = re.compile(r"\b(?:in|at|from|to|near|of|on|for)\s+(?:the\s+)?$", re.IGNORECASE)
 _ADJUNCT = re.compile(r"^(when|where|why|how)\s+(?=\w)", re.IGNORECASE)
@@ -32,7 +32,7 @@ _ASKS_FOR_A_THING = re.compile(r"^(?:(?:in|on|at|by|for|to) )?(?:which|what)\b",
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$", re.MULTILINE)
 _SERIES = re.compile(r"\s*,\s*(?:and|or)\s+|\s*,\s*|\s+(?:and|or)\s+")
 _POSITIONS = {"first": 0, "former": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1, "latter": -1}
-MOST_WORDS = 12
+MAX_ITEM_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +67,37 @@ def rewrite_question(question: str, turns: Sequence[Turn]) -> str:
     if reference is None or not turns:
         return question
     if reference.kind is ReferenceKind.BARE:
-        return _with_clause(question[reference.start : reference.end], turns[-1].question)
+        return _add_clause(question[reference.start : reference.end], turns[-1].question)
     fragment = question[reference.start : reference.end]
     if reference.kind is ReferenceKind.FRAGMENT:
         inner = find_reference(fragment)
         if inner is None:
             return _apply_fragment(fragment, turns[-1].question)
-        return _with_terms(f"What about {_resolved(fragment, inner, turns)}?", find_names(turns[-1].question))
-    return _resolved(question, reference, turns)
+        return _add_terms(f"What about {_resolve(fragment, inner, turns)}?", find_names(turns[-1].question))
+    return _resolve(question, reference, turns)
 
 
-def _resolved(question: str, reference: Reference, turns: Sequence[Turn]) -> str:
+def _resolve(question: str, reference: Reference, turns: Sequence[Turn]) -> str:
     if reference.kind is ReferenceKind.ORDINAL:
         item = resolve_ordinal(turns[-1].question, turns[-1].answer, reference.word)
         if item:
             return question[: reference.start] + item + question[reference.end :]
-        return _with_terms(question, find_topics(turns[-1].question))
+        return _add_terms(question, find_topics(turns[-1].question))
     candidates: list[Phrase] = []
-    for turn in reversed(turns[-TURNS:]):
-        candidates = _antecedents(question, reference, turn)
+    for turn in reversed(turns[-MAX_TURNS:]):
+        candidates = _find_antecedents(question, reference, turn)
         if candidates:
             break
-    substitute = reference.kind is not ReferenceKind.DEMONSTRATIVE or _names_head(question, reference, candidates)
+    substitute = reference.kind is not ReferenceKind.DEMONSTRATIVE or _has_head_noun(question, reference, candidates)
     if len(candidates) == 1 and substitute:
-        return _substituted(question, reference, candidates[0].text)
+        return _substitute(question, reference, candidates[0].text)
     if candidates:
-        return _with_terms(question, candidates)
+        return _add_terms(question, candidates)
     words = content_words(turns[-1].question)
     return f"{question.rstrip(' ?')} ({' '.join(words)})?" if words else question
 
 
-def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
+def _find_antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
     """Return the possible antecedents of a reference in a turn, best first, without duplicates."""
     question_names = find_names(turn.question)
     known = {name.core.lower() for name in question_names} | {name.core.lower() for name in find_names(question)}
@@ -110,21 +110,21 @@ def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase
         ]
         if _NAMES_A_PERSON.search(turn.question) and answer_names:
             return answer_names[:1]
-        return _unlike(question, people or answer_names[:1] or question_names)
+        return _remove_known(question, people or answer_names[:1] or question_names)
     if reference.kind is ReferenceKind.DEMONSTRATIVE:
         head = question[reference.start : reference.end].split()[-1].lower()
         same = [name for name in [*question_names, *answer_names] if head in name.core.lower().split()]
-        return same[:1] or _unlike(question, question_names or find_noun_phrases(turn.question))
+        return same[:1] or _remove_known(question, question_names or find_noun_phrases(turn.question))
     if reference.word in PLURAL:
-        joined = _joined(turn.question, question_names)
+        joined = _find_joined_names(turn.question, question_names)
         phrases = [*question_names, *find_noun_phrases(turn.question)]
-        return joined or _unlike(question, [phrase for phrase in phrases if phrase.plural] or phrases)
+        return joined or _remove_known(question, [phrase for phrase in phrases if phrase.plural] or phrases)
     if not question_names and _ASKS_FOR_A_THING.search(turn.question) and answer_names:
         return answer_names[:1]
-    return _unlike(question, question_names or find_noun_phrases(turn.question) or answer_names[:1])
+    return _remove_known(question, question_names or find_noun_phrases(turn.question) or answer_names[:1])
 
 
-def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
+def _remove_known(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
     """Return the candidates without duplicates and without those that are in the question."""
     unique: dict[str, Phrase] = {}
     for phrase in candidates:
@@ -133,7 +133,7 @@ def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
     return list(unique.values())
 
 
-def _joined(question: str, names: Sequence[Phrase]) -> list[Phrase]:
+def _find_joined_names(question: str, names: Sequence[Phrase]) -> list[Phrase]:
     """Return the first two names joined by "and", as one phrase."""
     for first, second in pairwise(names):
         if question[first.end : second.start].strip() == "and":
@@ -141,36 +141,36 @@ def _joined(question: str, names: Sequence[Phrase]) -> list[Phrase]:
     return []
 
 
-def _names_head(question: str, reference: Reference, candidates: Sequence[Phrase]) -> bool:
+def _has_head_noun(question: str, reference: Reference, candidates: Sequence[Phrase]) -> bool:
     head = question[reference.start : reference.end].split()[-1].lower()
     return bool(candidates) and head in candidates[0].core.lower().split()
 
 
-def _substituted(question: str, reference: Reference, phrase: str) -> str:
+def _substitute(question: str, reference: Reference, phrase: str) -> str:
     if reference.kind is ReferenceKind.POSSESSIVE:
         phrase += "’" if phrase.endswith("s") else "’s"
     elif reference.kind is ReferenceKind.PLACE:
         phrase = f"in {phrase}"
     rewritten = question[: reference.start] + phrase + question[reference.end :]
-    return _capital(rewritten)
+    return _capitalize(rewritten)
 
 
-def _with_terms(question: str, candidates: Sequence[Phrase]) -> str:
-    terms = ", ".join(phrase.core for phrase in _unlike(question, candidates)[:MOST_TERMS])
+def _add_terms(question: str, candidates: Sequence[Phrase]) -> str:
+    terms = ", ".join(phrase.core for phrase in _remove_known(question, candidates)[:MAX_TERMS])
     end = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({terms}){end}" if terms else question
 
 
-def _with_clause(bare: str, earlier: str) -> str:
+def _add_clause(bare: str, earlier: str) -> str:
     """Return a bare question, such as "why", with the clause of the earlier question that it asks about."""
     word = bare.strip().lower()
     adjunct = _ADJUNCT.match(earlier)
     first = tokens(earlier)[0].word if tokens(earlier) else ""
     if word in WH and adjunct and tokens(earlier[adjunct.end() :])[0].word in AUXILIARIES:
-        return f"{_capital(word)} {earlier[adjunct.end() :]}"
+        return f"{_capitalize(word)} {earlier[adjunct.end() :]}"
     if word in WH and first in AUXILIARIES:
-        return f"{_capital(word)} {earlier[0].lower()}{earlier[1:]}"
-    return f"{_capital(bare.strip())} – {earlier}"
+        return f"{_capitalize(word)} {earlier[0].lower()}{earlier[1:]}"
+    return f"{_capitalize(bare.strip())} – {earlier}"
 
 
 def _apply_fragment(fragment: str, earlier: str) -> str:
@@ -182,11 +182,11 @@ def _apply_fragment(fragment: str, earlier: str) -> str:
         return rewritten
     if tokens(fragment)[0].word in PREPOSITIONS:
         return f"{earlier.rstrip(' ?')} {fragment.strip()}?"
-    subjects = [phrase.text for phrase in _unlike(fragment, find_topics(earlier))][:MOST_TERMS]
-    return f"{_capital(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
+    subjects = [phrase.text for phrase in _remove_known(fragment, find_topics(earlier))][:MAX_TERMS]
+    return f"{_capitalize(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
@@ -199,19 +199,23 @@ def resolve_ordinal(question: str, answer: str, ordinal: str) -> str:
     position = _POSITIONS.get(ordinal)
     if position is None:
         return ""
-    for names in ([_item_name(item) for item in _LIST_ITEM.findall(answer)], _series(question), _series(answer)):
+    for names in (
+        [_get_item_name(item) for item in _LIST_ITEM.findall(answer)],
+        _find_series(question),
+        _find_series(answer),
+    ):
         if len(names) >= 2 and -len(names) <= position < len(names):
             return names[position]
     return ""
 
 
-def _item_name(item: str) -> str:
+def _get_item_name(item: str) -> str:
     """Return the name of a list item: its words up to a colon, a dash or the end of the sentence."""
     head = re.split(r"\s[–—-]\s|[:;.](?:\s|$)", item.replace("*", ""))[0]
-    return " ".join(head.split()[:MOST_WORDS])
+    return " ".join(head.split()[:MAX_ITEM_WORDS])
 
 
-def _series(text: str) -> list[str]:
+def _find_series(text: str) -> list[str]:
     """Return the first enumeration of at least two names separated only by commas, "and" or "or"."""
     row: list[str] = []
     end = 0

@@ -19,7 +19,7 @@ PASSAGES_READ = 2
 # Further unmet presuppositions do not change the probability.
 MOST_UNMET = 2
 # Bound of the odds of one reading, so that no single reading decides.
-SUREST = 10_000
+MAX_ODDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class Calibration:
 
 
 def log_odds(readings: Sequence[float | None]) -> list[float]:
-    """Return the log-odds of readings, bounded by `SUREST`; unread passages get the mean of those that were read."""
-    bounded = [min(max(reading, 1 / SUREST), 1 - 1 / SUREST) for reading in readings if reading is not None]
+    """Return the log-odds of readings, bounded by `MAX_ODDS`; unread passages get the mean of those that were read."""
+    bounded = [min(max(reading, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS) for reading in readings if reading is not None]
     known = [math.log(probability / (1 - probability)) for probability in bounded]
     middle = sum(known) / max(len(known), 1)
     read = iter(known)

@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, calibration, log_odds
-from rag_core.gate.presuppositions import strange, unmet
+from rag_core.gate.presuppositions import find_unknown, find_unmet
 from rag_core.text.names import document_name_terms, matched_names, names_in_title
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
 from rag_core.types.searches import PassageTokens, RankedChunks
@@ -63,15 +63,15 @@ def score_answerability(
         if int(passage.chunk_id) in tokens and passage.scores.get("rerank") is not None
     ]
     passage_tokens = [tokens[int(passage.chunk_id)] for passage in first]
-    best = [best_sentence(ranked.question.tokens, chunk.vectors, ranked.weights) for chunk in passage_tokens]
+    best = [score_best_sentence(ranked.question.tokens, chunk.vectors, ranked.weights) for chunk in passage_tokens]
     places = [
         (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
         for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
     ]
     # Other threads read these while this thread checks the presuppositions.
-    pending = read(ranked.question.text, [_to_read(*place) for place in places[:PASSAGES_READ]])
+    pending = read(ranked.question.text, [_select_text(*place) for place in places[:PASSAGES_READ]])
     has_lines = [contains_lookup(ranked, passage) for passage in first]
-    lacking = _lacking(ranked, first, [_around(*place) for place in places], has_lines, cache(contains))
+    lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
     readings = [*pending, *[None] * len(first[PASSAGES_READ:])]
     scored: dict[str, Passage] = {}
     for passage, chunk, (score, _), (other, missing), lines, reading, odds in zip(
@@ -95,7 +95,7 @@ def score_answerability(
     )
 
 
-def _lacking(
+def _find_missing(
     ranked: RankedChunks,
     first: Sequence[Passage],
     around: Sequence[str],
@@ -103,26 +103,26 @@ def _lacking(
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
     """Return, for each passage, what is unknown to its document and which presuppositions it does not meet."""
-    of_others = _names_of_others(ranked, first)
+    of_others = _find_optional_names(ranked, first)
     results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
-        missing = unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
+        missing = find_unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        results.append((_strange(ranked, passage, contains, of_others[passage.chunk_id]), missing))
+        results.append((_find_unknown(ranked, passage, contains, of_others[passage.chunk_id]), missing))
     return results
 
 
-def _strange(
+def _find_unknown(
     ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
-    """Return what of the question is unknown to the passage's document; see `strange`."""
+    """Return what of the question is unknown to the passage's document; see `find_unknown`."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
-    return strange(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
+    return find_unknown(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
 
 
-def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
+def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
     """Return, by chunk id, the names of the question that a passage may lack.
 
     If a question names two documents, a passage with one of the names is not penalised for lacking the other.
@@ -130,12 +130,12 @@ def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str
     question = ranked.question.text
     names = document_name_terms(question)
     calls = {label: names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
-    met = {}
+    names_by_chunk = {}
     for passage in first:
         row = ranked.rows[int(passage.chunk_id)]
-        met[passage.chunk_id] = calls[row.document_label] | matched_names(question, passage.text, row.title)
-    known = frozenset[str]().union(*calls.values(), *met.values())
-    return {chunk_id: known if matched else frozenset() for chunk_id, matched in met.items()}
+        names_by_chunk[passage.chunk_id] = calls[row.document_label] | matched_names(question, passage.text, row.title)
+    known = frozenset[str]().union(*calls.values(), *names_by_chunk.values())
+    return {chunk_id: known if matched else frozenset() for chunk_id, matched in names_by_chunk.items()}
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
@@ -157,35 +157,35 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     if ranked.lookup is None:
         return 0.0
     tokens = ranked.lookup.question.tokens
-    sentence, _ = best_sentence(tokens, vectors, ranked.lookup.weights)
+    sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.weights)
     close = passage.scores["statement"] or 0.0
     return calibration().probability(close, sentence, topic_similarity(tokens, vectors), 0, calibration().table_prior)
 
 
-def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
+def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
     """Return the sentence whose tokens begin at ``best``, with the sentences before and after it."""
-    starts, at = _place(spans, sentences, best)
-    return _cut(text, spans, starts, max(0, at - 1), at + 1) or text
+    starts, at = _locate_sentence(spans, sentences, best)
+    return _join_sentences(text, spans, starts, max(0, at - 1), at + 1) or text
 
 
-def _to_read(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
+def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
     """Return that sentence with the sentences before and after it, up to `READ_CHARS` characters."""
-    starts, first = _place(spans, sentences, best)
+    starts, first = _locate_sentence(spans, sentences, best)
     last = first
-    if first > 0 and len(_cut(text, spans, starts, first - 1, last)) <= READ_CHARS:
+    if first > 0 and len(_join_sentences(text, spans, starts, first - 1, last)) <= READ_CHARS:
         first -= 1
-    if last + 1 < len(starts) and len(_cut(text, spans, starts, first, last + 1)) <= READ_CHARS:
+    if last + 1 < len(starts) and len(_join_sentences(text, spans, starts, first, last + 1)) <= READ_CHARS:
         last += 1
-    return _cut(text, spans, starts, first, last) or text
+    return _join_sentences(text, spans, starts, first, last) or text
 
 
-def _place(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
+def _locate_sentence(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
     """Return the first token of each sentence, and the index of the sentence that begins at ``best``."""
     starts = [int(token) for token in sentences if token < len(spans)] or [0]
     return starts, max((number for number, start in enumerate(starts) if start <= best), default=0)
 
 
-def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
+def _join_sentences(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
     """Return the text from the first to the last sentence; empty if it has no token."""
     end = starts[last + 1] if last + 1 < len(starts) else len(spans)
     token_spans = spans[starts[first] : end]
@@ -193,7 +193,7 @@ def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: in
     return text[max(0, int(token_spans[0, 0])) : int(token_spans[-1, 1])] if len(token_spans) else ""
 
 
-def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
+def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
     """Return the MaxSim score of a chunk's best sentence, from unadjusted cosines, and the index of its first token.
 
     Parameters

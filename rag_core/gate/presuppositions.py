@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rag_core.gate.yes_no_questions import is_polar
+from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import added_negations, dropped_negations, find_antonyms
 from rag_core.text.dates import MONTHS
@@ -30,20 +30,20 @@ _ASKED_YEAR = re.compile(
     re.IGNORECASE,
 )
 # English function words. Only English questions are checked for names, since German capitalises all nouns.
-_ENGLISH = frozenset(
+_ENGLISH_WORDS = frozenset(
     "and are at by did do does for from has have how is its of on or that the to what when where which who whose why "
     "with".split()
 )
 # Letters at the end of a name that a search of the whole document ignores: they may be misspelt or inflected.
-_ENDING = 3
+_IGNORED_LETTERS = 3
 # A report also covers the year before.
-_YEARS_APART = 1
+_MAX_YEARS_APART = 1
 # A purpose clause, such as "so that it won't break", is not part of the presuppositions.
 _PURPOSE = re.compile(r",? (?:so(?: that)?|in order) .*", re.IGNORECASE | re.DOTALL)
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 
 
-def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
+def find_unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     """Return a message for each name, figure, negation and antonym of a question that a passage contradicts or lacks.
 
     Questions with an exchanged name, number or negation look answerable and are not (Rajpurkar, Jia and Liang,
@@ -60,13 +60,13 @@ def unmet(question: str, passage: str, title: str) -> tuple[str, ...]:
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     return (
-        *_names(question_text, passage_text, title_text),
-        *map(_no_number, missing_figures(question_text, passage_text, _years(title))),
-        *_denials(question, question_text, passage_text),
+        *_find_missing_names(question_text, passage_text, title_text),
+        *map(_describe_number, missing_figures(question_text, passage_text, _find_years(title))),
+        *_find_negations(question, question_text, passage_text),
     )
 
 
-def strange(
+def find_unknown(
     question: str,
     passage: str,
     title: str,
@@ -97,39 +97,39 @@ def strange(
     Returns
     -------
     dict of str to str
-        Messages, each with the message that `unmet` returns for the same name or year.
+        Messages, each with the message that `find_unmet` returns for the same name or year.
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     messages = {}
-    may_be = {word.start for word in likely_names(question_text)} if question_text.folded & _ENGLISH else set()
-    for name in _missing(question_text, passage_text, title_text):
+    may_be = {word.start for word in likely_names(question_text)} if question_text.folded & _ENGLISH_WORDS else set()
+    for name in _group_missing_names(question_text, passage_text, title_text):
         nowhere = [
             word
             for word in name
             if word.start in may_be
             and strip_possessive(word) not in others
-            and not any(contains(*form) for form in _forms(word))
+            and not any(contains(*form) for form in _get_forms(word))
         ]
         if nowhere:
-            written = POSSESSIVE.sub("", _written(question_text, nowhere))
-            messages[f"“{written}” is nowhere in the document"] = _no_name(_written(question_text, name))
+            written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
+            messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
     years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {*fiscal_years(question)}
     # A year that only the document's name contains may be that of a scan.
-    document_years = [year for year in _years(document) if contains(year, year)] if years else []
+    document_years = [year for year in _find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
-    if apart > _YEARS_APART and not years & (_years(join_digit_groups(passage)) | _years(title)):
+    if apart > _MAX_YEARS_APART and not years & (_find_years(join_digit_groups(passage)) | _find_years(title)):
         for year in sorted(years):
-            messages[f"the document covers {max(document_years)}, not {year}"] = _no_number(year)
+            messages[f"the document covers {max(document_years)}, not {year}"] = _describe_number(year)
     return messages
 
 
-def _denials(question: str, question_text: AnnotatedText, passage_text: AnnotatedText) -> Iterator[str]:
+def _find_negations(question: str, question_text: AnnotatedText, passage_text: AnnotatedText) -> Iterator[str]:
     """Yield a message for each negation or antonym that only the question or only the passage contains.
 
     A yes-no question presupposes neither, because "no" is an answer to it. Negations of a "why" question are
     ignored, because the reason is often affirmative: "it does up to 2 TB" answers "why won't it do more".
     """
-    if is_polar(question):
+    if is_yes_no_question(question):
         return
     apart = annotate(_PURPOSE.sub("", question))
     if not _WHY.search(question):
@@ -138,12 +138,16 @@ def _denials(question: str, question_text: AnnotatedText, passage_text: Annotate
     yield from find_antonyms(question_text, passage_text)
 
 
-def _names(question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText) -> Iterator[str]:
-    for name in _missing(question_text, passage_text, title_text):
-        yield _no_name(_written(question_text, name))
+def _find_missing_names(
+    question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText
+) -> Iterator[str]:
+    for name in _group_missing_names(question_text, passage_text, title_text):
+        yield _describe_name(_get_text(question_text, name))
 
 
-def _missing(question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText) -> list[list[Word]]:
+def _group_missing_names(
+    question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText
+) -> list[list[Word]]:
     """Return the names that are missing; adjacent words, as in "Great Britain", are one name."""
     names: list[list[Word]] = []
     for word in question_text.names:
@@ -160,24 +164,24 @@ def _missing(question_text: AnnotatedText, passage_text: AnnotatedText, title_te
     return names
 
 
-def _written(question_text: AnnotatedText, name: Sequence[Word]) -> str:
+def _get_text(question_text: AnnotatedText, name: Sequence[Word]) -> str:
     return question_text.text[name[0].start : name[-1].end]
 
 
-def _forms(word: Word) -> Iterator[tuple[str, str]]:
+def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
     """Yield a name as written and as normalised, each with its prefix; the index handles apostrophes and accents."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
-        yield form, form[: max(LEAST_NAME, len(form) - _ENDING)]
+        yield form, form[: max(LEAST_NAME, len(form) - _IGNORED_LETTERS)]
 
 
-def _years(text: str) -> frozenset[str]:
+def _find_years(text: str) -> frozenset[str]:
     """Return the years in a text; those after 1999 are also found as ``FY22``."""
     return frozenset((*_YEAR.findall(text), *fiscal_years(text)))
 
 
-def _no_name(name: str) -> str:
+def _describe_name(name: str) -> str:
     return f"the name “{name}” is missing"
 
 
-def _no_number(number: str) -> str:
+def _describe_number(number: str) -> str:
     return f"the number {number} is missing"

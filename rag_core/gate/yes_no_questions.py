@@ -20,38 +20,38 @@ _GERMAN = frozenset("also am an her in so was will".split())
 _OPENERS = COORDINATORS | {"so", "then"}
 _MARK = re.compile(r"[,;:.?!–—]")
 # Words for the person who asks, who expects information and not "yes".
-_ASKERS = frozenset("you i we anyone anybody someone somebody".split())
-_TELLING = frozenset(
+_PERSONS = frozenset("you i we anyone anybody someone somebody".split())
+_REQUEST_VERBS = frozenset(
     "ask clarify clear compare define describe explain find give indicate inform know known list mention name remember "
     "remind say show shown specified specify state stated summarise summarize tell".split()
 )
 # Most words between the person and the verb, as in "could you please also tell".
-_VERB_WITHIN = 3
+_MAX_WORDS_TO_VERB = 3
 _RELATIVE = frozenset("which who whom whose when where".split())
 
 
-def is_polar(question: str) -> bool:
+def is_yes_no_question(question: str) -> bool:
     """Return whether the form of a question is that of a yes-no question.
 
-    >>> is_polar("Can the machine be immersed in water?"), is_polar("Can you tell me when it opens?")
+    >>> is_yes_no_question("Can it be immersed in water?"), is_yes_no_question("Can you tell me when it opens?")
     (True, False)
     """
     words = tokens(question)
     starts = [at for at in range(len(words)) if at == 0 or _MARK.search(question, words[at - 1].end, words[at].start)]
-    openings = [at for at in (_past_openers(words, start) for start in {*starts[:1], *starts[-1:]}) if at is not None]
-    inverted = [at for at in openings if _inverts(words, at)]
-    if not inverted or any(_asks(words, at, starts) for at in range(len(words))):
+    openings = [at for at in (_skip_openers(words, start) for start in {*starts[:1], *starts[-1:]}) if at is not None]
+    inverted = [at for at in openings if _is_inverted(words, at)]
+    if not inverted or any(_is_interrogative(words, at, starts) for at in range(len(words))):
         return False
     wants_to_be_told = any(_is_request(words, at) for at in inverted)
     return not wants_to_be_told or any(token.word in ("if", "whether") for token in words)
 
 
-def _past_openers(words: Sequence[Token], start: int) -> int | None:
+def _skip_openers(words: Sequence[Token], start: int) -> int | None:
     """Return the index of the first word of a clause after "and" and similar openers."""
     return next((at for at in range(start, len(words)) if words[at].word not in _OPENERS), None)
 
 
-def _inverts(words: Sequence[Token], at: int) -> bool:
+def _is_inverted(words: Sequence[Token], at: int) -> bool:
     """Return whether a clause begins with an auxiliary; "May and June" and "May 2024" do not."""
     if at + 1 == len(words) or words[at + 1].word in COORDINATORS or words[at + 1].text[0].isdigit():
         return False
@@ -63,11 +63,11 @@ def _inverts(words: Sequence[Token], at: int) -> bool:
 
 def _is_request(words: Sequence[Token], at: int) -> bool:
     """Return whether an auxiliary begins a request such as "can you tell me", "do you know" or "may I ask"."""
-    behind = [token.word for token in words[at + 1 : at + 3 + _VERB_WITHIN]]
-    return behind[0] in _ASKERS and not _TELLING.isdisjoint(behind)
+    behind = [token.word for token in words[at + 1 : at + 3 + _MAX_WORDS_TO_VERB]]
+    return behind[0] in _PERSONS and not _REQUEST_VERBS.isdisjoint(behind)
 
 
-def _asks(words: Sequence[Token], at: int, starts: Sequence[int]) -> bool:
+def _is_interrogative(words: Sequence[Token], at: int, starts: Sequence[int]) -> bool:
     """Return whether a word is interrogative, not a relative pronoun or a conjunction of time or place."""
     word = words[at]
     if word.word not in WH or not word.is_function:
@@ -81,4 +81,4 @@ def _asks(words: Sequence[Token], at: int, starts: Sequence[int]) -> bool:
     before = at - 1
     if word.word in ("which", "whom", "whose") and words[before].word in PREPOSITIONS and before:
         before -= 1
-    return words[before].is_function or words[before].word in _TELLING
+    return words[before].is_function or words[before].word in _REQUEST_VERBS

@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 
-from rag_core.reading.clauses import items
+from rag_core.reading.clauses import count_items
 from rag_core.text.dates import find_quarters, is_year
 from rag_core.text.grammar import AUXILIARIES, WH, tokens
 from rag_core.text.numbers import Number, parse_numbers
@@ -44,7 +44,7 @@ _PRESENT_FIGURE = (
     rf"\bwhat (?:is|are) {_FEW_WORDS}(?:{_REPORTED}(?={_OF_WHAT})|[\w.&-]+['’]s {_FEW_WORDS}{_REPORTED}(?=\W*$))"
 )
 # The order matters: "what percentage" must not match NUMBER, and "who was it when" must not match DATE.
-_ASKED: Mapping[Kind, str] = {
+_QUESTIONS: Mapping[Kind, str] = {
     Kind.PERCENT: r"\b(?:what|which) (?:\w+ )?(?:percent|percentage|share|proportion|fraction)\b|\bhow many percent\b",
     Kind.DATE: (
         rf"\bwhen (?:{'|'.join(sorted(AUXILIARIES))})\b|"
@@ -70,7 +70,7 @@ _ASKED: Mapping[Kind, str] = {
         r"\bwhat does .+ (?:mean|stand for)\b|^define\b"
     ),
 }
-_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
+_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _QUESTIONS.items()}
 _DAY_TO_MONTH, _MONTH_TO_DAY = re.compile(r"(?:st|nd|rd|th)?\s+(?:of\s+)?"), re.compile(r"\.?\s+")
 _CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
@@ -80,7 +80,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 # Kinds of value that an answer must contain, with unambiguous wordings of the question.
-_WANTED: Mapping[str, re.Pattern[str]] = {
+_REQUIRED_VALUES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
         "a percentage": r"\b(?:what|which) (?:\w+ )?percent(?:age)?\b|\bhow many percent\b",
@@ -128,7 +128,7 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 # Words that give each kind of value without a number.
-_TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
+_WORDS_FOR: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a percentage": (_QUANTITY,),
     "a number": (_QUANTITY,),
     "an amount": (_AMOUNT, _QUANTITY),
@@ -140,37 +140,37 @@ _TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
 # The items of a list can be counted.
 _COUNTED = frozenset({"a percentage", "a number", "an amount"})
 # Least share of function words in English text; numbers in words are parsed only in English.
-_ENGLISH = 0.2
+_MIN_FUNCTION_WORDS = 0.2
 _DEFINING = re.compile(
     r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",
     re.IGNORECASE,
 )
 
 
-def expected(question: str) -> Kind | None:
+def find_answer_kind(question: str) -> Kind | None:
     """Return the kind of answer that a question asks for; ``None`` if its wording does not show it.
 
-    >>> expected("In which year was the bridge opened?")
+    >>> find_answer_kind("In which year was the bridge opened?")
     <Kind.DATE: 'date'>
-    >>> expected("Wie hoch ist der Turm?")
+    >>> find_answer_kind("Wie hoch ist der Turm?")
     """
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(question)), None)
 
 
-def holds(kind: Kind, text: str, question: str) -> bool:
+def contains_kind(kind: Kind, text: str, question: str) -> bool:
     """Return whether a text contains a value of this kind that is not in the question.
 
-    >>> holds(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
+    >>> contains_kind(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
     True
-    >>> holds(Kind.DATE, "The mill burnt in 1931.", "When after 1931 was the mill rebuilt?")
+    >>> contains_kind(Kind.DATE, "The mill burnt in 1931.", "When after 1931 was the mill rebuilt?")
     False
     """
-    return _HOLDS[kind](text, question)
+    return _CONTAINS[kind](text, question)
 
 
 # Cached, because the numbers of one text are checked one by one.
 @lru_cache(maxsize=64)
-def _numbers(text: str) -> tuple[Number, ...]:
+def _parse_numbers(text: str) -> tuple[Number, ...]:
     return tuple(parse_numbers(text))
 
 
@@ -182,22 +182,26 @@ def wanting(question: str, texts: Sequence[str]) -> str:
     >>> wanting("How many arches does it have?", ["The bridge has several arches."])
     ''
     """
-    wanted = next((name for name, pattern in _WANTED.items() if pattern.search(question)), "")
+    wanted = next((name for name, pattern in _REQUIRED_VALUES.items() if pattern.search(question)), "")
     if not wanted or not texts or _ASKS_MORE.search(question):
         return ""
-    return "" if any(not _is_english(text) or _may_say(wanted, text, question) for text in texts) else wanted
+    return "" if any(not _is_english(text) or _may_contain(wanted, text, question) for text in texts) else wanted
 
 
-def _may_say(wanted: str, text: str, question: str) -> bool:
-    numbers = unasked(text, question)
+def _may_contain(wanted: str, text: str, question: str) -> bool:
+    numbers = find_new_numbers(text, question)
     if wanted == "a number":
         question_stems = {stem(token.word) for token in tokens(question)}
-        numbers = [number for number in numbers if not dated(number, text) or _counts(number, text, question_stems)]
-    has_value = numbers or any(words.search(text) for words in _TOLD_BY[wanted])
-    return bool(has_value or (wanted in _COUNTED and items(text) > 1))
+        numbers = [
+            number
+            for number in numbers
+            if not is_date_part(number, text) or _precedes_question_word(number, text, question_stems)
+        ]
+    has_value = numbers or any(words.search(text) for words in _WORDS_FOR[wanted])
+    return bool(has_value or (wanted in _COUNTED and count_items(text) > 1))
 
 
-def _counts(number: Number, text: str, question_stems: Collection[str]) -> bool:
+def _precedes_question_word(number: Number, text: str, question_stems: Collection[str]) -> bool:
     """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
     following = tokens(text[number.end :])[:2]
     return any(stem(token.word) in question_stems for token in following if not token.is_function)
@@ -205,25 +209,25 @@ def _counts(number: Number, text: str, question_stems: Collection[str]) -> bool:
 
 def _is_english(text: str) -> bool:
     words = tokens(text)
-    return sum(word.is_function for word in words) >= _ENGLISH * len(words)
+    return sum(word.is_function for word in words) >= _MIN_FUNCTION_WORDS * len(words)
 
 
-def unasked(text: str, question: str) -> list[Number]:
+def find_new_numbers(text: str, question: str) -> list[Number]:
     """Return the numbers of a text that are not in its question."""
-    known: set[Decimal] = {value for number in _numbers(question) for value in number.values}
-    return [number for number in _numbers(text) if not known & number.values]
+    known: set[Decimal] = {value for number in _parse_numbers(question) for value in number.values}
+    return [number for number in _parse_numbers(text) if not known & number.values]
 
 
-def periods(text: str) -> set[str]:
+def find_periods(text: str) -> set[str]:
     """Return the years and quarters that a text names, in one notation.
 
-    >>> sorted(periods("Sales in the first quarter of 2023, and in Q2"))
+    >>> sorted(find_periods("Sales in the first quarter of 2023, and in Q2"))
     ['2023', 'q1', 'q2']
     """
-    return find_quarters(text) | {number.text for number in _numbers(text) if _is_year(number)}
+    return find_quarters(text) | {number.text for number in _parse_numbers(text) if _is_year(number)}
 
 
-def dated(number: Number, text: str) -> bool:
+def is_date_part(number: Number, text: str) -> bool:
     """Return whether a number of a text is a year, a part of a date or a decade."""
     return _is_year(number) or number.kind in ("month", "decade") or _is_day(number, text)
 
@@ -239,26 +243,26 @@ def _is_day(number: Number, text: str) -> bool:
     if not number.unscaled or number.kind:
         return False
     # "12 may attend" contains no month.
-    months = [other for other in _numbers(text) if other.kind == "month" and other.text[0].isupper()]
+    months = [other for other in _parse_numbers(text) if other.kind == "month" and other.text[0].isupper()]
     return any(
         _DAY_TO_MONTH.fullmatch(text, number.end, month.start) or _MONTH_TO_DAY.fullmatch(text, month.end, number.start)
         for month in months
     )
 
 
-def _holds_date(text: str, question: str) -> bool:
-    return any(dated(number, text) for number in unasked(text, question)) or bool(_CENTURY.search(text))
+def _contains_date(text: str, question: str) -> bool:
+    return any(is_date_part(number, text) for number in find_new_numbers(text, question)) or bool(_CENTURY.search(text))
 
 
-def _holds_percent(text: str, question: str) -> bool:
-    return any(number.kind == "percent" for number in unasked(text, question)) or bool(_PART.search(text))
+def _contains_percent(text: str, question: str) -> bool:
+    return any(number.kind == "percent" for number in find_new_numbers(text, question)) or bool(_PART.search(text))
 
 
-def _holds_number(text: str, question: str) -> bool:
-    return any(not dated(number, text) for number in unasked(text, question))
+def _contains_number(text: str, question: str) -> bool:
+    return any(not is_date_part(number, text) for number in find_new_numbers(text, question))
 
 
-def _holds_name(text: str, question: str) -> bool:
+def _contains_name(text: str, question: str) -> bool:
     """Return whether a text has a capitalised word that does not begin it and is not in the question."""
     known = {stem(token.word) for token in tokens(question)}
     return any(
@@ -267,19 +271,19 @@ def _holds_name(text: str, question: str) -> bool:
     )
 
 
-def _holds_reason(text: str, _question: str) -> bool:
+def _contains_reason(text: str, _question: str) -> bool:
     return bool(_REASON.search(text))
 
 
-def _holds_definition(text: str, _question: str) -> bool:
+def _contains_definition(text: str, _question: str) -> bool:
     return bool(_DEFINING.search(text))
 
 
-_HOLDS: Mapping[Kind, Callable[[str, str], bool]] = {
-    Kind.PERCENT: _holds_percent,
-    Kind.DATE: _holds_date,
-    Kind.NUMBER: _holds_number,
-    Kind.NAME: _holds_name,
-    Kind.REASON: _holds_reason,
-    Kind.DEFINITION: _holds_definition,
+_CONTAINS: Mapping[Kind, Callable[[str, str], bool]] = {
+    Kind.PERCENT: _contains_percent,
+    Kind.DATE: _contains_date,
+    Kind.NUMBER: _contains_number,
+    Kind.NAME: _contains_name,
+    Kind.REASON: _contains_reason,
+    Kind.DEFINITION: _contains_definition,
 }

@@ -17,16 +17,16 @@ _ANNOUNCES = re.compile(
 _OPENED = re.compile(rf":\s+(?:{LIST_MARKER.pattern}|1\s+[A-Z])")
 _NUMBERED = re.compile(r"\d{1,2}\s+[A-Z]")
 _GOES_ON = re.compile(r"(?:[;:,]|\b(?:and|or|und|oder|et|ou))$")
-FEWEST_WORDS = 8
+MIN_CLAUSE_WORDS = 8
 # Longest quoted list; of a longer one only the beginning is quoted.
-LONGEST_LIST_WORDS = 150
+MAX_LIST_WORDS = 150
 
 
-def runs(text: str) -> list[tuple[int, int]]:
+def find_clause_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of consecutive clauses that a quote may consist of, shortest first, without the whole sentence.
 
     >>> text = "The old bridge was built of wood by local men; the new bridge was opened in the spring of 1931."
-    >>> [text[start:end] for start, end in runs(text)][1]
+    >>> [text[start:end] for start, end in find_clause_spans(text)][1]
     'the new bridge was opened in the spring of 1931.'
     """
     cuts = list(_BOUNDARY.finditer(text))
@@ -37,40 +37,40 @@ def runs(text: str) -> list[tuple[int, int]]:
         (start, end)
         for first, start in enumerate(starts)
         for end in ends[first:]
-        if (start, end) != (0, len(text)) and len(text[start:end].split()) >= FEWEST_WORDS
+        if (start, end) != (0, len(text)) and len(text[start:end].split()) >= MIN_CLAUSE_WORDS
     ]
     return sorted(spans, key=lambda span: span[1] - span[0])
 
 
-def refers_back(text: str) -> bool:
+def has_back_reference(text: str) -> bool:
     """Return whether a sentence begins with a pronoun or determiner that refers to an earlier sentence."""
     return bool(_REFERENCE.match(text))
 
 
-def announces(text: str) -> bool:
+def is_introduction(text: str) -> bool:
     """Return whether a sentence introduces the text after it and is incomplete without that text.
 
-    >>> announces("The command to do this is:"), announces("It does nothing.")
+    >>> is_introduction("The command to do this is:"), is_introduction("It does nothing.")
     (True, False)
     """
     return bool(_ANNOUNCES.search(text))
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Return whether a sentence is a question, which answers nothing without the text after it."""
     return text.endswith(("?", "？"))
 
 
-def opens_list(text: str) -> bool:
+def is_list_start(text: str) -> bool:
     """Return whether a sentence introduces a list, or contains the beginning of one.
 
-    >>> opens_list("You need:\\n(a) a red frame."), opens_list("You need a red frame.")
+    >>> is_list_start("You need:\\n(a) a red frame."), is_list_start("You need a red frame.")
     (True, False)
     """
-    return announces(text) or bool(_OPENED.search(text))
+    return is_introduction(text) or bool(_OPENED.search(text))
 
 
-def goes_on(text: str) -> bool:
+def has_more_items(text: str) -> bool:
     """Return whether the end of a text shows that more list items follow."""
     return bool(_GOES_ON.search(text))
 
@@ -80,14 +80,14 @@ def is_item(text: str) -> bool:
     return bool(LIST_MARKER.match(text))
 
 
-def continues_list(text: str, last: str) -> bool:
+def is_list_continuation(text: str, last: str) -> bool:
     """Return whether a line continues the list that ends with ``last``, as an item or a part of one."""
     if is_item(text) or text[:1].islower() or (_NUMBERED.match(text) and _NUMBERED.search(last)):
         return True
     # Prose after a list is not part of it, and items without markers do not follow items with markers.
-    return not items(last) and not text.endswith((".", "!", "?"))
+    return not count_items(last) and not text.endswith((".", "!", "?"))
 
 
-def items(text: str) -> int:
+def count_items(text: str) -> int:
     """Return the number of lines of a sentence that are list items."""
     return sum(is_item(line.strip()) for line in text.split("\n"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.reading.answer_types import Kind, expected, holds, periods
-from rag_core.reading.clauses import LONGEST_LIST_WORDS, announces, items, runs
+from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, find_periods
+from rag_core.reading.clauses import MAX_LIST_WORDS, count_items, find_clause_spans, is_introduction
 from rag_core.reading.heading_lines import Line, is_heading
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import is_row, is_year_header
@@ -24,10 +24,10 @@ KIND_WEIGHT = 0.05
 PERIOD_WEIGHT = 0.05
 # Weight of the gain from adjacent sentences, since an answer is often next to the sentence with the question's words.
 NEIGHBOUR_WEIGHT = 0.5
-# A longer sentence is cut to the clauses that answer, if their score is at most ``MOST_LOST`` lower.
-LONG_WORDS = 40
-MOST_LOST = 0.02
-LEAST_TOKENS = 2
+# A longer sentence is cut to the clauses that answer, if their score is at most ``MAX_SCORE_LOSS`` lower.
+MAX_SENTENCE_WORDS = 40
+MAX_SCORE_LOSS = 0.02
+MIN_TOKENS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ class Sentence:
     ----------
     start, end : int
         Span in the passage's text.
-    met : FloatArray, shape (m,)
+    token_scores : FloatArray, shape (m,)
         For each of the question's tokens, the highest cosine with any token of the sentence.
     score : float
-        Weighted mean of ``met`` (MaxSim), plus bonuses for the expected kind of answer and the periods.
+        Weighted mean of ``token_scores`` (MaxSim), plus bonuses for the expected kind of answer and the periods.
     before, after : Sentence or None
         Adjacent sentences of the passage; a heading separates sentences.
     head : Sentence or None
@@ -71,7 +71,7 @@ class Sentence:
     evidence: Evidence
     start: int
     end: int
-    met: FloatArray
+    token_scores: FloatArray
     score: float
     before: Sentence | None = None
     after: Sentence | None = None
@@ -92,7 +92,7 @@ class Sentence:
         return self.passage.start + self.start, self.passage.start + self.end
 
 
-class Scoring:
+class SentenceScorer:
     """Scores sentences against one question.
 
     Parameters
@@ -105,10 +105,10 @@ class Scoring:
     def __init__(self, question: Question, weights: FloatArray) -> None:
         self._question = question
         self._weights = weights
-        self._kind: Kind | None = expected(question.text)
-        self._periods = periods(question.text)
+        self._kind: Kind | None = find_answer_kind(question.text)
+        self._periods = find_periods(question.text)
 
-    def sentences(self, evidence: Evidence) -> list[Sentence]:
+    def split_passage(self, evidence: Evidence) -> list[Sentence]:
         """Return the sentences of a passage that are not headings, each linked to its neighbours."""
         sentences: list[Sentence] = []
         if not len(evidence.offsets) or not len(self._question.tokens):
@@ -119,8 +119,8 @@ class Scoring:
         passage = evidence.passage
         spans = sentence_spans(passage.first_page_text)
         for place, (start, end) in enumerate(spans):
-            sentence = self._sentence(evidence, start, end)
-            line = _line(passage, spans, place, announced=before is not None and announces(before.text))
+            sentence = self._score_sentence(evidence, start, end)
+            line = _create_line(passage, spans, place, announced=before is not None and is_introduction(before.text))
             if sentence is None or is_heading(line, passage.heading, self._question.text, self._kind):
                 before, head = None, sentence
                 years = sentence if sentence is not None and is_year_header(sentence.text) else None
@@ -129,56 +129,56 @@ class Scoring:
             if not is_row(sentence.text):
                 years = None
             elif years is not None:
-                self._place(sentence, years)
+                self._attach_years(sentence, years)
             if before is not None:
                 sentence.before, before.after = before, sentence
             sentences.append(sentence)
             before = sentence
         return sentences
 
-    def lead(self, sentence: Sentence) -> float:
+    def score_lead(self, sentence: Sentence) -> float:
         """Return how well a sentence answers the question."""
         return sentence.score + PASSAGE_WEIGHT * (sentence.passage.scores.get("rerank") or 0.0)
 
-    def support(self, sentence: Sentence) -> float:
+    def score_support(self, sentence: Sentence) -> float:
         """Return how well a sentence supplements the best one."""
-        gains = [self.gain(sentence, other) for other in (sentence.before, sentence.after) if other is not None]
+        gains = [self.compute_gain(sentence, other) for other in (sentence.before, sentence.after) if other is not None]
         return sentence.score + NEIGHBOUR_WEIGHT * sum(gains)
 
-    def gain(self, sentence: Sentence, other: Sentence) -> float:
+    def compute_gain(self, sentence: Sentence, other: Sentence) -> float:
         """Return how much of the question another sentence covers beyond this one, 0..1."""
-        return float(self._weights @ (np.maximum(sentence.met, other.met) - sentence.met))
+        return float(self._weights @ (np.maximum(sentence.token_scores, other.token_scores) - sentence.token_scores))
 
-    def cut(self, sentence: Sentence) -> Sentence:
+    def shorten(self, sentence: Sentence) -> Sentence:
         """Return a long sentence without the clauses that add nothing; short sentences and lists are returned as is."""
-        if len(sentence.text.split()) <= (LONGEST_LIST_WORDS if items(sentence.text) > 1 else LONG_WORDS):
+        if len(sentence.text.split()) <= (MAX_LIST_WORDS if count_items(sentence.text) > 1 else MAX_SENTENCE_WORDS):
             return sentence
-        for start, end in runs(sentence.text):
-            part = self._sentence(sentence.evidence, sentence.start + start, sentence.start + end)
-            if part is not None and part.score >= sentence.score - MOST_LOST:
+        for start, end in find_clause_spans(sentence.text):
+            part = self._score_sentence(sentence.evidence, sentence.start + start, sentence.start + end)
+            if part is not None and part.score >= sentence.score - MAX_SCORE_LOSS:
                 return part
         return sentence
 
-    def _place(self, row: Sentence, years: Sentence) -> None:
+    def _attach_years(self, row: Sentence, years: Sentence) -> None:
         """Attach the header of years to a row, and add the bonus for periods that the header names."""
         row.years = years
-        if self._periods and not self._periods <= periods(row.text) and self._periods <= periods(years.text):
+        if self._periods and not self._periods <= find_periods(row.text) and self._periods <= find_periods(years.text):
             row.score += PERIOD_WEIGHT
 
-    def _sentence(self, evidence: Evidence, start: int, end: int) -> Sentence | None:
+    def _score_sentence(self, evidence: Evidence, start: int, end: int) -> Sentence | None:
         inside = np.flatnonzero((evidence.offsets[:, 0] >= start) & (evidence.offsets[:, 1] <= end))
-        if len(inside) < LEAST_TOKENS:
+        if len(inside) < MIN_TOKENS:
             return None
-        met = (self._question.tokens @ evidence.vectors[inside].T).max(axis=1)
-        score = float(self._weights @ met)
-        if self._kind is not None and holds(self._kind, evidence.passage.text[start:end], self._question.text):
+        token_scores = (self._question.tokens @ evidence.vectors[inside].T).max(axis=1)
+        score = float(self._weights @ token_scores)
+        if self._kind is not None and contains_kind(self._kind, evidence.passage.text[start:end], self._question.text):
             score += KIND_WEIGHT
-        if self._periods and self._periods <= periods(evidence.passage.text[start:end]):
+        if self._periods and self._periods <= find_periods(evidence.passage.text[start:end]):
             score += PERIOD_WEIGHT
-        return Sentence(evidence, start, end, met, score)
+        return Sentence(evidence, start, end, token_scores, score)
 
 
-def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
+def _create_line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
     """Return a sentence with its position on the page."""
     text = passage.first_page_text
     start, end = spans[place]
@@ -188,11 +188,11 @@ def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announ
         text[start:end],
         text[spans[place - 1][0] : until] if place else "",
         text[since : spans[place + 1][1]] if place + 1 < len(spans) else "",
-        alone=_parted(text[until:start], not place) and _parted(text[end:since], place + 1 == len(spans)),
+        alone=_is_separated(text[until:start], not place) and _is_separated(text[end:since], place + 1 == len(spans)),
         first=not passage.start + start,
         announced=announced,
     )
 
 
-def _parted(between: str, at_edge: bool) -> bool:
+def _is_separated(between: str, at_edge: bool) -> bool:
     return at_edge or between.count("\n") > 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.answer_types import Kind, dated, expected, unasked
+from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
@@ -42,18 +42,20 @@ _BEFORE_A_COUNT = re.compile(
     rf"up to|{_ABOUT}) |[~≈<>≤≥] ?)+$",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b")
+_BOUND_AFTER = re.compile(
+    r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b"
+)
 _CONJUNCTION = r"\b(?:and|although|because|but|if|though|unless|where|whereas|which|while|who|whom|whose)\b"
 _CLAUSE_END = re.compile(rf"[;:()]|,(?!\d)(?:\s+{_CONJUNCTION})?|\s[–—]\s|{_CONJUNCTION}")
 _MEASURES = frozenset("percent percentage share proportion fraction year date number many much".split())
 # Pronouns, which replace the subject, so that a sentence need not name it.
-_STANDS_IN = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
+_PRONOUNS = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
 # Function words that change the meaning of a question.
-_TELLING = frozenset("against without before after above below over under".split())
+_RELATION_WORDS = frozenset("against without before after above below over under".split())
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuestionWords:
     """The words of a question, grouped by where an answer must contain them.
 
     Attributes
@@ -98,39 +100,39 @@ def short_answer(question: str, quotes: Sequence[str]) -> str:
     ''
     """
     sentences = [" ".join(quote[start:end].split()) for quote in quotes for start, end in sentence_spans(quote)]
-    kind, question_words = expected(question), _asked(question)
+    kind, question_words = find_answer_kind(question), _group_words(question)
     if kind is Kind.DATE:
-        values, before = list(_dates(question, sentences)), _BEFORE_A_DATE
+        values, before = list(_find_dates(question, sentences)), _BEFORE_A_DATE
     elif kind is Kind.PERCENT:
-        values, before = list(_shares(question, sentences)), _BEFORE_A_COUNT
+        values, before = list(_find_shares(question, sentences)), _BEFORE_A_COUNT
     elif kind is Kind.NUMBER:
-        values, before = list(_counts(question, sentences, question_words)), _BEFORE_A_COUNT
+        values, before = list(_find_counts(question, sentences, question_words)), _BEFORE_A_COUNT
     else:
         return ""
     if len({value.text for value in values}) != 1:
         return ""
-    answers = {_bounded(value, before) for value in values if _answers(value, question_words, before)}
+    answers = {_add_bounds(value, before) for value in values if _is_answer(value, question_words, before)}
     return answers.pop() if len(answers) == 1 else ""
 
 
-def _asked(question: str) -> _Asked:
+def _group_words(question: str) -> _QuestionWords:
     words = tokens(question)
     content = [word for word in words if not word.is_function and word.word not in _MEASURES]
-    telling = {word.word for word in words if word.word in _TELLING}
+    telling = {word.word for word in words if word.word in _RELATION_WORDS}
     how_many = _HOW_MANY.search(question)
     counted = {word.lower() for word in how_many["counted"].split()} - FUNCTION_WORDS if how_many else set()
     auxiliary = next((place for place, word in enumerate(words) if word.word in AUXILIARIES), None)
     if auxiliary is None:
-        return _Asked({word.word for word in content} | telling, set(), counted)
+        return _QuestionWords({word.word for word in content} | telling, set(), counted)
     before = {word.word for word in content if word.start < words[auxiliary].start}
     behind = {word.word for word in content} - before
     # If neither part gives a predicate, the clause must contain all words.
-    predicate = _predicate(words[auxiliary + 1 :]) or (behind if not before else set())
+    predicate = _find_predicate(words[auxiliary + 1 :]) or (behind if not before else set())
     rest = behind - predicate
-    return _Asked(before | predicate | telling, rest, counted)
+    return _QuestionWords(before | predicate | telling, rest, counted)
 
 
-def _predicate(words: Sequence[Token]) -> set[str]:
+def _find_predicate(words: Sequence[Token]) -> set[str]:
     """Return the verb or adjective after an auxiliary and its subject, judged by word order.
 
     It is the last of the first content words ("did the bridge fall") or follows a second auxiliary ("can it be
@@ -145,7 +147,7 @@ def _predicate(words: Sequence[Token]) -> set[str]:
     return {word.word for word in words[behind : behind + 1] if not word.is_function}
 
 
-def _dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
+def _find_dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
     if _OTHER_TIMES.search(question) or any(_UNCLEAR_DATES.search(sentence) for sentence in sentences):
         return
     matches = [
@@ -160,35 +162,35 @@ def _dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
         yield _Value(match[group], sentence, match.start(group), match.end(), is_date=True)
 
 
-def _shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
+def _find_shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
     for sentence in sentences:
-        for number in unasked(sentence, question):
+        for number in find_new_numbers(sentence, question):
             if number.kind == "percent":
                 yield _Value(number.text, sentence, number.start, number.end, is_date=False)
 
 
-def _counts(question: str, sentences: Sequence[str], question_words: _Asked) -> Iterator[_Value]:
+def _find_counts(question: str, sentences: Sequence[str], question_words: _QuestionWords) -> Iterator[_Value]:
     counted = {lemma(word) for word in question_words.counted}
     for sentence in sentences:
-        for number in unasked(sentence, question):
+        for number in find_new_numbers(sentence, question):
             after = _WORD.findall(sentence[number.end :])[:_WITHIN_WORDS]
-            if not dated(number, sentence) and counted & {lemma(word.lower()) for word in after}:
+            if not is_date_part(number, sentence) and counted & {lemma(word.lower()) for word in after}:
                 text = sentence[number.start : number.end].strip()
                 yield _Value(text, sentence, number.start, number.end, is_date=False)
 
 
-def _answers(value: _Value, question_words: _Asked, before: re.Pattern[str]) -> bool:
+def _is_answer(value: _Value, question_words: _QuestionWords, before: re.Pattern[str]) -> bool:
     """Return whether the clause of a value contains the words that the question requires, and no negation."""
     # "Not before 2024" bounds the value and is not a negation.
-    clause = _clause(value)
-    reading = AnnotatedText(clause.replace(_bounded(value, before), ""))
-    if reading.negations or reading.denials or lacks_lemmas(_words(clause), question_words.predicate):
+    clause = _find_clause(value)
+    reading = AnnotatedText(clause.replace(_add_bounds(value, before), ""))
+    if reading.negations or reading.denials or lacks_lemmas(_split_words(clause), question_words.predicate):
         return False
-    words = _words(value.sentence)
-    return bool(_STANDS_IN & set(words)) or not lacks_lemmas(words, question_words.rest)
+    words = _split_words(value.sentence)
+    return bool(_PRONOUNS & set(words)) or not lacks_lemmas(words, question_words.rest)
 
 
-def _clause(value: _Value) -> str:
+def _find_clause(value: _Value) -> str:
     """Return the clause of a sentence that contains a value."""
     ends = [end for end in _CLAUSE_END.finditer(value.sentence) if end.end() <= value.start or end.start() >= value.end]
     starts = [0, *(end.end() for end in ends)]
@@ -205,11 +207,11 @@ def _is_adverbial(value: _Value, before: str, behind: str) -> bool:
     return value.is_date and all(word.is_function for word in tokens(f"{before} {behind}"))
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word.word for word in tokens(text)]
 
 
-def _bounded(value: _Value, before: re.Pattern[str]) -> str:
+def _add_bounds(value: _Value, before: re.Pattern[str]) -> str:
     """Return a value with the words that bound it."""
-    bound, behind = before.search(value.sentence, 0, value.start), _BEHIND.match(value.sentence, value.end)
+    bound, behind = before.search(value.sentence, 0, value.start), _BOUND_AFTER.match(value.sentence, value.end)
     return value.sentence[bound.start() if bound else value.start : behind.end() if behind else value.end].strip()

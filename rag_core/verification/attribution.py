@@ -18,7 +18,7 @@ from rag_core.types import Citation, Claim, Mark, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
-from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
+from rag_core.verification.marks import find_differing_value, has_common_fact, numbers_match
 from rag_core.verification.refusals import is_refusal, starts_with_no_answer, states_no_answer
 from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
 from rag_core.verification.verifier import VerifiedAnswer
@@ -26,13 +26,13 @@ from rag_core.verification.verifier import VerifiedAnswer
 NO_WORDS = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 # Least support for a sentence to be cited.
-LEAST_SUPPORT = 0.4
+MIN_SUPPORT = 0.4
 # Least support to keep a passage that the model named.
-LEAST_NAMED_SUPPORT = 0.3
+MIN_NAMED_SUPPORT = 0.3
 # A passage that the model named is kept if no other supports the claim better by more than this.
 NAMED_MARGIN = 0.1
 # Below this support, a claim without a value or name of the passages is unrelated to them.
-UNRELATED = 0.15
+MIN_RELATED_SUPPORT = 0.15
 # "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
@@ -107,33 +107,37 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     """
     ranks = sorted(passage.rank for passage in passages)
     text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
-    text = _LEADING_MARKERS.sub(_with_markers_behind, text)
+    text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
     encoded_question = encode_text(question, encode)
     sources = [SplitPassage(passage, encoded_question, encode) for passage in passages]
     foreign = languages_differ(text, "\n".join(passage.text for passage in passages))
-    attributions = [_attribute(text, claim, encoded_question, sources, encode, foreign) for claim in _checkable(text)]
-    return replace(_with_markers(text, attributions), unchecked=foreign)
+    attributions = [
+        _attribute_claim(text, claim, encoded_question, sources, encode, foreign) for claim in _select_claims(text)
+    ]
+    return replace(_insert_markers(text, attributions), unchecked=foreign)
 
 
-def _with_markers_behind(line: re.Match[str]) -> str:
+def _move_markers_to_end(line: re.Match[str]) -> str:
     """Return a line with its leading markers moved to the end."""
     markers, words, ending = line.groups()
     return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
 
 
-def _checkable(text: str) -> list[ClaimSpan]:
+def _select_claims(text: str) -> list[ClaimSpan]:
     """Return the claims of a text, except for a leading "Yes." or "No." and statements that sources lack a fact."""
     claims = [claim for claim in split_claims(text) if not states_no_answer(text[claim.start : claim.end])]
     stating = [
         claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
     ] or claims
     return [
-        claim if claim.markers or _shares_markers_of(text, stating, position) is not None else replace(claim, ranks=())
+        claim
+        if claim.markers or _find_shared_markers(text, stating, position) is not None
+        else replace(claim, ranks=())
         for position, claim in enumerate(stating)
     ]
 
 
-def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
+def _find_shared_markers(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
     """Return the position of the later claim in the paragraph whose markers a claim without markers shares."""
     following = range(position + 1, len(all_claims))
     marked = next((other for other in following if all_claims[other].markers), None)
@@ -142,7 +146,7 @@ def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int
     return None if "\n\n" in text[all_claims[position].end : all_claims[marked].start] else marked
 
 
-def _attribute(
+def _attribute_claim(
     text: str,
     claim: ClaimSpan,
     question: EncodedText,
@@ -179,27 +183,27 @@ def _attribute(
         if named is None:
             continue
         as_good = named.with_question >= closest.with_question - NAMED_MARGIN
-        if foreign or (named.support >= LEAST_NAMED_SUPPORT and as_good):
+        if foreign or (named.support >= MIN_NAMED_SUPPORT and as_good):
             kept.append(named.sentence)
-    if not kept and closest.support >= LEAST_SUPPORT:
+    if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
-    return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
+    return _Attribution(claim, tuple(_add_number_sentences(said.reading, kept)))
 
 
 def _is_unrelated(
     said: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage], support: float
 ) -> bool:
     """Return whether a claim has no value, name or meaning in common with the passages."""
-    if support >= UNRELATED or len(said.content) < 2:
+    if support >= MIN_RELATED_SUPPORT or len(said.content) < 2:
         return False
     return not any(
-        shares_fact(said, text, source.scales, question)
+        has_common_fact(said, text, source.scales, question)
         for source in sources
         for text in (source.reading, source.title)
     )
 
 
-def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
+def _add_number_sentences(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
     """Yield the sentences, each followed by a sentence of its passage with a number of the claim that it lacks."""
     for sentence in sentences:
         yield sentence
@@ -218,29 +222,29 @@ def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> I
         yield from [other for other in [next(others, None)] if other]
 
 
-def _with_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
+def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
     """Return the text with the markers of the attributions, and with citations and statements."""
     all_claims = [attribution.claim for attribution in attributions]
     # Markers at the end of a paragraph apply to all its claims.
     shared: dict[int, set[int]] = {}
     for position, attribution in enumerate(attributions):
-        marked = None if attribution.claim.markers else _shares_markers_of(text, all_claims, position)
+        marked = None if attribution.claim.markers else _find_shared_markers(text, all_claims, position)
         if marked is not None:
             shared.setdefault(marked, set()).update(set(attribution.ranks) & set(attribution.claim.ranks))
     changes = [
-        _marker_edits(text, attribution, shared.get(position, set()))
+        _create_edits(text, attribution, shared.get(position, set()))
         for position, attribution in enumerate(attributions)
     ]
     edits = [edit for claim_edits, _ in changes for edit in claim_edits]
     statements = tuple(
-        _statement(attribution, end, edits)
+        _create_statement(attribution, end, edits)
         for attribution, (_, end) in zip(attributions, changes, strict=True)
         if attribution.claim.start < end
     )
-    return VerifiedAnswer(_edited(text, edits), _citations(attributions), statements)
+    return VerifiedAnswer(_apply_edits(text, edits), _create_citations(attributions), statements)
 
 
-def _statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
+def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
     """Return a statement that ends at ``end`` of the generated text, with its offsets in the edited text."""
 
     def moved(offset: int) -> int:
@@ -257,7 +261,7 @@ def _statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> C
     )
 
 
-def _citations(attributions: Sequence[_Attribution]) -> tuple[Citation, ...]:
+def _create_citations(attributions: Sequence[_Attribution]) -> tuple[Citation, ...]:
     """Return one citation per quoted sentence, in order of appearance."""
     citations: dict[tuple[int, int, int], Citation] = {}
     for attribution in attributions:
@@ -269,7 +273,7 @@ def _citations(attributions: Sequence[_Attribution]) -> tuple[Citation, ...]:
     return tuple(citations.values())
 
 
-def _marker_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
+def _create_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
     """Return the edits after which exactly the ranks of an attribution are cited, and the end of its statement."""
     claim = attribution.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
@@ -288,7 +292,7 @@ def _marker_edits(text: str, attribution: _Attribution, shared: Collection[int])
     return [*edits, _Edit(at, at, f" {missing}")], at
 
 
-def _edited(text: str, edits: Sequence[_Edit]) -> str:
+def _apply_edits(text: str, edits: Sequence[_Edit]) -> str:
     pieces, position = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         pieces += [text[position : edit.start], edit.text]

@@ -18,7 +18,7 @@ _MARKER = re.compile(
     re.I,
 )
 _RANGE = re.compile(r"(\d+)(?:\s*[-\u2013\u2014\u2010\u2011\uFF0D]\s*(\d+))?")
-_LONGEST_NUMBER = 6
+_MAX_DIGITS = 6
 # Words that only introduce a marker, as in "According to [1]," and "Sources: [1][2]".
 LEADING_WORDS = re.compile(
     r"(?:[\W_]|\b(?:according|also|as|by|cf|citations?|documents?|from|in|of|on|page|passages?(?:\s+\d+)?|per|"
@@ -36,10 +36,14 @@ def normalize_markers(text: str, ranks: Sequence[int]) -> str:
     """
     while True:
         edits = [
-            (match.start(), match.end(), "".join(f"[{rank}]" for rank in _named(match[match.lastindex or 1], ranks)))
+            (
+                match.start(),
+                match.end(),
+                "".join(f"[{rank}]" for rank in _parse_ranks(match[match.lastindex or 1], ranks)),
+            )
             for match in _MARKER.finditer(text)
         ]
-        rewritten = _rewritten(text, edits)
+        rewritten = _replace_spans(text, edits)
         # Removing a marker can create another one, as in "[[9]1]".
         if rewritten == text:
             return text
@@ -91,18 +95,18 @@ def parse_markers(text: str) -> list[int]:
     return [int(match[1]) for match in MARKER.finditer(text)]
 
 
-def _named(listed: str, ranks: Sequence[int]) -> list[int]:
+def _parse_ranks(listed: str, ranks: Sequence[int]) -> list[int]:
     """Return the ranks that a list such as ``1, 3-5`` names, in its order, without duplicates."""
     named: dict[int, None] = {}
     for first, last in _RANGE.findall(listed):
         # int() rejects very long numbers, and no passage has such a rank.
-        if max(len(first), len(last)) <= _LONGEST_NUMBER:
+        if max(len(first), len(last)) <= _MAX_DIGITS:
             low, high = int(first), int(last or first)
             named |= dict.fromkeys(rank for rank in ranks if low <= rank <= high)
     return list(named)
 
 
-def _rewritten(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+def _replace_spans(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     """Replace spans; if the replacement is empty, remove the blanks before it or at the beginning of its line."""
     pieces, position = [], 0
     for start, end, replacement in edits:

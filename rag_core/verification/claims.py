@@ -58,19 +58,23 @@ def split_claims(text: str) -> list[ClaimSpan]:
     A statement is a sentence, or the part of one before a group of markers. Headings, lines that introduce a list,
     rules of tables, and clauses that say that the sources lack a fact are not statements.
     """
-    claims = [claim for start, end in _paragraphs(text) for claim in _assign_markers(list(_claims(text, start, end)))]
-    statements = [_beside_what_is_open(text, claim) for claim in claims]
-    return [claim for claim in statements if claim and (claim.markers or not _says_nothing(text, claim))]
+    claims = [
+        claim
+        for start, end in _split_paragraphs(text)
+        for claim in _assign_markers(list(_split_paragraph(text, start, end)))
+    ]
+    statements = [_remove_refusals(text, claim) for claim in claims]
+    return [claim for claim in statements if claim and (claim.markers or not _is_structural(text, claim))]
 
 
-def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
+def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     # Markers are replaced by blanks, so that they do not split sentences and offsets stay valid.
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
     for group in _GROUP.finditer(text, begin, finish):
         markers = [(*marker.span(), int(marker[1])) for marker in MARKER.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
-    ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_row_edges(text, begin, finish)))
+    ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_find_row_edges(text, begin, finish)))
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1
@@ -81,7 +85,7 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
             end, markers = cuts.pop(0)
             while ends and ends[0] <= end:
                 ends.pop(0)
-        start, stop = _trimmed(text, position, end)
+        start, stop = _trim_markdown(text, position, end)
         after = markers[-1][1] if markers else end
         position = max(position, after)
         if start < stop and tokenize(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
@@ -91,13 +95,13 @@ def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
             yield ClaimSpan(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
 
 
-def _row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
+def _find_row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
     """Yield the start and end of each row of a Markdown table."""
     for row in _ROW.finditer(text, begin, finish):
         yield from row.span()
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim_markdown(text: str, start: int, end: int) -> tuple[int, int]:
     before = _BEFORE.match(text, start, end)
     start = before.end() if before else start
     after = _AFTER.search(text, start, end)
@@ -127,19 +131,19 @@ def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
         yield ClaimSpan(claim.start, claim.end, claim.markers, ranks)
 
 
-def _beside_what_is_open(text: str, claim: ClaimSpan) -> ClaimSpan | None:
+def _remove_refusals(text: str, claim: ClaimSpan) -> ClaimSpan | None:
     """Return a statement without the clauses that say that the sources lack a fact, which no source contains.
 
     Return ``None`` if nothing is left; a statement with markers is kept, so that its markers are checked.
     """
-    clauses = list(_clauses(text, claim.start, claim.end))
+    clauses = list(_split_clauses(text, claim.start, claim.end))
     kept = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
     if len(kept) == len(clauses) or (not kept and claim.markers):
         return claim
     return replace(claim, start=kept[0][0], end=kept[-1][1]) if kept else None
 
 
-def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     conceding = _CONCEDING.match(text, start, end)
     for turn in sorted([*_TURN.finditer(text, start, end), *([conceding] if conceding else [])], key=re.Match.end):
         stop = turn.end() if turn is conceding else turn.start()
@@ -150,7 +154,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _says_nothing(text: str, claim: ClaimSpan) -> bool:
+def _is_structural(text: str, claim: ClaimSpan) -> bool:
     said = text[claim.start : claim.end]
     begin = text.rfind("\n", 0, claim.start) + 1
     if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):
@@ -161,7 +165,7 @@ def _says_nothing(text: str, claim: ClaimSpan) -> bool:
     return introduces or (_HEADING.fullmatch(line) is not None and not asserts)
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+def _split_paragraphs(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of paragraphs, each with the heading above it and the source list below it."""
     position = 0
     for gap in _PARAGRAPH.finditer(text):

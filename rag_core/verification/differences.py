@@ -35,7 +35,7 @@ def find_differences(
         Document and heading of the passage, whose names a sentence need not repeat.
     """
     return [
-        *_names(statement, around, context, title),
+        *_find_missing_names(statement, around, context, title),
         *added_negations(statement, source),
         *dropped_negations(statement, source),
         *narrowed_negations(statement, source),
@@ -64,7 +64,7 @@ def find_number_errors(
             yield f"the number {number.text} has another unit"
 
 
-def _names(
+def _find_missing_names(
     statement: AnnotatedText, source: AnnotatedText, context: AnnotatedText, title: AnnotatedText
 ) -> Iterator[str]:
     refers = bool(source.folded & PRONOUNS)

@@ -26,18 +26,18 @@ from rag_core.verification.table_claims import row_scales
 # Weight of figures and names, which identify a fact; other words, which only describe its kind, weigh 1.
 _FACT_WEIGHT = 2.0
 # Least fuzzy ratio for a misspelt copy of the source: one different character in ten.
-_FUZZY_SCORE = 90.0
-_SHORTEST_FUZZY = 20
+_MIN_FUZZY_RATIO = 90.0
+_MIN_FUZZY_CHARS = 20
 # Least cosine of two words with the same meaning in the same context.
-_SAME_MEANING = 0.7
+_MIN_COSINE = 0.7
 # Least coverage for a comparison by meaning, which is slow.
-_RELATED = 0.3
-_PRONOUN_REACH = 3
+_MIN_COVERAGE = 0.3
+_CONTEXT_SENTENCES = 3
 # Most weight of words matched only in the title or, through a pronoun, in the context: a pronoun replaces a short noun
 # phrase, not all earlier text. The source itself must contribute at least as much.
-_MOST_LENT = 2.0
-_MOST_CANDIDATES = 3
-_MOST_ROWS = 4
+_MAX_CONTEXT_WEIGHT = 2.0
+_MAX_CANDIDATES = 3
+_MAX_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class EvidenceSpan:
     def around(self) -> AnnotatedText:
         """The sentences with the lines above their table rows, which describe the figures."""
         above = [line for row in self.rows for line in row.above]
-        return _reading("\n".join([*above, self.source.text]), self.source.language)
+        return _annotate("\n".join([*above, self.source.text]), self.source.language)
 
 
 def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
@@ -109,43 +109,43 @@ class SourcePassage:
         self._first_page = len(passage.first_page_text)
         # A citation has one page, so a sentence that begins on the next page cannot be quoted.
         self.rows = parse_rows(passage.first_page_text)
-        self._spans = [span for span in _whole_sentences(self._text) if span[0] < self._first_page]
+        self._spans = [span for span in _split_sentences(self._text) if span[0] < self._first_page]
 
     @cached_property
-    def _squeezed(self) -> tuple[str, list[int]]:
+    def _normalized(self) -> tuple[str, list[int]]:
         return normalize_with_offsets(self._text)
 
-    def candidates(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
+    def find_evidence(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
         """Yield the spans that may support a statement, best kinds of match first.
 
         The order is: verbatim or nearly verbatim copies, then the single and adjacent sentences with most of its
         words, then table rows. With ``vectors``, words of the same meaning count as equal.
         """
-        yield from self._verbatim(statement)
-        alike = [*self._by_words(statement), *self._by_rows(statement)]
+        yield from self._find_verbatim(statement)
+        alike = [*self._find_by_words(statement), *self._find_by_rows(statement)]
         yield from alike
         for candidate in alike if vectors else []:
-            if _RELATED <= candidate.coverage < 1.0:
-                yield replace(candidate, coverage=_coverage(statement, candidate, vectors))
+            if _MIN_COVERAGE <= candidate.coverage < 1.0:
+                yield replace(candidate, coverage=_compute_coverage(statement, candidate, vectors))
 
-    def _verbatim(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+    def _find_verbatim(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         wanted = normalize_with_offsets(statement.text)[0].strip().rstrip(".!?;:,")
-        text, offsets = self._squeezed
+        text, offsets = self._normalized
         if len(statement.content) < 2:
             return
         at = text.find(wanted)
         span = (at, at + len(wanted)) if at >= 0 else None
-        if span is None and len(wanted) >= _SHORTEST_FUZZY and len(wanted) <= len(text):
-            aligned = fuzz.partial_ratio_alignment(wanted, text, score_cutoff=_FUZZY_SCORE)
+        if span is None and len(wanted) >= _MIN_FUZZY_CHARS and len(wanted) <= len(text):
+            aligned = fuzz.partial_ratio_alignment(wanted, text, score_cutoff=_MIN_FUZZY_RATIO)
             span = (aligned.dest_start, aligned.dest_end) if aligned else None
         if span is None or span[0] >= span[1]:
             return
-        start, end = self._whole_words(offsets[span[0]], offsets[span[1] - 1] + 1)
+        start, end = self._expand_to_words(offsets[span[0]], offsets[span[1] - 1] + 1)
         touched = [span for span in self._spans if span[0] < end and start < span[1]]
         if touched:
-            yield self._candidate(statement, touched[0][0], touched[-1][1], start, end)
+            yield self._create_evidence(statement, touched[0][0], touched[-1][1], start, end)
 
-    def _whole_words(self, start: int, end: int) -> tuple[int, int]:
+    def _expand_to_words(self, start: int, end: int) -> tuple[int, int]:
         text = self._text
         start += len(text[start:end]) - len(text[start:end].lstrip())
         while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
@@ -156,31 +156,31 @@ class SourcePassage:
             end += 1
         return start, end
 
-    def _by_words(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+    def _find_by_words(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         spans = self._spans
-        alone = [self._candidate(statement, *span, *span) for span in spans]
-        best = sorted(alone, key=lambda candidate: -candidate.coverage)[:_MOST_CANDIDATES]
+        alone = [self._create_evidence(statement, *span, *span) for span in spans]
+        best = sorted(alone, key=lambda candidate: -candidate.coverage)[:_MAX_CANDIDATES]
         yield from best
         joined = [
-            self._candidate(statement, first[0], second[1], first[0], second[1])
+            self._create_evidence(statement, first[0], second[1], first[0], second[1])
             for at, (first, second) in enumerate(pairwise(spans))
-            if second[1] <= self._first_page and _complementary(statement, alone[at].source, alone[at + 1].source)
+            if second[1] <= self._first_page and _is_complementary(statement, alone[at].source, alone[at + 1].source)
         ]
-        yield from sorted(joined, key=lambda candidate: -candidate.coverage)[:_MOST_CANDIDATES]
+        yield from sorted(joined, key=lambda candidate: -candidate.coverage)[:_MAX_CANDIDATES]
 
-    def _candidate(self, statement: AnnotatedText, begin: int, finish: int, start: int, end: int) -> EvidenceSpan:
-        source = _reading(self._text[begin:finish], self._language)
-        before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
+    def _create_evidence(self, statement: AnnotatedText, begin: int, finish: int, start: int, end: int) -> EvidenceSpan:
+        source = _annotate(self._text[begin:finish], self._language)
+        before = [span for span in self._spans if span[1] <= begin][-_CONTEXT_SENTENCES:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
         rows = tuple(row for row in self.rows if row.start < finish and begin < row.end)
-        rest = _reading(_without_figures(self._text, begin, finish, rows), self._language) if rows else source
+        rest = _annotate(_remove_figures(self._text, begin, finish, rows), self._language) if rows else source
         end = min(end, self._first_page)
         evidence = EvidenceSpan(
-            ((start, end),), source, _reading(earlier, self._language), self._title, 0.0, rows, rest
+            ((start, end),), source, _annotate(earlier, self._language), self._title, 0.0, rows, rest
         )
-        return replace(evidence, coverage=_coverage(statement, evidence, None))
+        return replace(evidence, coverage=_compute_coverage(statement, evidence, None))
 
-    def _by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+    def _find_by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         """Yield the table rows whose figures a statement gives, as one span, if there are several."""
         rows = tuple(
             row
@@ -193,33 +193,33 @@ class SourcePassage:
                 if value
             )
         )
-        if 1 < len(rows) <= _MOST_ROWS:
-            source = _reading("\n".join(self._text[row.start : row.end] for row in rows), self._language)
-            rest = _reading("\n".join(row.label for row in rows), self._language)
+        if 1 < len(rows) <= _MAX_ROWS:
+            source = _annotate("\n".join(self._text[row.start : row.end] for row in rows), self._language)
+            rest = _annotate("\n".join(row.label for row in rows), self._language)
             spans = tuple((row.start, row.end) for row in rows)
-            evidence = EvidenceSpan(spans, source, _reading("", self._language), self._title, 0.0, rows, rest)
-            yield replace(evidence, coverage=_coverage(statement, evidence, None))
+            evidence = EvidenceSpan(spans, source, _annotate("", self._language), self._title, 0.0, rows, rest)
+            yield replace(evidence, coverage=_compute_coverage(statement, evidence, None))
 
 
-def _whole_sentences(text: str) -> list[tuple[int, int]]:
+def _split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans of sentences; sentences that were split like table rows are joined again."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
-        if spans and _goes_on(text[slice(*spans[-1])], text[start:end]):
+        if spans and _is_continued(text[slice(*spans[-1])], text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
 
 
-def _goes_on(line: str, following: str) -> bool:
+def _is_continued(line: str, following: str) -> bool:
     if line[-1] in ".!?:;":
         return False
     last = tokenize(line)[-1:]
     return following[0].islower() or line[-1] == "," or any(not word.content and word.text.islower() for word in last)
 
 
-def _complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
+def _is_complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
     """Return whether each of two sentences has words of the statement, other than names, that the other lacks."""
     # If one sentence has an antonym, the other one is about something else.
     if any(find_antonyms(statement, first)) or any(find_antonyms(statement, second)):
@@ -228,7 +228,7 @@ def _complementary(statement: AnnotatedText, first: AnnotatedText, second: Annot
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
 
-def _without_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]) -> str:
+def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]) -> str:
     """Return a part of a text without the figures and the headers of its rows."""
     kept, position = [], begin
     heads = {(row.head.start, row.head.end) for row in rows if row.head}
@@ -238,7 +238,7 @@ def _without_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow
     return "\n".join([*kept, text[position:finish]])
 
 
-def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
+def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
     source_numbers = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
@@ -259,13 +259,15 @@ def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEn
             from_context += weight
         elif word.start not in names:
             missing.append(word)
-    matched += min(from_context, _MOST_LENT, matched)
+    matched += min(from_context, _MAX_CONTEXT_WEIGHT, matched)
     if vectors is not None and missing:
-        matched += sum(_alike(statement.text, [(word.start, word.end) for word in missing], source.text, vectors))
+        matched += sum(
+            _match_by_meaning(statement.text, [(word.start, word.end) for word in missing], source.text, vectors)
+        )
     return matched / total if total else 0.0
 
 
-def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
+def _match_by_meaning(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
     """Yield 1 for each span of the text with a token of the same meaning in the source, by cosine, else 0."""
     text_vectors, said_spans = vectors(text)
     source_vectors, _ = vectors(source)
@@ -274,9 +276,9 @@ def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEn
     best = (text_vectors @ source_vectors.T).max(axis=1)
     for start, end in spans:
         inside = np.flatnonzero((said_spans[:, 0] < end) & (said_spans[:, 1] > start))
-        yield float(len(inside) > 0 and best[inside].mean() >= _SAME_MEANING)
+        yield float(len(inside) > 0 and best[inside].mean() >= _MIN_COSINE)
 
 
 @lru_cache(maxsize=2000)
-def _reading(text: str, language: str) -> AnnotatedText:
+def _annotate(text: str, language: str) -> AnnotatedText:
     return AnnotatedText(text, language)

@@ -15,8 +15,8 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import Number, numbers_equal
 
 # Least share and least number of a claim's words that the sentence must contain.
-_SAME_WORDS = 0.8
-_LEAST_WORDS = 3
+_MIN_SHARE = 0.8
+_MIN_WORDS = 3
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -59,20 +59,22 @@ def find_differing_value(
     same = [
         word for word in said if word.stem in sentence.stems or (word.start in names and word.stem in context.stems)
     ]
-    if len(same) < max(_LEAST_WORDS, _SAME_WORDS * len(said)):
+    if len(same) < max(_MIN_WORDS, _MIN_SHARE * len(said)):
         return ""
     rivals = [
         candidate
         for candidate in sentence.numbers
-        if _same_kind(claim, number, sentence, candidate)
+        if _is_same_kind(claim, number, sentence, candidate)
         and not any(numbers_match(other, candidate, scales) for other in claim.numbers)
     ]
-    if len(rivals) != 1 or not _same_place(claim, number, sentence, rivals[0]):
+    if len(rivals) != 1 or not _is_same_position(claim, number, sentence, rivals[0]):
         return ""
-    return _with_unit(sentence, rivals[0])
+    return _add_unit(sentence, rivals[0])
 
 
-def shares_fact(claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText) -> bool:
+def has_common_fact(
+    claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText
+) -> bool:
     """Return whether a source contains a number or name of a claim that is not in the question."""
     if any(
         numbers_match(number, other, scales)
@@ -84,7 +86,7 @@ def shares_fact(claim: AnnotatedText, source: AnnotatedText, scales: frozenset[i
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
 
 
-def _with_unit(text: AnnotatedText, number: Number) -> str:
+def _add_unit(text: AnnotatedText, number: Number) -> str:
     """Return a number as written in a text, with the word for its unit."""
     end = number.end
     if text.unit(number):
@@ -92,7 +94,7 @@ def _with_unit(text: AnnotatedText, number: Number) -> str:
     return " ".join(text.text[number.start : end].split())
 
 
-def _same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
+def _is_same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
     if (number.kind, number.currency) != (other.kind, other.currency):
         return False
     if bool(_YEAR.fullmatch(number.text)) != bool(_YEAR.fullmatch(other.text)):
@@ -101,12 +103,12 @@ def _same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, ot
     return len(units) < 2
 
 
-def _same_place(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
+def _is_same_position(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
     """Return whether the nearest content word before or after both numbers is the same."""
-    return bool(_beside(claim, number) & _beside(sentence, other))
+    return bool(_find_adjacent_words(claim, number) & _find_adjacent_words(sentence, other))
 
 
-def _beside(text: AnnotatedText, number: Number) -> frozenset[tuple[str, str]]:
+def _find_adjacent_words(text: AnnotatedText, number: Number) -> frozenset[tuple[str, str]]:
     words = [word for word in text.content if text.number_at(word) is None]
     before = next((word.stem for word in reversed(words) if word.end <= number.start), "")
     behind = next((word.stem for word in words if word.start >= number.end), "")

@@ -47,7 +47,7 @@ _WAYS = (
 # A sentence with a figure other than a year makes another statement.
 FIGURE = r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d"
 _FIGURE = re.compile(FIGURE)
-_OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
+_NO_ANSWER = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
 # Characters that models put around a sentence.
 _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
@@ -58,13 +58,13 @@ def states_no_answer(text: str) -> bool:
     >>> states_no_answer("The founder is not mentioned."), states_no_answer("Damage by water is not included.")
     (True, False)
     """
-    return _OPEN.search(text) is not None and not _FIGURE.search(text)
+    return _NO_ANSWER.search(text) is not None and not _FIGURE.search(text)
 
 
 def starts_with_no_answer(text: str) -> bool:
     """Return whether the first sentence of an answer says so; the rest then does not answer the question."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
-    return _OPEN.search(text, start, end) is not None
+    return _NO_ANSWER.search(text, start, end) is not None
 
 
 def is_refusal(text: str) -> bool:
@@ -73,9 +73,9 @@ def is_refusal(text: str) -> bool:
     Letter case, white space, kind of apostrophe, surrounding quotes or emphasis, citation markers and the final full
     stop are ignored.
     """
-    return _comparable(text) == _comparable(REFUSAL)
+    return _normalize(text) == _normalize(REFUSAL)
 
 
-def _comparable(text: str) -> str:
+def _normalize(text: str) -> str:
     straight = strip_markers(text).translate({0x2018: "'", 0x2019: "'", 0x02BC: "'"})
     return " ".join(straight.split()).strip(_EDGES).casefold()

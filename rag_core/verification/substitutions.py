@@ -20,9 +20,9 @@ from rag_core.text.tables import YEARS
 from rag_core.text.words import Word
 
 # Longest run of differing words; a longer one is another clause, not a substitution.
-_LONGEST_SLOT = 5
+_MAX_SLOT_WORDS = 5
 _ANCHOR_WORDS = 2
-_LONGEST_ASIDE = 12
+_MAX_ASIDE_WORDS = 12
 _EVERY_SCALE = frozenset({3, 6, 9})
 # Words between a figure and its year.
 _OF_YEAR = re.compile(
@@ -38,40 +38,42 @@ _TITLES = frozenset(
 # Start and end as word indexes of the statement; whether the block begins, and whether it ends, both texts.
 _Block = tuple[int, int, bool, bool]
 # Figures with their years; empty if there is none.
-_Dated = list[tuple[Number, str]]
+_DatedFigures = list[tuple[Number, str]]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 
 def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each name or number of a statement that the source replaces by another one."""
-    yield from _renamed(statement, source)
-    figures, source_figures = _dated(statement), _with_years(source)
-    yield from _redated(figures, source_figures)
+    yield from _find_renamed(statement, source)
+    figures, source_figures = _find_figures(statement), _find_figures_with_years(source)
+    yield from _find_redated(figures, source_figures)
     dated_alike = _is_dated_alike(figures, source_figures)
-    anchors, (slots, agreeing) = _anchors(source), _slots(statement, source)
-    for start, end in _runs(statement):
+    anchors, (slots, agreeing) = _index_anchors(source), _align(statement, source)
+    for start, end in _find_runs(statement):
         if dated_alike and all(statement.number_at(word) for word in statement.words[start:end]):
             continue
-        if _in_its_place(statement, start, end, agreeing):
+        if _is_in_common_block(statement, start, end, agreeing):
             continue
-        around = [(before, pair) for before in (True, False) for pair in _around(statement, start, end, before)]
+        around = [(before, pair) for before in (True, False) for pair in _find_anchors(statement, start, end, before)]
         places = [place for anchor in around for place in anchors.get(anchor, [])]
         run_keys = set(statement.keys[start:end])
-        if any(run_keys & set(source.keys[first:last]) for first, last in (_run_at(source, place) for place in places)):
+        if any(
+            run_keys & set(source.keys[first:last]) for first, last in (_find_run(source, place) for place in places)
+        ):
             continue
-        if _before_an_aside(source, run_keys, places):
+        if _is_before_aside(source, run_keys, places):
             continue
         facing = [*places, *(other for at in range(start, end) for other in slots[at])]
         for at, other in product(range(start, end), facing):
-            if _rivals(statement, statement.words[at], source, source.words[other]):
+            if _is_substitution(statement, statement.words[at], source, source.words[other]):
                 yield f"“{source.words[other].text}” appears instead of “{statement.words[at].text}”"
                 break
 
 
-def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
+def _find_renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
     """Yield a message for each name that has only another first word in the source: "Jane Doe" for "John Doe"."""
-    for first, name in _named_together(statement):
-        beside = [before for before, word in _named_together(source) if word.folded == name.folded]
+    for first, name in _find_name_pairs(statement):
+        beside = [before for before, word in _find_name_pairs(source) if word.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
         if alone or contains_name(source, first) or {first.folded, *(word.folded for word in beside)} & _TITLES:
             continue
@@ -79,7 +81,7 @@ def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
             yield f"“{beside[0].text}” appears instead of “{first.text}”"
 
 
-def _redated(figures: _Dated, source_figures: _Dated) -> Iterator[str]:
+def _find_redated(figures: _DatedFigures, source_figures: _DatedFigures) -> Iterator[str]:
     """Yield a message for each figure that has another year directly after it in the source."""
     for figure, year in figures:
         source_years = [other for number, other in source_figures if numbers_equal(figure, number)]
@@ -93,7 +95,7 @@ def _redated(figures: _Dated, source_figures: _Dated) -> Iterator[str]:
             yield f"the number {figure.text} is for {', '.join(sorted(set(source_years)))}"
 
 
-def _is_dated_alike(figures: _Dated, source_figures: _Dated) -> bool:
+def _is_dated_alike(figures: _DatedFigures, source_figures: _DatedFigures) -> bool:
     """Return whether the source has each figure with the same year."""
     return bool(figures) and all(
         year and any(numbers_equal(figure, number) and year == other for number, other in source_figures)
@@ -101,16 +103,16 @@ def _is_dated_alike(figures: _Dated, source_figures: _Dated) -> bool:
     )
 
 
-def _dated(statement: AnnotatedText) -> _Dated:
+def _find_figures(statement: AnnotatedText) -> _DatedFigures:
     """Return the figures of a statement with their years; a single figure may follow its year."""
-    said = _with_years(statement)
+    said = _find_figures_with_years(statement)
     years = [number.text for number in statement.numbers if YEARS.fullmatch(number.text)]
     return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
 
 
-def _with_years(reading: AnnotatedText) -> _Dated:
+def _find_figures_with_years(reading: AnnotatedText) -> _DatedFigures:
     """Return the figures of a text that are not parts of dates, each with the year after it, if any."""
-    figures: _Dated = []
+    figures: _DatedFigures = []
     if "respectively" in reading.folded:
         return figures
     for number in reading.numbers:
@@ -120,7 +122,7 @@ def _with_years(reading: AnnotatedText) -> _Dated:
     return figures
 
 
-def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
+def _find_name_pairs(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
     """Yield each pair of capitalised words with only blanks between them."""
     names = set(reading.names)
     for first, second in pairwise(reading.words):
@@ -128,10 +130,10 @@ def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
             yield first, second
 
 
-def _before_an_aside(source: AnnotatedText, run_keys: set[str], places: Sequence[int]) -> bool:
+def _is_before_aside(source: AnnotatedText, run_keys: set[str], places: Sequence[int]) -> bool:
     """Return whether the source has the run too, with only a parenthesis between it and its anchor words."""
     for place in places:
-        for at in range(max(0, place - _LONGEST_ASIDE), place):
+        for at in range(max(0, place - _MAX_ASIDE_WORDS), place):
             end = source.words[at].end
             if source.keys[at] in run_keys and source.text[end : end + 2].lstrip()[:1] in (",", "(", "["):
                 return True
@@ -142,17 +144,17 @@ def _is_fact(reading: AnnotatedText, word: Word) -> bool:
     return word.content and (word.text[0].isupper() or reading.number_at(word) is not None)
 
 
-def _runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
+def _find_runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
     """Yield the runs of capitalised words and numbers, as word indexes."""
     at = 0
     while at < len(reading.words):
-        first, last = _run_at(reading, at)
+        first, last = _find_run(reading, at)
         if first < last:
             yield first, last
         at = max(last, at + 1)
 
 
-def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
+def _find_run(reading: AnnotatedText, at: int) -> tuple[int, int]:
     """Return the run around a word; empty if the word is neither a name nor a number."""
     first = last = at
     while first > 0 and _is_fact(reading, reading.words[first - 1]):
@@ -162,7 +164,7 @@ def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
     return (first, last) if at < last else (at, at)
 
 
-def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
+def _find_anchors(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
     """Yield the anchors of a run on one side: the two adjacent words, and the nearest if it is a content word."""
     words = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
     nearest = words[-1:] if before else words[:1]
@@ -172,17 +174,17 @@ def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Itera
         yield (nearest[0].stem,)
 
 
-def _anchors(source: AnnotatedText) -> _Anchors:
+def _index_anchors(source: AnnotatedText) -> _Anchors:
     """Return the word indexes of the source by anchor."""
     places: _Anchors = defaultdict(list)
     for at in range(len(source.words)):
         for before in (True, False):
-            for pair in _around(source, at, at + 1, before):
+            for pair in _find_anchors(source, at, at + 1, before):
                 places[before, pair].append(at)
     return places
 
 
-def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
+def _is_in_common_block(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
     """Return whether a run is in a block that the source has too, with enough other words around it."""
     for first, last, at_start, at_end in agreeing:
         if first < end and start < last:
@@ -192,7 +194,7 @@ def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequ
     return False
 
 
-def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
+def _align(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
     """Align both texts by their longest common subsequence.
 
     Return, for each differing word of the statement, the word indexes of the source in its position, and the blocks
@@ -204,8 +206,8 @@ def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, r
     start = source_start = 0
     ends = (len(statement_keys), len(statement_keys), len(source_keys), len(source_keys))
     equal = [op for op in Indel.opcodes(statement_keys, source_keys) if op.tag == "equal"]
-    for begin, stop, source_begin, source_stop in [*map(_spans, equal), ends]:
-        if max(begin - start, source_begin - source_start) <= _LONGEST_SLOT:
+    for begin, stop, source_begin, source_stop in [*map(_get_spans, equal), ends]:
+        if max(begin - start, source_begin - source_start) <= _MAX_SLOT_WORDS:
             facing |= dict.fromkeys(range(start, begin), range(source_start, source_begin))
         both_end = stop == len(statement_keys) and source_stop == len(source_keys)
         agreeing.append((begin, stop, begin == source_begin == 0, both_end))
@@ -213,11 +215,11 @@ def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, r
     return facing, agreeing
 
 
-def _spans(op: Opcode) -> tuple[int, int, int, int]:
+def _get_spans(op: Opcode) -> tuple[int, int, int, int]:
     return op.src_start, op.src_end, op.dest_start, op.dest_end
 
 
-def _rivals(statement: AnnotatedText, word: Word, source: AnnotatedText, source_word: Word) -> bool:
+def _is_substitution(statement: AnnotatedText, word: Word, source: AnnotatedText, source_word: Word) -> bool:
     """Return whether two words are different names or numbers of one kind, and the statement lacks the second."""
     if not word.content or not source_word.content:
         return False

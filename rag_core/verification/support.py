@@ -64,7 +64,7 @@ class SplitPassage:
         for start, end in sentence_spans(self.text):
             inside = (spans[:, 0] < end) & (spans[:, 1] > start)
             sentence = SourceSentence(self, start, end, AnnotatedText(self.text[start:end]), tokens[inside])
-            self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
+            self.sentences.append(replace(sentence, question_support=_compute_support(question, sentence)))
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
         """Return the title and the sentence before, which name the subject of a sentence."""
@@ -98,11 +98,11 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
     """Return how well a sentence supports a claim; ``foreign`` if the claim is in another language."""
-    support = _support(said, sentence, words=not foreign)
+    support = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
 
 
-def _support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
+def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
     """Return the share of a text's numbers, names and words that a sentence contains, 0..1.
 
     Without ``words``, as for a text in another language, only numbers and names count.

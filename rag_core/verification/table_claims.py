@@ -13,7 +13,7 @@ from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
 
 # A row's label and a statement may each have some words that the other lacks, but together not too many.
-_LEAST_ALIKE = 1.0
+_MIN_SIMILARITY = 1.0
 # Measures; the row or the lines above it must contain every measure that a statement names.
 _MEASURES = tuple(
     frozenset(map(stem, group.split()))
@@ -38,11 +38,11 @@ _OTHER_YEAR = re.compile(
 _COMPARED = re.compile(r"\b(?:from|than|with|to|against|versus|vs\.?)\s+(?:about\s+)?$", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s+$")
 _TO = re.compile(r"\s*(?:in\s+(?:\w+\s+)?\d{4}\s+)?to\s+")
-_DAY_GAP = 3
+_MAX_DAY_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _PlacedFigure:
     """A figure of a statement with the row that contains it, and its columns in that row."""
 
     figure: Number
@@ -80,20 +80,20 @@ def check_table_claim(
         ``None`` if the statement gives no figure of the rows, or if the columns of the rows are not clear and the
         statement names no year of them. The rows are then checked like other text.
     """
-    figures = _figures(statement, rest)
+    figures = _find_figures(statement, rest)
     years = [(match.start(), parse_year(match[0])) for match in YEARS.finditer(statement.text)]
     if not figures:
         return None
     if not any(row.columns for row in rows):
         unsaid = [year for _, year in years if year not in rest.text and any(row.head for row in rows)]
         return [f"it is not clear which figure is for {unsaid[0]}"] if unsaid else None
-    placed = _placed(statement, figures, rows, table, title)
+    placed = _place_figures(statement, figures, rows, table, title)
     if isinstance(placed, str):
         return [placed]
     return [
-        *_undated(statement, placed, rest),
-        *_other_years(statement, placed, rest, [year for _, year in years]),
-        *_other_sense(statement, placed, title),
+        *_check_dates(statement, placed, rest),
+        *_check_years(statement, placed, rest, [year for _, year in years]),
+        *_check_sign_and_scale(statement, placed, title),
     ]
 
 
@@ -116,10 +116,10 @@ def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
     return table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
 
-def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
+def _find_figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
     """Return the numbers of a statement that are not parts of dates and not in the other text."""
     taken = [match.span() for match in YEARS.finditer(statement.text)]
-    taken += [(date.start, date.end) for date in _dates(statement)]
+    taken += [(date.start, date.end) for date in _find_dates(statement)]
     return [
         number
         for number in statement.numbers
@@ -128,34 +128,36 @@ def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
     ]
 
 
-def _dates(statement: AnnotatedText) -> Iterator[Number]:
+def _find_dates(statement: AnnotatedText) -> Iterator[Number]:
     """Yield the months of a statement and the days next to them."""
     for at, number in enumerate(statement.numbers):
         beside = [
             other
             for other in statement.numbers[max(0, at - 1) : at + 2]
-            if max(number.start - other.end, other.start - number.end) <= _DAY_GAP
+            if max(number.start - other.end, other.start - number.end) <= _MAX_DAY_GAP
         ]
         if any(other.kind == "month" for other in beside) and not YEARS.fullmatch(number.text):
             yield number
 
 
-def _placed(
+def _place_figures(
     statement: AnnotatedText,
     figures: Sequence[Number],
     rows: Sequence[TableRow],
     table: Sequence[TableRow],
     title: AnnotatedText,
-) -> list[_Placed] | str:
+) -> list[_PlacedFigure] | str:
     """Return each figure with the row that the statement means, or a message if there is none."""
-    whole = _called(_said(statement, 0, len(statement.text), title), rows, table, title)
-    placed = [_in_row(figure, whole, title) for figure in figures]
+    whole = _find_named_rows(_find_label_words(statement, 0, len(statement.text), title), rows, table, title)
+    placed = [_find_in_rows(figure, whole, title) for figure in figures]
     if len(rows) > 1 and not all(placed):
         # If there are several rows, each figure follows the label of its row.
         placed, start = [], 0
         for figure in figures:
-            whole = _called(_said(statement, start, figure.start, title), rows, table, title) or whole
-            placed.append(_in_row(figure, whole, title))
+            whole = (
+                _find_named_rows(_find_label_words(statement, start, figure.start, title), rows, table, title) or whole
+            )
+            placed.append(_find_in_rows(figure, whole, title))
             start = figure.end
     if not whole:
         return "no table row has this name"
@@ -163,17 +165,17 @@ def _placed(
     return f"the number {missing.text} is missing" if missing else [place for place in placed if place]
 
 
-def _in_row(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _Placed | None:
+def _find_in_rows(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _PlacedFigure | None:
     for row in rows:
         columns = [
             at for at, value in enumerate(row.values) if value and numbers_equal(figure, value, row_scales(row, title))
         ]
         if columns and row.columns:
-            return _Placed(figure, row, tuple(columns))
+            return _PlacedFigure(figure, row, tuple(columns))
     return None
 
 
-def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
+def _find_label_words(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
     """Return the stems of the words in a part of a statement that may name a row, without the document's name."""
     document = AnnotatedText(title.text.partition("\n")[0]).stems
     return frozenset(
@@ -186,7 +188,7 @@ def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) 
     )
 
 
-def _called(
+def _find_named_rows(
     said: frozenset[str], rows: Sequence[TableRow], table: Sequence[TableRow], title: AnnotatedText
 ) -> list[TableRow]:
     """Return those of the rows with the label most similar to the words; empty if another row matches or in doubt."""
@@ -198,25 +200,25 @@ def _called(
     best = [row for row in table if likeness(row) == most]
     if not most[0] or len({row.stems for row in best}) > 1:
         return []
-    return [row for row in best if row in rows and _meant(said, row, table, title)]
+    return [row for row in best if row in rows and _is_meant(said, row, table, title)]
 
 
-def _meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
+def _is_meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
     """Return whether a row's label is similar enough to the words and has no other measure."""
     totals = [other.stems for other in table if other.label.casefold().startswith("total")]
     around = row.stems.union(row.section, title.stems, *totals)
-    if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _LEAST_ALIKE:
+    if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _MIN_SIMILARITY:
         return False
     return not any(said & measure and not around & measure for measure in _MEASURES)
 
 
-def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText) -> Iterator[str]:
+def _check_dates(statement: AnnotatedText, placed: Sequence[_PlacedFigure], rest: AnnotatedText) -> Iterator[str]:
     """Yield a message for each date that the table lacks, and for a part of a year that differs."""
     for row in {place.row for place in placed}:
         above = AnnotatedText("\n".join(row.above))
         known = [*rest.numbers, *above.numbers]
         months = {min(number.values) for number in above.numbers if number.kind == "month"}
-        for date in _dates(statement):
+        for date in _find_dates(statement):
             if len(months) > 1 or not any(numbers_equal(date, number) for number in known):
                 yield f"the number {date.text} is missing"
         part = _PART.search(statement.text)
@@ -226,8 +228,8 @@ def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: Annotate
             yield f"the source says “{whole[0]}”"
 
 
-def _other_years(
-    statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText, years: Sequence[str]
+def _check_years(
+    statement: AnnotatedText, placed: Sequence[_PlacedFigure], rest: AnnotatedText, years: Sequence[str]
 ) -> Iterator[str]:
     """Yield a message for each figure that is not in the column of its year."""
     heads = {year for place in placed for year in place.row.columns}
@@ -246,16 +248,16 @@ def _other_years(
     else:
         only = given[0] if given else max(heads)
         each = given if len(set(given)) > 1 else [only] * len(placed)
-        all_years = [_years(place) for place in placed]
+        all_years = [_get_years(place) for place in placed]
         for place, year, figure_years in zip(placed, each, all_years, strict=True):
             if year not in figure_years and not (
-                len(set(given)) < 2 and _of_before(statement, place, figure_years, only, all_years)
+                len(set(given)) < 2 and _is_previous_year(statement, place, figure_years, only, all_years)
             ):
                 yield f"the number {place.figure.text} is for {', '.join(sorted(figure_years))}"
-        yield from _other_direction(statement, placed, max(each))
+        yield from _check_row_direction(statement, placed, max(each))
 
 
-def _is_copied(placed: Sequence[_Placed]) -> bool:
+def _is_copied(placed: Sequence[_PlacedFigure]) -> bool:
     """Return whether a statement gives all figures of a row in order, as in a copy of the table."""
     row = placed[0].row
     columns = [at for at, value in enumerate(row.values) if value]
@@ -264,37 +266,39 @@ def _is_copied(placed: Sequence[_Placed]) -> bool:
     )
 
 
-def _years(placed: _Placed) -> set[str]:
+def _get_years(placed: _PlacedFigure) -> set[str]:
     return {placed.row.columns[at] for at in placed.columns} - {""}
 
 
-def _of_before(
-    statement: AnnotatedText, placed: _Placed, figure_years: set[str], year: str, all_years: Sequence[set[str]]
+def _is_previous_year(
+    statement: AnnotatedText, placed: _PlacedFigure, figure_years: set[str], year: str, all_years: Sequence[set[str]]
 ) -> bool:
     """Return whether a figure is that of the previous year, as part of a comparison."""
     compared = _COMPARED.search(statement.text, 0, placed.figure.start)
     return bool(compared) and str(int(year) - 1) in figure_years and any(year in years for years in all_years)
 
 
-def _other_direction(statement: AnnotatedText, placed: Sequence[_Placed], year: str) -> Iterator[str]:
+def _check_row_direction(statement: AnnotatedText, placed: Sequence[_PlacedFigure], year: str) -> Iterator[str]:
     """Yield a message if a statement says that a figure rose that fell from the previous year, or the reverse."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     row = placed[0].row
     before = max((column for column in row.columns if column and column < year), default="")
     if bool(rose) == bool(fell) or any(place.row is not row for place in placed) or not before:
         return
-    now, then = (_signed(row, row.columns.index(column)) for column in (year, before))
+    now, then = (_get_signed_value(row, row.columns.index(column)) for column in (year, before))
     if now is not None and then is not None and (now > then) != bool(rose):
         said = rose or fell
         yield f"the source says the opposite of “{said[0] if said else ''}”"
 
 
-def _signed(row: TableRow, at: int) -> float | None:
+def _get_signed_value(row: TableRow, at: int) -> float | None:
     number = row.values[at]
     return None if number is None else float(min(number.values)) * (-1 if row.cells[at].negative else 1)
 
 
-def _other_sense(statement: AnnotatedText, placed: Sequence[_Placed], title: AnnotatedText) -> Iterator[str]:
+def _check_sign_and_scale(
+    statement: AnnotatedText, placed: Sequence[_PlacedFigure], title: AnnotatedText
+) -> Iterator[str]:
     """Yield a message for each figure with the wrong sign, or with a currency but without the table's scale."""
     lost = bool(_LOSS.search(statement.text))
     for place in placed:

@@ -21,10 +21,10 @@ from rag_core.verification.table_claims import check_direction, check_table_clai
 
 # Least share of a statement's words that its source must contain; below it, the statement says something else even if
 # its figures match.
-LEAST_COVERAGE = 0.6
+MIN_COVERAGE = 0.6
 # Below this coverage, a source is about something else and its differences are not reported.
-_LEAST_RELATED = 0.3
-_ABOUT_AS_WELL = 0.15
+_MIN_RELATED_COVERAGE = 0.3
+_COVERAGE_MARGIN = 0.15
 NOT_CITED = "The statement cites no source."
 NOT_SAID = "No cited passage supports the statement."
 
@@ -82,12 +82,12 @@ def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder |
     sources = {passage.rank: SourcePassage(passage) for passage in passages}
     text = strip_source_list(normalize_markers(text, sorted(sources)), {passage.document for passage in passages})
     while True:
-        verdicts = [_judge(text, claim, sources, vectors) for claim in _telling(text)]
-        wrong = [span for verdict in verdicts for span in _unbacked(verdict)]
+        verdicts = [_verify_statement(text, claim, sources, vectors) for claim in _select_statements(text)]
+        wrong = [span for verdict in verdicts for span in _find_unsupported_markers(verdict)]
         kept, removed = remove_spans(text, wrong)
         gone = len(wrong)
         if len(parse_markers(kept)) == len(parse_markers(text)) - gone:
-            return _told(text, kept, removed, verdicts)
+            return _create_answer(text, kept, removed, verdicts)
         # Removing a marker has created another one, as in "[[2]1]".
         text = normalize_markers(kept, sorted(sources))
 
@@ -105,7 +105,7 @@ def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, .
     return tuple(statements)
 
 
-def _telling(text: str) -> list[ClaimSpan]:
+def _select_statements(text: str) -> list[ClaimSpan]:
     """Return the statements of a text, without a "Yes." or "No." before other statements."""
     claims = split_claims(text)
     statements = [
@@ -114,7 +114,9 @@ def _telling(text: str) -> list[ClaimSpan]:
     return statements or claims
 
 
-def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vectors: TextEncoder | None) -> _Verdict:
+def _verify_statement(
+    text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vectors: TextEncoder | None
+) -> _Verdict:
     ranks = list(dict.fromkeys(rank for rank in claim.ranks if rank in sources))
     if not ranks:
         return _Verdict(claim, (), NOT_CITED)
@@ -123,17 +125,19 @@ def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vecto
     opening = INTERJECTION.match(said)
     said = said[opening.end() :] if opening and opening.end() < len(said) else said
     statement = AnnotatedText(said, detect_language(said))
-    support = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
-    quotes = tuple(quote for rank, (span, _) in support.items() if span for quote in _quotes(sources[rank], span))
+    support = {rank: _find_support(statement, sources[rank], vectors) for rank in ranks}
+    quotes = tuple(
+        quote for rank, (span, _) in support.items() if span for quote in _create_quotes(sources[rank], span)
+    )
     if not quotes and len(ranks) > 1:
-        quotes = _together(statement, [sources[rank] for rank in ranks])
+        quotes = _combine_passages(statement, [sources[rank] for rank in ranks])
     if quotes:
         return _Verdict(claim, quotes, "")
     reason = next((reason for _, reason in support.values() if reason), "")
     return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SAID)
 
 
-def _supporting(
+def _find_support(
     statement: AnnotatedText, source: SourcePassage, vectors: TextEncoder | None
 ) -> tuple[EvidenceSpan | None, str]:
     """Return the evidence that supports a statement, or the first difference of the closest evidence.
@@ -141,20 +145,20 @@ def _supporting(
     Only evidence with about the best coverage counts: if the best one contradicts the statement, a distant one
     without a contradiction is not support.
     """
-    best, reason = _LEAST_RELATED, ""
+    best, reason = _MIN_RELATED_COVERAGE, ""
     seen: list[tuple[EvidenceSpan, str]] = []
-    for candidate in source.candidates(statement, vectors):
-        difference = _difference(statement, candidate, source.rows)
+    for candidate in source.find_evidence(statement, vectors):
+        difference = _find_difference(statement, candidate, source.rows)
         seen.append((candidate, difference))
         if candidate.coverage > best:
             best, reason = candidate.coverage, difference
         if not difference and candidate.coverage == 1.0:
             break
-    least = max(LEAST_COVERAGE, best - _ABOUT_AS_WELL)
+    least = max(MIN_COVERAGE, best - _COVERAGE_MARGIN)
     return next((span for span, difference in seen if not difference and span.coverage >= least), None), reason
 
 
-def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[TableRow]) -> str:
+def _find_difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[TableRow]) -> str:
     source, title = candidate.source, candidate.title
     figures = check_table_claim(statement, candidate.rows, table, candidate.rest, title) if candidate.rows else None
     if figures is None:
@@ -168,33 +172,37 @@ def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequen
     return differences[0] if differences else ""
 
 
-def _together(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
+def _combine_passages(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
     """Return quotes from several passages that support a statement together, each with a part of it."""
     parts = []
     for source in sources:
-        best = max(islice(source.candidates(statement, None), 4), key=lambda evidence: evidence.coverage, default=None)
-        if best is not None and best.coverage >= _LEAST_RELATED:
+        best = max(
+            islice(source.find_evidence(statement, None), 4), key=lambda evidence: evidence.coverage, default=None
+        )
+        if best is not None and best.coverage >= _MIN_RELATED_COVERAGE:
             parts.append((source, best))
     if len(parts) < 2:
         return ()
     whole = merge_evidence([evidence for _, evidence in parts])
     matched = [word for word in statement.content if word.stem in whole.around.stems]
     table = [row for source, _ in parts for row in source.rows]
-    if len(matched) < LEAST_COVERAGE * len(statement.content) or _difference(statement, whole, table):
+    if len(matched) < MIN_COVERAGE * len(statement.content) or _find_difference(statement, whole, table):
         return ()
-    return tuple(quote for source, span in parts for quote in _quotes(source, span))
+    return tuple(quote for source, span in parts for quote in _create_quotes(source, span))
 
 
-def _quotes(source: SourcePassage, candidate: EvidenceSpan) -> list[Citation]:
+def _create_quotes(source: SourcePassage, candidate: EvidenceSpan) -> list[Citation]:
     return [Citation.of(source.passage, start, end) for start, end in candidate.quotes]
 
 
-def _unbacked(verdict: _Verdict) -> list[tuple[int, int]]:
+def _find_unsupported_markers(verdict: _Verdict) -> list[tuple[int, int]]:
     backed = {quote.marker for quote in verdict.quotes}
     return [(start, end) for start, end, rank in verdict.claim.markers if rank not in backed]
 
 
-def _told(written: str, text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]) -> VerifiedAnswer:
+def _create_answer(
+    written: str, text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]
+) -> VerifiedAnswer:
     def moved(offset: int) -> int:
         return offset - sum(min(end, max(offset, start)) - start for start, end in removed)
 
