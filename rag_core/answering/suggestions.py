@@ -11,6 +11,7 @@ from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.noun_phrases import Phrase, content_words, find_names
 from rag_core.types import Answer, AnswerState, Passage, Scope, Stage
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.retrieval import Timer
 
 LABEL = "Looking for further questions"
@@ -70,7 +71,7 @@ def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, 
 
 def _headings(passages: Sequence[Passage]) -> list[str]:
     """The passages' own headings; "Overview", "In millions" and "Part II" say nothing to go on with."""
-    headings = (" ".join(passage.heading.split(" › ")[-1].split()).strip(" .:") for passage in passages)
+    headings = (" ".join(passage.heading.split(HEADING_SEPARATOR)[-1].split()).strip(" .:") for passage in passages)
     return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content_words(one)) > 1]
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from rag_core.text.sentences import SECTION_LABEL
+from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
@@ -30,13 +32,10 @@ _SYMBOL = re.compile(
 )
 # Words in capitals that are before the name of an exchange and are not a symbol.
 _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share stock the value".split())
-_WORD = re.compile(r"[^\W_]+")
 # Legal forms, which are not part of a company's distinctive name.
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
 # Headings of first pages that do not name the document.
 _ANY_COVER = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
-# "Chapter 1": its title is in the next line.
-_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 _FEWEST_LETTERS = 3
 
 
@@ -99,7 +98,9 @@ def _find_symbol(cover: str, file_name: str) -> str:
 
 def _choose_heading(heading: str, file_name: str) -> str:
     first = (
-        next((part for part in heading.split(HEADING_SEPARATOR) if not _LABEL.fullmatch(part)), "").rstrip("…").strip()
+        next((part for part in heading.split(HEADING_SEPARATOR) if not SECTION_LABEL.fullmatch(part)), "")
+        .rstrip("…")
+        .strip()
     )
     words = [word for word in _split_words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
     new = [word for word in words if word not in file_name]
@@ -107,7 +108,7 @@ def _choose_heading(heading: str, file_name: str) -> str:
 
 
 def _split_words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
+    return ALPHANUMERIC.findall(text.casefold())
 
 
 def _letters_and_digits(text: str) -> str:

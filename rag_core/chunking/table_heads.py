@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.text.dates import YEAR
 from rag_core.types import FloatArray, Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
@@ -22,7 +23,7 @@ _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r"[(\[$€£¥+\-–−]*\d(?:[\d,.]*\d)?[%)\]]*|[-–—−]+|n/?[am]", re.IGNORECASE)
 # A year is a column head more often than a value.
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(YEAR)
 # Quick test that rules out most lines: without a match a line has no figures.
 _FIGURE = re.compile(r"\d|\s[-–—−]+(?!\S)")
 _DIGIT = re.compile(r"\d")

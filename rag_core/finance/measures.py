@@ -14,6 +14,7 @@ from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.finance.statement_rows import read_rows
+from rag_core.text.dates import YEAR
 from rag_core.types import Citation, Passage
 
 # Chunks of a statement that are retrieved; one for a question about a cause, because prose states causes.
@@ -200,7 +201,7 @@ _CAUSE = _compile_phrase(
 _FORECAST = _compile_phrase(
     r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
 )
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = re.compile(rf"\b{YEAR}\b")
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from rag_core.text.dates import QUARTER
 from rag_core.text.figures import missing_figures, squash_letters
 from rag_core.text.names import FEWEST_LETTERS, annotate, is_asking, mentions_name, strip_possessive
 
 # Quarterly periods, which the figures of a year do not answer.
-_QUARTER = re.compile(r"\bq[1-4]\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
+_QUARTER = re.compile(rf"\b{QUARTER}\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
 
 def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_core.text.dates import YEAR
 from rag_core.text.tables import is_row
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage
@@ -14,7 +15,7 @@ from rag_core.types import Citation, Passage
 MAX_OTHER_WORDS = 3
 MAX_ROWS = 6
 _FIGURE = re.compile(r"[$€£(]?\s?\d")
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = re.compile(rf"\b{YEAR}\b")
 # A line of years with amounts is a table row, not a header.
 _AMOUNT = re.compile(r"\d,\d{3}|\(\d|[$€£]")
 _LINE = re.compile(r"[^\n]+")

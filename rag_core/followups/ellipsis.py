@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from rag_core.text.dates import MONTHS
+from rag_core.text.dates import MONTHS, YEAR
 from rag_core.text.grammar import AUXILIARIES, DETERMINERS, PREPOSITIONS, WH, Token, tokens
 from rag_core.text.noun_phrases import Phrase, find_names
 
@@ -22,8 +22,8 @@ _MONTH = "|".join(MONTHS)
 _DATE = re.compile(
     r"(?:\b(?P<before>as of|as at|on|in|of|for|by|before|after|since|until|during)\s+(?:the\s+)?)?"
     rf"\b(?P<date>(?:(?P<day>\d{{1,2}}(?:st|nd|rd|th)?)\s+(?:of\s+)?)?(?:{_MONTH})\b"
-    r"(?:\s+(?P<day_behind>\d{1,2}(?:st|nd|rd|th)?)\b)?(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?"
-    r"|(?P<year_alone>(?:19|20)\d\d)\b)",
+    rf"(?:\s+(?P<day_behind>\d{{1,2}}(?:st|nd|rd|th)?)\b)?(?:,?\s+(?P<year>{YEAR})\b)?"
+    rf"|(?P<year_alone>{YEAR})\b)",
     re.IGNORECASE,
 )
 # Last words of officers' titles; the words before them are open, except for titles that begin with "chief".

@@ -19,11 +19,11 @@ from rag_core.followups.ellipsis import substitute_fragment
 from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH, tokens
 from rag_core.text.noun_phrases import Phrase, content_words, find_names, find_noun_phrases, find_topics
 from rag_core.types import Message
+from rag_core.types.answers import strip_markers
 
 # Turns that are searched for antecedents, and most terms that are added.
 MAX_TURNS = 3
 MAX_TERMS = 4
-_MARKERS = re.compile(r"\s*\[\d+\]")
 _PLACE_BEFORE = re.compile(r"\b(?:in|at|from|to|near|of|on|for)\s+(?:the\s+)?$", re.IGNORECASE)
 _ADJUNCT = re.compile(r"^(when|where|why|how)\s+(?=\w)", re.IGNORECASE)
 _NAMES_A_PERSON = re.compile(r"^(?:by |for |to |with )?(?:who|whom|whose)\b|\b(?:which|what) person\b", re.IGNORECASE)
@@ -51,7 +51,7 @@ def pair_turns(history: Sequence[Message]) -> list[Turn]:
             turns.append(Turn(message.text))
         elif turns:
             rewritten = message.answer.rewritten if message.answer else ""
-            turns[-1] = Turn(rewritten or turns[-1].question, _MARKERS.sub("", message.text))
+            turns[-1] = Turn(rewritten or turns[-1].question, strip_markers(message.text))
     return turns
 
 

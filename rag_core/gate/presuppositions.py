@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from rag_core.gate.yes_no_questions import is_yes_no_question
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import added_negations, dropped_negations, find_antonyms
-from rag_core.text.dates import MONTHS
+from rag_core.text.dates import MONTHS, YEAR
 from rag_core.text.figures import fiscal_years, join_digit_groups, missing_figures
 from rag_core.text.names import (
     LEAST_NAME,
@@ -21,12 +21,12 @@ from rag_core.text.names import (
 )
 from rag_core.text.words import Word
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
 # A number that is certainly a year; not "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
     rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
-    r"((?:19|20)\d\d)\b(?![.,]\d)|(?<![\d.,])((?:19|20)\d\d)\W*$",
+    rf"({YEAR})\b(?![.,]\d)|(?<![\d.,])({YEAR})\W*$",
     re.IGNORECASE,
 )
 # English function words. Only English questions are checked for names, since German capitalises all nouns.

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, text
 
 from rag_core.store.database import Database
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
-from rag_core.text.words import STOP_WORDS
+from rag_core.text.words import ALPHANUMERIC, STOP_WORDS
 from rag_core.types import Excluding, Hit, Question, VersionFilter
 
 MAX_TERMS = 64
@@ -31,7 +31,6 @@ MAX_REMEMBERED = 20_000
 # To the tokenizer they are figures like others: "sales²" would not be found by "sales".
 _RAISED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
-_PART = re.compile(r"[^\W_]+")
 
 
 def query_terms(question: str) -> list[str]:
@@ -44,7 +43,7 @@ def query_terms(question: str) -> list[str]:
     composed = unicodedata.normalize("NFC", question.translate(_RAISED))
     whole = [match.group().lower() for match in _TERM.finditer(composed)]
     content = [term for term in whole if term not in STOP_WORDS]
-    parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOP_WORDS]
+    parts = [part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in STOP_WORDS]
     return list(dict.fromkeys([*(content or whole), *parts]))[:MAX_TERMS]
 
 

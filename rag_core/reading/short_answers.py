@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import MONTHS
+from rag_core.text.dates import ANY_YEAR, MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.words import FUNCTION_WORDS, lacks_lemmas, lemma
@@ -16,7 +16,7 @@ from rag_core.text.words import FUNCTION_WORDS, lacks_lemmas, lemma
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
-    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b(1\d{{3}}|20\d\d)\b(?![.,]\d|[\d%-])"
+    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b({ANY_YEAR})\b(?![.,]\d|[\d%-])"
 )
 # Spans of time and abbreviated years.
 _UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)

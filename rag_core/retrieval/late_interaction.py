@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numkong
 import numpy as np
 
+from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
 from rag_core.types.protocols import InverseDocumentFrequency
 
-_WORD = re.compile(r"[^\W_]+")
 # Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by
 # this.
 STOPWORD_FACTOR = 0.3
@@ -198,7 +197,7 @@ def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weig
 
 
 def _words(text: str, offsets: IntArray) -> list[str | None]:
-    spans = [(match.start(), match.end(), match.group().lower()) for match in _WORD.finditer(text)]
+    spans = [(match.start(), match.end(), match.group().lower()) for match in ALPHANUMERIC.finditer(text)]
     found: list[str | None] = []
     for start, end in offsets:
         found.append(next((word for first, last, word in spans if first <= start and end <= last), None))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rag_core.text.normalize import normalize
-from rag_core.text.words import Word, stem
+from rag_core.text.words import LETTERS, Word, stem
 
 _ENGLISH = (
     "a about an and are as at be been but by can did do does for from had has have if is it its may more no not of on "
@@ -148,7 +148,6 @@ NO_LONGER = re.compile(r"\b(?:ne\s+|n['’])[\w'’]+\s+plus$", re.IGNORECASE)
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
 )
-_WORD = re.compile(r"[^\W\d_]+")
 _LEAST_TELLING = 2
 
 
@@ -177,7 +176,7 @@ def detect_language(text: str) -> str:
     >>> detect_language("Das Rauchen ist nicht gestattet."), detect_language("Smoking is not allowed.")
     ('de', '')
     """
-    words = [normalize(word) for word in _WORD.findall(text)]
+    words = [normalize(word) for word in LETTERS.findall(text)]
     counts = {language: sum(word in telling for word in words) for language, telling in _TELLING.items()}
     most = max(counts.values())
     found = [language for language, count in counts.items() if count == most]
@@ -189,7 +188,7 @@ def languages_differ(text: str, source: str) -> bool:
     if _is_latin(text) != _is_latin(source):
         return True
     language = detect_language(text)
-    telling = sum(normalize(word) in _TELLING[language or "en"] for word in _WORD.findall(text))
+    telling = sum(normalize(word) in _TELLING[language or "en"] for word in LETTERS.findall(text))
     # A single word does not identify a language: "in" is English, German and Italian.
     return telling >= _LEAST_TELLING and language != detect_language(source)
 

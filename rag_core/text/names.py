@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
-from rag_core.text.words import FUNCTION_WORDS, Word, stem
+from rag_core.text.words import FUNCTION_WORDS, LETTERS, Word, stem
 
 # Least fuzzy ratio of two names, since questions misspell and derive names: Celeron for Céloron, Britain for British.
 LIKE_NAMES = 78.0
@@ -37,7 +37,6 @@ _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
 )
 # A question with at least so many content words is in title case if more than this share is capitalised.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7
-_LETTERS = re.compile(r"[^\W\d_]+")
 POSSESSIVE = re.compile(r"['’]s?$")
 # Cached, because a question is compared with several passages, which often share a title.
 annotate = lru_cache(maxsize=32)(AnnotatedText)
@@ -137,5 +136,5 @@ def likely_names(asked: AnnotatedText) -> list[Word]:
 
 def names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
     """Return those of the names that the document's name contains."""
-    words = _LETTERS.findall(normalize(document))
+    words = LETTERS.findall(normalize(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.text.dates import FOREIGN_MONTHS, MONTHS
+from rag_core.text.dates import FOREIGN_MONTHS, MONTH, MONTHS, YEAR
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
 SCALES = {
@@ -75,11 +75,9 @@ _WORDS = re.compile(
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 # "07/01/2023" is in July in America and in January elsewhere; with full stops the month is second.
-_NUMERIC_DATE = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
-_DATED = re.compile(r"\b(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b\.?(?=\s+\d)", re.I)
-_DATING = re.compile(
-    r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b", re.I
-)
+_NUMERIC_DATE = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({YEAR})(?![\d/-]|\.\d)")
+_DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
+_DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
 _FOREIGN = "|".join(FOREIGN_MONTHS)

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 _LINE = re.compile(r"[^\n]+")
 # The marker of a list item.
+# A label whose title is in the next line: "Note 12", "ARTICLE IV", "Chapter 1".
+SECTION_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 LIST_MARKER = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
 # A longer span with line ends in it is a table or a list, unless its lines are flowing prose.
 LONGEST_SENTENCE_CHARS = 600

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rag_core.text.dates import MONTHS
+from rag_core.text.dates import MONTH, QUARTER, YEAR
 from rag_core.text.numbers import CURRENCIES, SCALE_WORDS, SCALES, Number, parse_numbers
 from rag_core.text.words import tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
-_FULL_YEAR = re.compile(r"(?:19|20)\d\d")
+_FULL_YEAR = re.compile(YEAR)
 # A longer line is a sentence.
 LONGEST_ROW_CHARS = 90
 _LINE = re.compile(r"[^\n]*\n?")
@@ -27,16 +27,15 @@ _NOTHING = re.compile(rf"{_CURRENCY}?[—–−-]%?|nil|n/a", re.IGNORECASE)
 # Marks separated from their figure by a blank, as in "$ 34,229", "25 %" and "( 12 )".
 _APART = re.compile(rf"{_CURRENCY}|\(|\)|%|\)%")
 _NEGATIVE = re.compile(rf"^{_CURRENCY}?\s?[(−–-]")
-_YEAR = re.compile(r"(?:FY ?)?((?:19|20)\d\d)|FY ?['’]?(\d\d)")
-YEARS = re.compile(r"(?<![\d.,$€£¥/-])(?:\bFY ?)?((?:19|20)\d\d)(?![\d/-]|[.,]\d)|\bFY ?['’]?(\d\d)(?!\d)")
-_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
-_BESIDE_YEARS = re.compile(rf"(?:{_MONTH})[.,]?|\d{{1,2}},?|fiscal|FY|(?:un)?audited|restated|%", re.IGNORECASE)
+_YEAR = re.compile(rf"(?:FY ?)?({YEAR})|FY ?['’]?(\d\d)")
+YEARS = re.compile(rf"(?<![\d.,$€£¥/-])(?:\bFY ?)?({YEAR})(?![\d/-]|[.,]\d)|\bFY ?['’]?(\d\d)(?!\d)")
+_BESIDE_YEARS = re.compile(rf"(?:{MONTH})[.,]?|\d{{1,2}},?|fiscal|FY|(?:un)?audited|restated|%", re.IGNORECASE)
 _CHANGE = re.compile(r"%?(?:change|variance)\*?", re.IGNORECASE)
 _NOTES = re.compile(r"notes?\b", re.IGNORECASE)
 # Words that join years in a sentence or a title, not in a column header.
 _JOINING = frozenset("and or to from vs vs. versus through in of - – /".split())
 # Column headers for periods other than years, or for several columns per year.
-_OTHER_COLUMNS = re.compile(r"\b(?:Q[1-4]|quarters?|months|half)\b", re.IGNORECASE)
+_OTHER_COLUMNS = re.compile(rf"\b(?:{QUARTER}|quarters?|months|half)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r".{60,}[.!?]$")
 _CAPTION_LINES = 4
 _LONGEST_CAPTION = 110

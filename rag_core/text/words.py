@@ -9,6 +9,10 @@ from functools import lru_cache
 
 from rag_core.text.normalize import normalize
 
+# Runs of letters and digits, runs of letters, and words with hyphens, where `tokenize` would do too much.
+ALPHANUMERIC = re.compile(r"[^\W_]+")
+LETTERS = re.compile(r"[^\W\d_]+")
+HYPHENATED_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
 # Chinese, Japanese and Korean do not separate words by blanks, so each character counts as a word.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)

@@ -13,7 +13,7 @@ from rag_core.types.usage import Usage
 
 REFUSAL = "I don't know: the documents don't say."
 # A citation marker with its number, and what else models write in its place.
-MARKER = re.compile(r"\[(\d+)\]")
+MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 # What the check of a statement shows beside it; empty where it shows nothing.
 Mark = Literal["", "contradicted", "not_found"]

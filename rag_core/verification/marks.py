@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import YEAR
 from rag_core.text.numbers import Number, numbers_equal
 
 # Least share and least number of a claim's words that the sentence must contain.
 _MIN_SHARE = 0.8
 _MIN_WORDS = 3
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(YEAR)
 
 
 def numbers_match(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:

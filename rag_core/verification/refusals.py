@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rag_core.text.dates import YEAR
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import REFUSAL
 from rag_core.types.answers import strip_markers
@@ -45,7 +46,7 @@ _WAYS = (
     r"(?:dicono|menzionano|contengono|indicano|specificano|rispondono)\b",
 )
 # A sentence with a figure other than a year makes another statement.
-FIGURE = r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d"
+FIGURE = rf"(?<!\d)(?!{YEAR}(?!\d))\d"
 _FIGURE = re.compile(FIGURE)
 _NO_ANSWER = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
 # Characters that models put around a sentence.

@@ -15,6 +15,7 @@ from rapidfuzz.distance import Indel, Opcode
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import contains_name, expands_acronym
+from rag_core.text.dates import YEAR
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import YEARS
 from rag_core.text.words import Word
@@ -27,7 +28,7 @@ _EVERY_SCALE = frozenset({3, 6, 9})
 # Words between a figure and its year.
 _OF_YEAR = re.compile(
     r"\s*(?:\(|(?:in|for|during|at the end of|by the end of|as of)\s+)"
-    r"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?((?:19|20)\d\d)\b"
+    rf"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?({YEAR})\b"
 )
 # Titles and professions, which are not substitutes for a first name.
 _TITLES = frozenset(

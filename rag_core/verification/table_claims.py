@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import QUARTER
 from rag_core.text.numbers import Number, numbers_equal, table_scales
 from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
@@ -31,7 +32,9 @@ _LOSS = re.compile(r"\b(?:loss(?:es)?|deficit|negative|minus|outflow)\b|[(−–
 _ROSE = re.compile(r"\b(?:rose|risen|rising|increas\w*|grew|grown|up|higher)\b", re.IGNORECASE)
 _FELL = re.compile(r"\b(?:fell|fallen|falling|decreas\w*|declin\w*|dropp\w*|down|lower|shrank)\b", re.IGNORECASE)
 # Parts of a year, which must not be confused with the year.
-_PART = re.compile(r"\b(?:Q[1-4]|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE)
+_PART = re.compile(
+    rf"\b(?:{QUARTER}|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE
+)
 _OTHER_YEAR = re.compile(
     r"\b(?:prior|previous|last|preceding|next)\s(?:\w+\s)?year\b|\byear\s(?:before|earlier|ago)\b", re.IGNORECASE
 )

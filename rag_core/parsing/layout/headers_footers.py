@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rag_core.text.words import ALPHANUMERIC
+
 _EDGE_LINES = 4
 _LONGEST = 120
 _MOST_WORDS = 16
@@ -14,7 +16,6 @@ _PAGE_NUMBER = re.compile(
     r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*"
     r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
-_WORD = re.compile(r"[^\W_]+")
 # Text that browsers print (address, time), page counts, and links back to the contents.
 _PRINTED = re.compile(
     r"(?:https?|file)://\S+|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s+\d{1,2}:\d{2}(?:\s*[ap]m)?"
@@ -129,7 +130,7 @@ class HeaderHistory:
         return lines[:first]
 
     def _is_new(self, page_index: int, line: EdgeLine) -> bool:
-        words = _WORD.findall(_PRINTED.sub("", line.literal))
+        words = ALPHANUMERIC.findall(_PRINTED.sub("", line.literal))
         if line.counts or all(word in self._known for word in words if word != str(page_index + 1)):
             return False
         earlier = self._lines.get(line.shape, ())

@@ -10,6 +10,8 @@ from statistics import median
 import numpy as np
 
 from rag_core.parsing.layout.lines import Line
+from rag_core.text.sentences import SECTION_LABEL
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 LONGEST = 80
 _LONGEST_LINE = 110
@@ -26,11 +28,8 @@ _NUMBERED = re.compile(
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
 _LAST_NUMBER = re.compile(r"\s(\d{1,4})$")
-# "Note 12" or "ARTICLE IV": the title is in the next line.
-_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
-_SEPARATOR = " › "
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -128,10 +127,10 @@ def _has_same_style(first: Line, second: Line) -> bool:
 
 def shorten_heading(heading: str) -> str:
     """Return at most `LONGEST` characters of a heading: first drop outer parts of a path, then cut the end."""
-    parts = " ".join(heading.split()).split(_SEPARATOR)
-    while len(parts) > 1 and len(_SEPARATOR.join(parts)) > LONGEST:
+    parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
+    while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > LONGEST:
         parts.pop(0)
-    text = _SEPARATOR.join(parts)
+    text = HEADING_SEPARATOR.join(parts)
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
 
 
@@ -167,7 +166,7 @@ class Sections:
             return shorten_heading(self._from_outline(page_index))
         if titles and (section or not before or titles[0][0] <= _find_top_end(text, skip)):
             first = titles[0][1]
-            return shorten_heading(_SEPARATOR.join((section, first)) if section else first)
+            return shorten_heading(HEADING_SEPARATOR.join((section, first)) if section else first)
         return shorten_heading(section or before)
 
     def _running_section(
@@ -213,8 +212,8 @@ def _heading_texts(text: str, headings: list[tuple[int, int]]) -> list[tuple[int
     last = 0
     for start, end in headings:
         title = _single_line(text, (start, end))
-        if titles and start - last <= _BELOW_LABEL and _LABEL.fullmatch(titles[-1][1]):
-            titles[-1] = (titles[-1][0], f"{titles[-1][1]}{_SEPARATOR}{title}")
+        if titles and start - last <= _BELOW_LABEL and SECTION_LABEL.fullmatch(titles[-1][1]):
+            titles[-1] = (titles[-1][0], f"{titles[-1][1]}{HEADING_SEPARATOR}{title}")
         else:
             titles.append((start, title))
         last = end

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types import WordBoxes
 from rag_core.types.documents import ParsedPage
 
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORD = re.compile(HYPHENATED_WORD)
 _MOST = 200_000
 
 # First halves that begin a compound far more often than a divided word; used if the document gives no evidence.

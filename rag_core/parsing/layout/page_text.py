@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.layout.lines import Line
+from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types import FloatArray, WordBoxes
 
 LINE, PARAGRAPH = "\n", "\n\n"
@@ -18,8 +19,8 @@ DIVIDED = "-"
 _LOOSE = 1.3
 _HEAD_LINES = 5
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
-_LAST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)$")
-_FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)")
+_LAST_PART = re.compile(rf"({HYPHENATED_WORD})$")
+_FIRST_PART = re.compile(rf"({HYPHENATED_WORD})")
 _UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
 _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 

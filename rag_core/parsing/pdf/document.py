@@ -18,6 +18,7 @@ from typing import Any
 from rag_core.parsing.characters import clean_line
 from rag_core.parsing.pdf.page import FormFields, PdfPage
 from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, raw
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
 _TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
@@ -123,7 +124,7 @@ def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
         title = clean_line(raw_title)
         path[level:] = [title] if title else []
         if title and index is not None and index < document.page_count:
-            yield index, " › ".join(path)
+            yield index, HEADING_SEPARATOR.join(path)
 
 
 def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
