@@ -16,14 +16,16 @@ def uploads(engine: Engine) -> None:
     # A file stays in the widget through all reruns; a new key gives a new, empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
     made = list(engine.collections.list())
-    into = made and st.selectbox(
-        "Add to",
-        [DEFAULT_COLLECTION, *made],
-        format_func=collection_words,
-        accept_new_options=True,
-        key=keys.COLLECTION,
-        width=320,
-    )
+    into = DEFAULT_COLLECTION
+    if made:
+        into = st.selectbox(
+            "Add to",
+            [DEFAULT_COLLECTION, *made],
+            format_func=collection_words,
+            accept_new_options=True,
+            key=keys.COLLECTION,
+            width=320,
+        )
     files = st.file_uploader(
         "Drop PDFs here, or choose files",
         type="pdf",

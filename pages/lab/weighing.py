@@ -131,7 +131,7 @@ def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks:
         return
     found = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
     rival = next((one for one in weighed if one.candidate.chunk_id == found.rival), None)
-    name = marks[found.rival].letter if found.rival in marks else "another passage"
+    name = marks[found.rival].letter if found.rival is not None and found.rival in marks else "another passage"
     covered, mass = st.columns(2)
     place = "" if found.rank is None else f", rank {found.rank}"
     covered.metric("Coverage", f"read{place}" if found.covered else f"not read{place}")

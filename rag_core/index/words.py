@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlalchemy import Connection, MetaData, text
+from sqlalchemy import Connection, text
 
 from rag_core.store.database import Database
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
@@ -72,7 +72,7 @@ class WordIndex:
             "stop Footnote, remove that file, start again and re-index all documents; it holds nothing that is not "
             "stored elsewhere as well"
         )
-        self._db = Database(path, MetaData(), restore)
+        self._db = Database(path, has_schema=False, restore=restore)
         self._counts = _Counts()
         with self._db.begin() as connection:
             connection.execute(

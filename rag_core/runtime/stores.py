@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
-from rag_core.errors import StoreUnavailable
 from rag_core.index.dense import DenseIndex, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
@@ -19,7 +17,6 @@ from rag_core.store.files import FileStore
 from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.preferences import PreferenceStore
-from rag_core.store.schema import SCHEMA
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
@@ -47,7 +44,6 @@ class Stores:
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
             self.usage = UsageStore(self.database)
-            self._check_schema(folder)
             self.files = FileStore(settings.files_url or folder / "files")
             self.words = WordIndex(folder / "words.sqlite")
         except BaseException:
@@ -58,17 +54,6 @@ class Stores:
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
         self._opening = threading.Lock()
-
-    def _check_schema(self, folder: Path) -> None:
-        found = self.preferences.get("schema")
-        if found is None:
-            self.preferences.set("schema", SCHEMA)
-        elif found != SCHEMA:
-            raise StoreUnavailable(
-                f"The data folder {folder} was written by another version of Footnote (its tables are number {found}, "
-                f"this version's {SCHEMA}). Start that version, or name another folder (--data-dir, RAG_DATA_DIR) and "
-                "add the documents there; their files lie in the folder's part named files."
-            )
 
     def dense(self, generation_id: int) -> DenseIndex:
         """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import URL, Connection, MetaData, create_engine, event
+from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError, SQLAlchemyError, StatementError
 
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
-from rag_core.store.schema import metadata
+from rag_core.store.migrate import prepare_schema
 
 # How long SQLite waits for another process that writes.
 BUSY_MS = 30_000
@@ -54,8 +54,8 @@ class Database:
     ----------
     url : str or Path
         SQLAlchemy URL, or the file of a SQLite database.
-    tables : MetaData, optional
-        What is created where it is missing; the product's schema unless given.
+    has_schema : bool
+        Create the tables of `rag_core.store.schema`, or bring them up to date.
     restore : str
         What to do where its file is damaged.
 
@@ -67,7 +67,7 @@ class Database:
         The database cannot be opened.
     """
 
-    def __init__(self, url: str | Path, tables: MetaData = metadata, restore: str = RESTORE) -> None:
+    def __init__(self, url: str | Path, *, has_schema: bool = True, restore: str = RESTORE) -> None:
         self._restore = restore
         try:
             # A file's name may hold what has a meaning in a URL, such as a question mark.
@@ -81,7 +81,10 @@ class Database:
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_pragmas)
         with self._errors():
-            tables.create_all(self._engine)
+            if has_schema:
+                prepare_schema(self._engine)
+            else:
+                self._engine.connect().close()
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:

@@ -27,9 +27,6 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-# Raised whenever a table changes; a data folder of another number is refused, not misread.
-SCHEMA = 1
-
 generations = Table(
     "generations",
     metadata,

@@ -65,7 +65,7 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
     with pytest.raises(RuntimeError):
         write(database, RuntimeError())
     with database.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM preferences")).scalar() == 0
+        assert connection.execute(text("SELECT count(*) FROM preferences WHERE name = 'name'")).scalar() == 0
 
 
 def test_a_database_that_refuses_says_so_in_words(database: Database) -> None:
