@@ -1,9 +1,8 @@
-"""Whether a question leans on what was said before it, and with which of its words.
+"""Detection of words in a question that refer to earlier turns of the conversation.
 
-Anaphora and ellipsis are told by rules of English grammar. A pronoun whose antecedent may stand in
-the question itself is left alone (Chomsky, "Lectures on Government and Binding", 1981: an object
-pronoun is free in its clause, a possessive or one in a later clause may be bound), and so is an "it"
-that refers to nothing. In doubt a question stands alone.
+Rules of English grammar detect anaphora and ellipsis. A pronoun is ignored if its antecedent may be in the question
+itself (Chomsky, "Lectures on Government and Binding", 1981: an object pronoun is free in its clause, a possessive or a
+pronoun in a later clause may be bound), and so is an expletive "it". In doubt a question is treated as standalone.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from rag_core.text.grammar import (
 )
 from rag_core.text.noun_phrases import find_names
 
-LONGEST_FRAGMENT = 8
+MAX_FRAGMENT_WORDS = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)
 _WHAT_ABOUT = re.compile(r"^(?:what|how)\s+(?:about|of)\s+(.+)$|^(?:the\s+)?same\s+(?:question\s+)?for\s+(.+)$", re.I)
 _ORDINAL = re.compile(
@@ -38,9 +37,9 @@ _ORDINAL = re.compile(
     r"|\bthe\s+(first|second|third|fourth|fifth|last)(?=\s*[?.]?$)",
     re.IGNORECASE,
 )
-# Words that a bare question may hold beside its question word: "how come", "since when exactly".
+# Words allowed in a bare question with its question word: "how come", "since when exactly".
 _BARE = frozenset("so come not else exactly precisely many much long far often old then ones one".split())
-# What a reader says of the documents or the present, and not of what was said.
+# Nouns that refer to the documents or the present, not to an earlier turn.
 _DEICTIC = frozenset(
     "document documents report reports file files page pages pdf paper book text contract agreement collection study "
     "year month week quarter day time moment century".split()
@@ -50,7 +49,7 @@ _CONJUNCTION_THAT = frozenset("given so now such provided except".split())
 
 
 class ReferenceKind(Enum):
-    """In which way a question leans on what was said."""
+    """The kind of reference to an earlier turn."""
 
     PRONOUN = "pronoun"
     POSSESSIVE = "possessive"
@@ -63,10 +62,10 @@ class ReferenceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The words of a question, ``question[start:end]``, that stand for something said before.
+    """The words of a question, ``question[start:end]``, that refer to an earlier turn.
 
-    ``word`` is the pronoun, demonstrative or ordinal in lower case. For a fragment the span is what
-    it adds; for a bare question it is all of it.
+    ``word`` is the pronoun, demonstrative or ordinal in lower case. The span of a fragment is the part that it adds;
+    that of a bare question is the whole question.
     """
 
     kind: ReferenceKind
@@ -76,7 +75,7 @@ class Reference:
 
 
 def find_reference(question: str) -> Reference | None:
-    """What in a question refers to something said before; ``None`` where it stands alone."""
+    """Return the first reference of a question to an earlier turn; ``None`` if the question is standalone."""
     opener = _OPENERS.match(question)
     start = opener.end() if opener else 0
     end = len(question.rstrip(" ?.!"))
@@ -84,55 +83,56 @@ def find_reference(question: str) -> Reference | None:
     if not words:
         return None
     return (
-        _fragment(question, words, start, end, joined=bool(opener))
-        or _ordinal(question)
-        or _pronoun(question, words)
-        or _demonstrative(question, words)
-        or _place(question, words)
+        _find_fragment(question, words, start, end, joined=bool(opener))
+        or _find_ordinal(question)
+        or _find_pronoun(question, words)
+        or _find_demonstrative(question, words)
+        or _find_place(question, words)
     )
 
 
 def is_anchored(question: str) -> bool:
-    """Whether a question names what it is about: a name, or a figure that says more than a year."""
+    """Return whether a question contains a name, a quotation or a number of five or more digits."""
     return bool(find_names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
 
 
-def _fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> Reference | None:
+def _find_fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> Reference | None:
     about = _WHAT_ABOUT.match(question[start:end])
     if about:
         group = 1 if about[1] else 2
         return Reference(ReferenceKind.FRAGMENT, start + about.start(group), end)
-    # "May" within a question is the month.
+    # "May" after the first word of a question is the month.
     kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
-    if kinds & WH and len(words) <= 4 and all(_says_nothing(token) for token in words):
+    if kinds & WH and len(words) <= 4 and all(_is_empty_word(token) for token in words):
         return Reference(ReferenceKind.BARE, start, end)
-    if kinds & (WH | AUXILIARIES) or len(words) > LONGEST_FRAGMENT:
+    if kinds & (WH | AUXILIARIES) or len(words) > MAX_FRAGMENT_WORDS:
         return None
-    # Words without a verb may be a search of their own, such as "termination clause".
+    # Words without a verb may be a standalone search, such as "termination clause".
     phrase = words[0].word in PREPOSITIONS and len(words) <= 5 and question.rstrip().endswith("?")
     if joined or (phrase and "," not in question):
         return Reference(ReferenceKind.FRAGMENT, start, end)
     return None
 
 
-def _says_nothing(token: Token) -> bool:
+def _is_empty_word(token: Token) -> bool:
     return token.word in _BARE or (token.is_function and token.word in WH | AUXILIARIES | PREPOSITIONS)
 
 
-def _ordinal(question: str) -> Reference | None:
-    found = _ORDINAL.search(question)
-    if not found:
+def _find_ordinal(question: str) -> Reference | None:
+    match = _ORDINAL.search(question)
+    if not match:
         return None
-    return Reference(ReferenceKind.ORDINAL, found.start(), found.end(), (found[1] or found[2] or found[3]).lower())
+    return Reference(ReferenceKind.ORDINAL, match.start(), match.end(), (match[1] or match[2] or match[3]).lower())
 
 
-def _pronoun(question: str, words: Sequence[Token]) -> Reference | None:
+def _find_pronoun(question: str, words: Sequence[Token]) -> Reference | None:
     for position, token in enumerate(words):
         if token.word not in PERSONAL | POSSESSIVES or not token.is_function:
             continue
         following = words[position + 1] if position + 1 < len(words) else None
         owns = token.word in POSSESSIVES and not (
-            token.word == "her" and (following is None or following.is_function or _apart(question, token, following))
+            token.word == "her"
+            and (following is None or following.is_function or _is_separated(question, token, following))
         )
         if token.word == "it" and _is_expletive(words, position):
             continue
@@ -142,20 +142,20 @@ def _pronoun(question: str, words: Sequence[Token]) -> Reference | None:
     return None
 
 
-def _demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
+def _find_demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
     for position, token in enumerate(words):
         if token.word not in DEMONSTRATIVES or not token.is_function:
             continue
         before = words[position - 1].word if position else ""
         after = words[position + 1].word if position + 1 < len(words) else ""
-        # "Who designed that bridge" ends with the noun, "who claims that bridges last" goes on.
+        # "That" is a determiner in "who designed that bridge", but joins clauses in "who claims that bridges last".
         verb_before = bool(before) and before not in AUXILIARIES | PREPOSITIONS
         joins = token.word == "that" and (before in _CONJUNCTION_THAT or (verb_before and position + 2 < len(words)))
         relative = (token.word == "those" and after in WH | PREPOSITIONS | {"that"}) or after == "of"
         if joins or relative or (after in _DEICTIC and token.word in ("this", "these")):
             continue
-        if not _speaks_earlier(question, words, position):
-            # With its noun, if one follows: "that bridge".
+        if not _has_earlier_antecedent(question, words, position):
+            # Include a noun that follows: "that bridge".
             noun = words[position + 1] if after and not words[position + 1].is_function else None
             return Reference(
                 ReferenceKind.DEMONSTRATIVE, token.start, noun.stem_end if noun else token.stem_end, token.word
@@ -163,47 +163,48 @@ def _demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
     return None
 
 
-def _place(question: str, words: Sequence[Token]) -> Reference | None:
+def _find_place(question: str, words: Sequence[Token]) -> Reference | None:
     for position, token in enumerate(words):
-        beside = {one.word for one in words[max(0, position - 1) : position + 2]}
+        beside = {word.word for word in words[max(0, position - 1) : position + 2]}
         if token.word != "there" or not token.is_function or beside & (BE | AUXILIARIES):
             continue
-        if not find_names(question[: token.start]) and not _speaks_earlier(question, words, position):
+        if not find_names(question[: token.start]) and not _has_earlier_antecedent(question, words, position):
             return Reference(ReferenceKind.PLACE, token.start, token.stem_end, "there")
     return None
 
 
-def _apart(question: str, one: Token, other: Token) -> bool:
-    return bool(question[one.end : other.start].strip())
+def _is_separated(question: str, token: Token, other: Token) -> bool:
+    return bool(question[token.end : other.start].strip())
 
 
 def _is_expletive(words: Sequence[Token], position: int) -> bool:
-    """An "it" that stands for the clause which follows, as in "how long does it take to settle"."""
+    """Return whether an "it" refers to a following clause, as in "how long does it take to settle"."""
     rest = words[position + 1 :]
-    clause = any(one.word in ("that", "for", "if", "whether") for one in rest)
-    clause = clause or any(_opens_infinitive(words, at) for at in range(position + 1, len(words) - 1))
+    clause = any(token.word in ("that", "for", "if", "whether") for token in rest)
+    clause = clause or any(_is_infinitive(words, at) for at in range(position + 1, len(words) - 1))
     before = words[position - 1].word if position else ""
     return clause and (before in BE or (bool(rest) and rest[0].word in _EXPLETIVE_VERBS | BE))
 
 
 def _is_bound(question: str, words: Sequence[Token], position: int, *, owns: bool) -> bool:
-    """Whether the question may itself hold what a pronoun stands for."""
-    if _speaks_earlier(question, words, position):
+    """Return whether the antecedent of a pronoun may be in the question itself."""
+    if _has_earlier_antecedent(question, words, position):
         return True
     if position and words[position - 1].word in AUXILIARIES:
-        # The subject of a question follows its auxiliary: before it stands no more than "in which year".
+        # The subject follows the auxiliary, and only words such as "in which year" can precede it.
         return False
-    first = _clause_start(question, words, position)
+    first = _find_clause_start(question, words, position)
     before = words[first:position]
     if _is_subject(words, position):
-        # A subject after a verb opens a clause of its own: "who announced she would resign".
+        # A subject after a verb begins a new clause: "who announced she would resign".
         return any(not token.is_function for token in before)
     if not owns:
-        # Not the verb's other argument, but what that one is of: "which owner of the mill sold it".
+        # The antecedent is not the other argument of the verb, but may be its "of" complement: "which owner of the mill
+        # sold it".
         inner = next((at for at in range(first, position) if words[at].word == "of"), position)
-        return any(_may_own(words, at) for at in range(inner, position))
+        return any(_can_be_antecedent(words, at) for at in range(inner, position))
     by_question_word = words[position].word == "their" and before and before[0].word == "who" and len(before) > 2
-    return bool(by_question_word) or any(_may_own(words, at) for at in range(first, position))
+    return bool(by_question_word) or any(_can_be_antecedent(words, at) for at in range(first, position))
 
 
 def _is_subject(words: Sequence[Token], position: int) -> bool:
@@ -211,8 +212,8 @@ def _is_subject(words: Sequence[Token], position: int) -> bool:
     return words[position].word in ("he", "she", "they") or (words[position].word == "it" and following in AUXILIARIES)
 
 
-def _may_own(words: Sequence[Token], position: int) -> bool:
-    """Whether a word can be a noun that a possessive after it refers to."""
+def _can_be_antecedent(words: Sequence[Token], position: int) -> bool:
+    """Return whether a word can be the antecedent of a possessive after it."""
     token = words[position]
     if token.is_function or token.text.isdigit():
         return False
@@ -220,16 +221,16 @@ def _may_own(words: Sequence[Token], position: int) -> bool:
     return token.text[0].isupper() or before in DETERMINERS | AUXILIARIES | {"what", "which", "whose"}
 
 
-def _speaks_earlier(question: str, words: Sequence[Token], position: int) -> bool:
-    """Whether an earlier clause of the question holds what a later one can refer to."""
-    first = _clause_start(question, words, position)
+def _has_earlier_antecedent(question: str, words: Sequence[Token], position: int) -> bool:
+    """Return whether an earlier clause of the question may contain the antecedent of a word."""
+    first = _find_clause_start(question, words, position)
     if any(not token.is_function and not token.text.isdigit() for token in words[:first]):
         return True
-    infinitives = [at for at in range(first + 1, position) if _opens_infinitive(words, at)]
-    return any(_may_own(words, at) for at in range(first, infinitives[-1] if infinitives else first))
+    infinitives = [at for at in range(first + 1, position) if _is_infinitive(words, at)]
+    return any(_can_be_antecedent(words, at) for at in range(first, infinitives[-1] if infinitives else first))
 
 
-def _opens_infinitive(words: Sequence[Token], position: int) -> bool:
+def _is_infinitive(words: Sequence[Token], position: int) -> bool:
     following = words[position + 1]
     return (
         words[position].word == "to"
@@ -238,8 +239,8 @@ def _opens_infinitive(words: Sequence[Token], position: int) -> bool:
     )
 
 
-def _clause_start(question: str, words: Sequence[Token], position: int) -> int:
-    """Index of the first word of the clause that a word stands in."""
+def _find_clause_start(question: str, words: Sequence[Token], position: int) -> int:
+    """Return the index of the first word of the clause that contains a word."""
     for index in range(position, 0, -1):
         between = question[words[index - 1].end : words[index].start]
         opens = words[index].word in SUBORDINATORS | WH and index < position

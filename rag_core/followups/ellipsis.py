@@ -1,9 +1,9 @@
-"""What a fragment names, put into the question before it in the place of what is like it.
+"""Expansion of a fragment: a name in it replaces a name of the same kind in the earlier question.
 
-A role takes a role's place, a figure a figure's, a date a date's, any other name a name's: after "Who is the CEO of
-Acme?" comes "And the CFO?" as well as "And Bexley?". Where several are alike, one with the same article is
-preferred, then the subject, which is what is most likely gone on with (Grosz, Joshi and Weinstein, "Centering",
-Computational Linguistics 21(2), 1995).
+A role replaces a role, a figure a figure, a date a date, and any other name a name: after "Who is the CEO of Acme?",
+both "And the CFO?" and "And Bexley?" are expanded. Of several candidates, one with the same article is preferred, then
+the subject, which is most likely to stay the topic (Grosz, Joshi and Weinstein, "Centering", Computational Linguistics
+21(2), 1995).
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ _DATE = re.compile(
     r"|(?P<year_alone>(?:19|20)\d\d)\b)",
     re.IGNORECASE,
 )
-# Last words of what an officer is called; the others are open, but for those that "chief" opens.
+# Last words of officers' titles; the words before them are open, except for titles that begin with "chief".
 _ROLES = frozenset(
     "auditor ceo cfo chair chairman chairperson chairwoman chancellor chief cio comptroller controller coo counsel cto "
     "dean deputy director executive founder governor head leader manager mayor minister officer president principal "
     "provost rector secretary treasurer trustee".split()
 )
-_BEFORE_ROLES = frozenset(
+_ROLE_MODIFIERS = frozenset(
     "acting assistant commercial deputy executive finance financial first former general independent interim joint "
     "lead legal managing marketing non-executive operating operations prime sales senior technical technology "
     "vice".split()
 )
 _ROLE_SHORT = re.compile(r"C[A-Z]{1,2}O|[SE]?VP|MD|GM|PM")
 # "And at Acme?" asks for the CEO of Acme.
-_OWNED_BY = frozenset("of at for".split())
+_OWNER_PREPOSITIONS = frozenset("of at for".split())
 _OF = re.compile(r"\s+of\s+")
 _GENITIVE = re.compile(r"['’]s?\s+$")
-_PLACED_BY = frozenset("in at from to near for".split())
+_PLACE_PREPOSITIONS = frozenset("in at from to near for".split())
 
 
 @dataclass(frozen=True, slots=True)
 class RoleMention:
-    """A role that a text speaks of, ``text[start:end]`` without its article, and whose it is."""
+    """A role in a text, ``text[start:end]`` without its article, and the organisation that it belongs to."""
 
     start: int
     end: int
@@ -55,194 +55,198 @@ class RoleMention:
 
 
 def substitute_fragment(fragment: str, earlier: str) -> str:
-    """The earlier question asked of what a fragment names; empty where nothing in it is like that for sure.
+    """Return the earlier question with the name of a fragment in it; empty if the substitution is ambiguous.
 
     >>> substitute_fragment("the CFO", "Who is the CEO of Acme Robotics?")
     'Who is the CFO of Acme Robotics?'
     >>> substitute_fragment("on 18 April", "Who attended the meeting on 16 May 2024?")
     'Who attended the meeting on 18 April 2024?'
     """
-    asked, rest = _redated(earlier, fragment)
+    rewritten, rest = _replace_date(earlier, fragment)
     named, roles, number = find_names(rest), find_roles(rest), _NUMBER.search(rest)
-    spans = [*((one.start, one.end) for one in named), *((one.start, one.end) for one in roles)]
-    if _says_more(rest, earlier, spans, number, dated=asked != earlier) or len(named) > 1 or len(roles) > 1:
+    spans = [*((name.start, name.end) for name in named), *((role.start, role.end) for role in roles)]
+    if _has_other_words(rest, earlier, spans, number, dated=rewritten != earlier) or len(named) > 1 or len(roles) > 1:
         return ""
-    if roles and not roles[0].owner and all(one.end <= roles[0].end for one in named):
-        asked = _with_role(asked, rest, *min(spans))
+    if roles and not roles[0].owner and all(phrase.end <= roles[0].end for phrase in named):
+        rewritten = _replace_role(rewritten, rest, *min(spans))
     elif named:
-        asked = _with_name(asked, rest, named[0], next((one.owner for one in roles), None))
-    if not (asked and number):
-        return asked
-    old = _NUMBER.findall(asked)
-    return asked.replace(old[0], number[0]) if len(old) == 1 else ""
+        rewritten = _replace_name(rewritten, rest, named[0], next((role.owner for role in roles), None))
+    if not (rewritten and number):
+        return rewritten
+    old = _NUMBER.findall(rewritten)
+    return rewritten.replace(old[0], number[0]) if len(old) == 1 else ""
 
 
 def find_roles(text: str) -> list[RoleMention]:
-    """The roles that a text speaks of, as in "chief executive officer" or "CFO", in order."""
-    words, found = tokens(text), find_names(text)
+    """Return the roles in a text, such as "chief executive officer" or "CFO", in order."""
+    words, names = tokens(text), find_names(text)
     spans: list[tuple[int, int]] = []
     for at, token in enumerate(words):
         short = _ROLE_SHORT.fullmatch(text, token.start, token.stem_end)
         if not short and token.word.rsplit("-")[-1].removesuffix("s") not in _ROLES:
             continue
-        run = [] if short else _run_before(text, words, at)
-        chief = [one for one in run if one.word == "chief"]
-        known = list(takewhile(lambda one: one.word in _BEFORE_ROLES | _ROLES, run))
+        run = [] if short else _find_words_before(text, words, at)
+        chief = [word for word in run if word.word == "chief"]
+        known = list(takewhile(lambda word: word.word in _ROLE_MODIFIERS | _ROLES, run))
         start = (chief or known or [token])[-1].start
-        # "Chief" and "executive" are roles, and parts of others.
+        # "Chief" and "executive" are roles, but also parts of longer ones.
         spans = [*(span for span in spans if span[0] < start), (start, token.stem_end)]
-    return [RoleMention(start, end, _owner(text, start, end, found)) for start, end in spans]
+    return [RoleMention(start, end, _find_owner(text, start, end, names)) for start, end in spans]
 
 
-def _run_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
-    """The content words right before a word, the nearest first."""
+def _find_words_before(text: str, words: Sequence[Token], at: int) -> list[Token]:
+    """Return the content words directly before a word, nearest first."""
     run: list[Token] = []
-    for one, following in zip(words[at - 1 :: -1], words[at:0:-1], strict=False):
-        if one.is_function or one.stem_end < one.end or text[one.end : following.start].strip():
+    for token, following in zip(words[at - 1 :: -1], words[at:0:-1], strict=False):
+        if token.is_function or token.stem_end < token.end or text[token.end : following.start].strip():
             break
-        run.append(one)
+        run.append(token)
     return run
 
 
-def _owner(text: str, start: int, end: int, found: Sequence[Phrase]) -> Phrase | None:
-    """The name that a role is of: in "the CEO of Acme", or in "Acme's CEO"."""
+def _find_owner(text: str, start: int, end: int, names: Sequence[Phrase]) -> Phrase | None:
+    """Return the name that a role belongs to, as in "the CEO of Acme" and "Acme's CEO"."""
     if link := _OF.match(text, end):
-        spans = [(link.end(), one.end) for one in found if one.start <= link.end() < one.end]
+        spans = [(link.end(), name.end) for name in names if name.start <= link.end() < name.end]
     elif genitive := _GENITIVE.search(text[:start]):
-        spans = [(one.start, genitive.start()) for one in found if one.start < genitive.start() <= one.end]
+        spans = [(name.start, genitive.start()) for name in names if name.start < genitive.start() <= name.end]
     else:
         spans = []
     return Phrase(text[spans[0][0] : spans[0][1]], *spans[0]) if spans else None
 
 
-def _says_more(
+def _has_other_words(
     rest: str, earlier: str, inside: Sequence[tuple[int, int]], number: re.Match[str] | None, *, dated: bool
 ) -> bool:
-    """Whether a fragment has words that are neither exchanged nor in the earlier question."""
-    beside = [one for one in tokens(rest) if not any(start <= one.start < end for start, end in inside)]
-    words = {one.word for one in beside if not one.is_function and not (number and one.text == number[0])}
+    """Return whether a fragment has words that are neither substituted nor in the earlier question."""
+    beside = [token for token in tokens(rest) if not any(start <= token.start < end for start, end in inside)]
+    words = {token.word for token in beside if not token.is_function and not (number and token.text == number[0])}
     if inside or number or dated:
-        words -= {one.word for one in tokens(earlier)}
+        words -= {token.word for token in tokens(earlier)}
     return bool(words)
 
 
-def _redated(earlier: str, fragment: str) -> tuple[str, str]:
-    """The earlier question with a fragment's date in the place of its own, and what is left of the fragment.
+def _replace_date(earlier: str, fragment: str) -> tuple[str, str]:
+    """Return the earlier question with the date of a fragment, and the rest of the fragment.
 
-    Both have one date, or nothing is changed. A date without a year is taken to be of the same year.
+    Nothing changes unless both have exactly one date. A date without a year keeps the year of the earlier question.
     """
-    new, old = _dates(fragment), [one for one in _dates(earlier) if not one["year_alone"]]
+    new, old = _find_dates(fragment), [match for match in _find_dates(earlier) if not match["year_alone"]]
     if len(new) != 1 or len(old) != 1:
         return earlier, fragment
-    (one,), (other,) = new, old
-    date = one["date"]
-    if other["year"] and not (one["year"] or one["year_alone"]):
-        date += f", {other['year']}" if one["day_behind"] else f" {other['year']}"
-    start = other.start("date")
-    if one["before"] and other["before"]:
-        date, start = f"{one['before'].lower()} {date}", other.start()
-    rest = f"{fragment[: one.start()]} {fragment[one.end() :]}".strip()
-    return earlier[:start] + date + earlier[other.end() :], rest
+    (new_match,), (old_match,) = new, old
+    date = new_match["date"]
+    if old_match["year"] and not (new_match["year"] or new_match["year_alone"]):
+        date += f", {old_match['year']}" if new_match["day_behind"] else f" {old_match['year']}"
+    start = old_match.start("date")
+    if new_match["before"] and old_match["before"]:
+        date, start = f"{new_match['before'].lower()} {date}", old_match.start()
+    rest = f"{fragment[: new_match.start()]} {fragment[new_match.end() :]}".strip()
+    return earlier[:start] + date + earlier[old_match.end() :], rest
 
 
-def _dates(text: str) -> list[re.Match[str]]:
-    """The dates in a text. A month alone, which may be a verb, is one if something tells it is a time."""
+def _find_dates(text: str) -> list[re.Match[str]]:
+    """Return the dates in a text; a month alone, which may be a verb, counts only after a preposition or on its own."""
     return [
-        one
-        for one in _DATE.finditer(text)
-        if one["before"] or any(map(str.isdigit, one["date"])) or one[0] == text.strip(" ?.")
+        match
+        for match in _DATE.finditer(text)
+        if match["before"] or any(map(str.isdigit, match["date"])) or match[0] == text.strip(" ?.")
     ]
 
 
-def _with_role(earlier: str, fragment: str, start: int, end: int) -> str:
-    """The earlier question with ``fragment[start:end]`` in the place of the role it asks about."""
-    held = find_roles(earlier)
-    # The directors of a company are asked about otherwise than its CFO.
-    if len(held) != 1 or (earlier[held[0].end - 1] == "s") != (fragment[end - 1] == "s"):
+def _replace_role(earlier: str, fragment: str, start: int, end: int) -> str:
+    """Return the earlier question with its role replaced by ``fragment[start:end]``; empty if ambiguous."""
+    roles = find_roles(earlier)
+    # A plural role does not replace a singular one.
+    if len(roles) != 1 or (earlier[roles[0].end - 1] == "s") != (fragment[end - 1] == "s"):
         return ""
-    before = [one for one in tokens(earlier) if one.end <= held[0].start]
+    before = [token for token in tokens(earlier) if token.end <= roles[0].start]
     determined = bool(before) and before[-1].word in DETERMINERS | WH
     first = tokens(fragment)[0].word
     opener = before[-2:-1] if determined else before[-1:]
-    titled = re.match(r"\s+[A-Z]", earlier[held[0].end :])
-    if titled or (first in PREPOSITIONS and not any(one.word in PREPOSITIONS for one in opener)):
+    titled = re.match(r"\s+[A-Z]", earlier[roles[0].end :])
+    if titled or (first in PREPOSITIONS and not any(token.word in PREPOSITIONS for token in opener)):
         return ""
     role = Phrase(fragment[start:end], start, end).core
-    if not determined and not _GENITIVE.search(earlier[: held[0].start]):
+    if not determined and not _GENITIVE.search(earlier[: roles[0].start]):
         role = f"the {role}"
-    return earlier[: held[0].start] + role + earlier[held[0].end :]
+    return earlier[: roles[0].start] + role + earlier[roles[0].end :]
 
 
-def _with_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) -> str:
-    """The earlier question with a name in the place of the one that is like it.
+def _replace_name(earlier: str, fragment: str, name: Phrase, owner: Phrase | None) -> str:
+    """Return the earlier question with a name replaced by one of the same kind; empty if ambiguous.
 
-    A name that is an officer's, with the ``owner``, takes the place of an officer with the owner of that one.
+    An officer with an ``owner`` replaces an officer together with that officer's owner.
     """
-    held = find_roles(earlier)
-    candidates = (_officers_whole(earlier, held) if owner else []) or _candidates(earlier, held, name)
-    stems = set(_stems(name.core))
-    close = [one for one in candidates if stems & set(_stems(one.core))]
+    roles = find_roles(earlier)
+    candidates = (_find_officers(earlier, roles) if owner else []) or _find_candidates(earlier, roles, name)
+    stems = set(_get_content_words(name.core))
+    close = [candidate for candidate in candidates if stems & set(_get_content_words(candidate.core))]
     alike = close or candidates
-    owners = [one.owner for one in held if one.owner]
+    owners = [role.owner for role in roles if role.owner]
     first = tokens(fragment)[0].word
     if first in PREPOSITIONS:
-        alike = [one for one in alike if _before(earlier, one) == first or (one in owners and first in _OWNED_BY)]
-    elif not close and _may_be_owned(name) and any(one in owners and not one.definite for one in alike):
+        alike = [
+            phrase
+            for phrase in alike
+            if _get_word_before(earlier, phrase) == first or (phrase in owners and first in _OWNER_PREPOSITIONS)
+        ]
+    elif not close and _can_be_owned(name) and any(phrase in owners and not phrase.definite for phrase in alike):
         return ""
-    if owner and _may_be_owned(owner) and any(not one.definite for one in owners):
+    if owner and _can_be_owned(owner) and any(not phrase.definite for phrase in owners):
         return ""
     if len(alike) > 1:
-        alike = _in_the_same_role(earlier, name, alike)
+        alike = _filter_by_role(earlier, name, alike)
     if len(alike) > 1 and first not in PREPOSITIONS:
         return f"{fragment[:1].upper()}{fragment[1:].strip()} – {earlier}"
     return earlier[: alike[0].start] + name.text + earlier[alike[0].end :] if len(alike) == 1 else ""
 
 
-def _may_be_owned(name: Phrase) -> bool:
-    """Whether a name may be of a part of a company: "the Audit Committee" may, "the BBC" and "Acme" may not."""
+def _can_be_owned(name: Phrase) -> bool:
+    """Return whether a name may be part of a company: "the Audit Committee" may, "the BBC" and "Acme" may not."""
     return name.definite and not name.core.isupper()
 
 
-def _officers_whole(earlier: str, held: Sequence[RoleMention]) -> list[Phrase]:
-    """The officers in a question with their articles and with whom they are of."""
-    found = []
-    for one in held:
-        if one.owner:
-            article = re.search(r"\bthe\s+$", earlier[: one.start], re.IGNORECASE)
-            start = min(article.start() if article else one.start, one.owner.start)
-            end = max(one.end, one.owner.end)
-            found.append(Phrase(earlier[start:end], start, end))
-    return found
+def _find_officers(earlier: str, roles: Sequence[RoleMention]) -> list[Phrase]:
+    """Return the officers in a question with their articles and owners."""
+    officers = []
+    for role in roles:
+        if role.owner:
+            article = re.search(r"\bthe\s+$", earlier[: role.start], re.IGNORECASE)
+            start = min(article.start() if article else role.start, role.owner.start)
+            end = max(role.end, role.owner.end)
+            officers.append(Phrase(earlier[start:end], start, end))
+    return officers
 
 
-def _candidates(earlier: str, held: Sequence[RoleMention], name: Phrase) -> list[Phrase]:
-    """The names in a question that one that is no role may take the place of: of officers, whose they are."""
-    found = []
-    for one in find_names(earlier):
-        inside = [officer for officer in held if one.start <= officer.start and officer.end <= one.end]
-        whose = [officer.owner for officer in inside if officer.owner and officer.owner.end <= one.end]
-        ends_with_role = any(officer.end == one.end for officer in inside)
+def _find_candidates(earlier: str, roles: Sequence[RoleMention], name: Phrase) -> list[Phrase]:
+    """Return the names in a question that a name other than a role may replace; for an officer, the owner's name."""
+    candidates = []
+    for phrase in find_names(earlier):
+        inside = [officer for officer in roles if phrase.start <= officer.start and officer.end <= phrase.end]
+        whose = [officer.owner for officer in inside if officer.owner and officer.owner.end <= phrase.end]
+        ends_with_role = any(officer.end == phrase.end for officer in inside)
         if whose or not ends_with_role:
-            found.append(whose[0] if whose else one)
-    distinct = list(dict.fromkeys(found))
-    return [one for one in distinct if one.core.lower() not in MONTHS or name.core.lower() in MONTHS]
+            candidates.append(whose[0] if whose else phrase)
+    distinct = list(dict.fromkeys(candidates))
+    return [phrase for phrase in distinct if phrase.core.lower() not in MONTHS or name.core.lower() in MONTHS]
 
 
-def _in_the_same_role(earlier: str, name: Phrase, alike: Sequence[Phrase]) -> list[Phrase]:
-    """Those with the same article; of several the subject, unless a name may be a place, as another one is."""
-    same = [one for one in alike if one.definite == name.definite] or list(alike)
-    before = [_before(earlier, one) for one in same]
-    if len(same) == 1 or not _PLACED_BY.isdisjoint(before):
+def _filter_by_role(earlier: str, name: Phrase, alike: Sequence[Phrase]) -> list[Phrase]:
+    """Return the names with the same article; of several the subjects, unless a candidate follows "in" or the like."""
+    same = [phrase for phrase in alike if phrase.definite == name.definite] or list(alike)
+    before = [_get_word_before(earlier, phrase) for phrase in same]
+    if len(same) == 1 or not _PLACE_PREPOSITIONS.isdisjoint(before):
         return same
-    subjects = [one for one, word in zip(same, before, strict=True) if word in AUXILIARIES]
-    joined = any(re.match(r"\s+(?:and|or)\b", earlier[one.end :]) for one in subjects)
+    subjects = [phrase for phrase, word in zip(same, before, strict=True) if word in AUXILIARIES]
+    joined = any(re.match(r"\s+(?:and|or)\b", earlier[phrase.end :]) for phrase in subjects)
     return same if joined or not subjects else subjects
 
 
-def _before(text: str, phrase: Phrase) -> str:
+def _get_word_before(text: str, phrase: Phrase) -> str:
     words = tokens(text[: phrase.start])
     return words[-1].word if words else ""
 
 
-def _stems(phrase: str) -> list[str]:
+def _get_content_words(phrase: str) -> list[str]:
     return [token.word for token in tokens(phrase) if not token.is_function]

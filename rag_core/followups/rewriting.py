@@ -1,11 +1,10 @@
-"""A follow-up made to stand alone, by rules: what it refers to is put in place, or added as terms.
+"""Rule-based rewriting of a follow-up into a standalone question.
 
-Where exactly one thing said before fits, it takes the place of the pronoun; where several do, all of
-them are added, for a search is harmed less by a word too many than by a wrong one. Adding terms of
-earlier turns is query resolution as in Voskarides et al., "Query Resolution for Conversational
-Search with Limited Supervision", SIGIR 2020; what is preferred as antecedent follows Grosz, Joshi
-and Weinstein, "Centering", Computational Linguistics 21(2), 1995: names before other noun phrases,
-the last question before earlier ones. The rules are for English; other questions are left alone.
+If exactly one antecedent fits, it replaces the pronoun. If several fit, all of them are added as terms, because an
+extra term harms a search less than a wrong one. Adding terms of earlier turns is query resolution as in Voskarides et
+al., "Query Resolution for Conversational Search with Limited Supervision", SIGIR 2020. The preference of antecedents
+follows Grosz, Joshi and Weinstein, "Centering", Computational Linguistics 21(2), 1995: names before other noun
+phrases, the last question before earlier ones. The rules are for English; other questions are not changed.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from rag_core.text.grammar import AUXILIARIES, PERSONS, PLURAL, PREPOSITIONS, WH
 from rag_core.text.noun_phrases import Phrase, content_words, find_names, find_noun_phrases, find_topics
 from rag_core.types import Message
 
-# How far back antecedents are looked for, and how many may be added as terms.
-TURNS = 3
-MOST_TERMS = 4
+# Turns that are searched for antecedents, and most terms that are added.
+MAX_TURNS = 3
+MAX_TERMS = 4
 _MARKERS = re.compile(r"\s*\[\d+\]")
 _PLACE_BEFORE = re.compile(r"\b(?:in|at|from|to|near|of|on|for)\s+(?:the\s+)?$", re.IGNORECASE)
 _ADJUNCT = re.compile(r"^(when|where|why|how)\s+(?=\w)", re.IGNORECASE)
@@ -33,31 +32,31 @@ _ASKS_FOR_A_THING = re.compile(r"^(?:(?:in|on|at|by|for|to) )?(?:which|what)\b",
 _LIST_ITEM = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$", re.MULTILINE)
 _SERIES = re.compile(r"\s*,\s*(?:and|or)\s+|\s*,\s*|\s+(?:and|or)\s+")
 _POSITIONS = {"first": 0, "former": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1, "latter": -1}
-MOST_WORDS = 12
+MAX_ITEM_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question of the conversation, as it stands alone, and the text of its answer."""
+    """A standalone question of the conversation and the text of its answer."""
 
     question: str
     answer: str = ""
 
 
 def pair_turns(history: Sequence[Message]) -> list[Turn]:
-    """The questions of a conversation with their answers, oldest first."""
+    """Return the questions of a conversation with their answers, oldest first."""
     turns: list[Turn] = []
     for message in history:
         if message.role == "user":
             turns.append(Turn(message.text))
         elif turns:
-            asked = message.answer.rewritten if message.answer else ""
-            turns[-1] = Turn(asked or turns[-1].question, _MARKERS.sub("", message.text))
+            rewritten = message.answer.rewritten if message.answer else ""
+            turns[-1] = Turn(rewritten or turns[-1].question, _MARKERS.sub("", message.text))
     return turns
 
 
 def rewrite_question(question: str, turns: Sequence[Turn]) -> str:
-    """The question with what it leaves unsaid; itself where it stands alone.
+    """Return a standalone form of the question; the question itself if it is standalone.
 
     >>> rewrite_question("When was it opened?", [Turn("How long is the Harrow Bridge?")])
     'When was the Harrow Bridge opened?'
@@ -68,155 +67,163 @@ def rewrite_question(question: str, turns: Sequence[Turn]) -> str:
     if reference is None or not turns:
         return question
     if reference.kind is ReferenceKind.BARE:
-        return _with_clause(question[reference.start : reference.end], turns[-1].question)
+        return _add_clause(question[reference.start : reference.end], turns[-1].question)
     fragment = question[reference.start : reference.end]
     if reference.kind is ReferenceKind.FRAGMENT:
         inner = find_reference(fragment)
         if inner is None:
             return _apply_fragment(fragment, turns[-1].question)
-        return _with_terms(f"What about {_resolved(fragment, inner, turns)}?", find_names(turns[-1].question))
-    return _resolved(question, reference, turns)
+        return _add_terms(f"What about {_resolve(fragment, inner, turns)}?", find_names(turns[-1].question))
+    return _resolve(question, reference, turns)
 
 
-def _resolved(question: str, reference: Reference, turns: Sequence[Turn]) -> str:
+def _resolve(question: str, reference: Reference, turns: Sequence[Turn]) -> str:
     if reference.kind is ReferenceKind.ORDINAL:
         item = resolve_ordinal(turns[-1].question, turns[-1].answer, reference.word)
         if item:
             return question[: reference.start] + item + question[reference.end :]
-        return _with_terms(question, find_topics(turns[-1].question))
+        return _add_terms(question, find_topics(turns[-1].question))
     candidates: list[Phrase] = []
-    for turn in reversed(turns[-TURNS:]):
-        candidates = _antecedents(question, reference, turn)
+    for turn in reversed(turns[-MAX_TURNS:]):
+        candidates = _find_antecedents(question, reference, turn)
         if candidates:
             break
-    substitute = reference.kind is not ReferenceKind.DEMONSTRATIVE or _names_head(question, reference, candidates)
+    substitute = reference.kind is not ReferenceKind.DEMONSTRATIVE or _has_head_noun(question, reference, candidates)
     if len(candidates) == 1 and substitute:
-        return _substituted(question, reference, candidates[0].text)
+        return _substitute(question, reference, candidates[0].text)
     if candidates:
-        return _with_terms(question, candidates)
+        return _add_terms(question, candidates)
     words = content_words(turns[-1].question)
     return f"{question.rstrip(' ?')} ({' '.join(words)})?" if words else question
 
 
-def _antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
-    """What of a turn a reference may stand for, best first, each once."""
-    asked = find_names(turn.question)
-    known = {one.core.lower() for one in asked} | {one.core.lower() for one in find_names(question)}
-    said = [one for one in find_names(turn.answer) if one.core.lower() not in known]
+def _find_antecedents(question: str, reference: Reference, turn: Turn) -> list[Phrase]:
+    """Return the possible antecedents of a reference in a turn, best first, without duplicates."""
+    question_names = find_names(turn.question)
+    known = {name.core.lower() for name in question_names} | {name.core.lower() for name in find_names(question)}
+    answer_names = [name for name in find_names(turn.answer) if name.core.lower() not in known]
     if reference.word in PERSONS:
-        people = [one for one in asked if not one.definite and not _PLACE_BEFORE.search(turn.question[: one.start])]
-        if _NAMES_A_PERSON.search(turn.question) and said:
-            return said[:1]
-        return _unlike(question, people or said[:1] or asked)
+        people = [
+            name
+            for name in question_names
+            if not name.definite and not _PLACE_BEFORE.search(turn.question[: name.start])
+        ]
+        if _NAMES_A_PERSON.search(turn.question) and answer_names:
+            return answer_names[:1]
+        return _remove_known(question, people or answer_names[:1] or question_names)
     if reference.kind is ReferenceKind.DEMONSTRATIVE:
         head = question[reference.start : reference.end].split()[-1].lower()
-        same = [one for one in [*asked, *said] if head in one.core.lower().split()]
-        return same[:1] or _unlike(question, asked or find_noun_phrases(turn.question))
+        same = [name for name in [*question_names, *answer_names] if head in name.core.lower().split()]
+        return same[:1] or _remove_known(question, question_names or find_noun_phrases(turn.question))
     if reference.word in PLURAL:
-        joined = _joined(turn.question, asked)
-        found = [*asked, *find_noun_phrases(turn.question)]
-        return joined or _unlike(question, [one for one in found if one.plural] or found)
-    if not asked and _ASKS_FOR_A_THING.search(turn.question) and said:
-        return said[:1]
-    return _unlike(question, asked or find_noun_phrases(turn.question) or said[:1])
+        joined = _find_joined_names(turn.question, question_names)
+        phrases = [*question_names, *find_noun_phrases(turn.question)]
+        return joined or _remove_known(question, [phrase for phrase in phrases if phrase.plural] or phrases)
+    if not question_names and _ASKS_FOR_A_THING.search(turn.question) and answer_names:
+        return answer_names[:1]
+    return _remove_known(question, question_names or find_noun_phrases(turn.question) or answer_names[:1])
 
 
-def _unlike(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
-    """Candidates once each, without those that the question names itself."""
+def _remove_known(question: str, candidates: Sequence[Phrase]) -> list[Phrase]:
+    """Return the candidates without duplicates and without those that are in the question."""
     unique: dict[str, Phrase] = {}
-    for one in candidates:
-        if one.core.lower() not in question.lower():
-            unique.setdefault(one.core.lower(), one)
+    for phrase in candidates:
+        if phrase.core.lower() not in question.lower():
+            unique.setdefault(phrase.core.lower(), phrase)
     return list(unique.values())
 
 
-def _joined(question: str, found: Sequence[Phrase]) -> list[Phrase]:
-    """Names joined by "and", as one phrase."""
-    for one, other in pairwise(found):
-        if question[one.end : other.start].strip() == "and":
-            return [Phrase(question[one.start : other.end], one.start, other.end)]
+def _find_joined_names(question: str, names: Sequence[Phrase]) -> list[Phrase]:
+    """Return the first two names joined by "and", as one phrase."""
+    for first, second in pairwise(names):
+        if question[first.end : second.start].strip() == "and":
+            return [Phrase(question[first.start : second.end], first.start, second.end)]
     return []
 
 
-def _names_head(question: str, reference: Reference, candidates: Sequence[Phrase]) -> bool:
+def _has_head_noun(question: str, reference: Reference, candidates: Sequence[Phrase]) -> bool:
     head = question[reference.start : reference.end].split()[-1].lower()
     return bool(candidates) and head in candidates[0].core.lower().split()
 
 
-def _substituted(question: str, reference: Reference, phrase: str) -> str:
+def _substitute(question: str, reference: Reference, phrase: str) -> str:
     if reference.kind is ReferenceKind.POSSESSIVE:
         phrase += "’" if phrase.endswith("s") else "’s"
     elif reference.kind is ReferenceKind.PLACE:
         phrase = f"in {phrase}"
-    made = question[: reference.start] + phrase + question[reference.end :]
-    return _capital(made)
+    rewritten = question[: reference.start] + phrase + question[reference.end :]
+    return _capitalize(rewritten)
 
 
-def _with_terms(question: str, candidates: Sequence[Phrase]) -> str:
-    terms = ", ".join(one.core for one in _unlike(question, candidates)[:MOST_TERMS])
+def _add_terms(question: str, candidates: Sequence[Phrase]) -> str:
+    terms = ", ".join(phrase.core for phrase in _remove_known(question, candidates)[:MAX_TERMS])
     end = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({terms}){end}" if terms else question
 
 
-def _with_clause(bare: str, earlier: str) -> str:
-    """A bare "why" with the clause of the earlier question that it asks about."""
+def _add_clause(bare: str, earlier: str) -> str:
+    """Return a bare question, such as "why", with the clause of the earlier question that it asks about."""
     word = bare.strip().lower()
     adjunct = _ADJUNCT.match(earlier)
     first = tokens(earlier)[0].word if tokens(earlier) else ""
     if word in WH and adjunct and tokens(earlier[adjunct.end() :])[0].word in AUXILIARIES:
-        return f"{_capital(word)} {earlier[adjunct.end() :]}"
+        return f"{_capitalize(word)} {earlier[adjunct.end() :]}"
     if word in WH and first in AUXILIARIES:
-        return f"{_capital(word)} {earlier[0].lower()}{earlier[1:]}"
-    return f"{_capital(bare.strip())} – {earlier}"
+        return f"{_capitalize(word)} {earlier[0].lower()}{earlier[1:]}"
+    return f"{_capitalize(bare.strip())} – {earlier}"
 
 
 def _apply_fragment(fragment: str, earlier: str) -> str:
-    """The earlier question asked of what a fragment names; see `substitute_fragment`.
+    """Return the earlier question with the name of a fragment; see `substitute_fragment`.
 
-    Where nothing in it is like that, the fragment is asked about with the earlier question's names.
+    If the substitution is ambiguous, return the fragment with the names of the earlier question.
     """
-    if asked := substitute_fragment(fragment, earlier):
-        return asked
+    if rewritten := substitute_fragment(fragment, earlier):
+        return rewritten
     if tokens(fragment)[0].word in PREPOSITIONS:
         return f"{earlier.rstrip(' ?')} {fragment.strip()}?"
-    subjects = [one.text for one in _unlike(fragment, find_topics(earlier))][:MOST_TERMS]
-    return f"{_capital(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
+    subjects = [phrase.text for phrase in _remove_known(fragment, find_topics(earlier))][:MAX_TERMS]
+    return f"{_capitalize(fragment.strip())} ({', '.join(subjects)})?" if subjects else f"{fragment} – {earlier}"
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
 def resolve_ordinal(question: str, answer: str, ordinal: str) -> str:
-    """The thing that an ordinal picks out of what was listed; empty when nothing was.
+    """Return the list item that an ordinal selects; empty if there is no list.
 
-    A list of lines in the answer comes first, then names in a row ("Ada, Ben and Cy") in the
-    question, then such names in the answer.
+    The list items of the answer are tried first, then enumerated names ("Ada, Ben and Cy") in the question, then
+    those in the answer.
     """
     position = _POSITIONS.get(ordinal)
     if position is None:
         return ""
-    for found in ([_item_name(item) for item in _LIST_ITEM.findall(answer)], _series(question), _series(answer)):
-        if len(found) >= 2 and -len(found) <= position < len(found):
-            return found[position]
+    for names in (
+        [_get_item_name(item) for item in _LIST_ITEM.findall(answer)],
+        _find_series(question),
+        _find_series(answer),
+    ):
+        if len(names) >= 2 and -len(names) <= position < len(names):
+            return names[position]
     return ""
 
 
-def _item_name(item: str) -> str:
-    """A list item's own name: its words up to a colon, a dash or the sentence's end."""
+def _get_item_name(item: str) -> str:
+    """Return the name of a list item: its words up to a colon, a dash or the end of the sentence."""
     head = re.split(r"\s[–—-]\s|[:;.](?:\s|$)", item.replace("*", ""))[0]
-    return " ".join(head.split()[:MOST_WORDS])
+    return " ".join(head.split()[:MAX_ITEM_WORDS])
 
 
-def _series(text: str) -> list[str]:
-    """The first row of at least two names with nothing but commas, "and" or "or" between them."""
+def _find_series(text: str) -> list[str]:
+    """Return the first enumeration of at least two names separated only by commas, "and" or "or"."""
     row: list[str] = []
     end = 0
-    for one in find_names(text):
-        if row and not _SERIES.fullmatch(text[end : one.start]):
+    for name in find_names(text):
+        if row and not _SERIES.fullmatch(text[end : name.start]):
             if len(row) >= 2:
                 return row
             row = []
-        row.append(one.text)
-        end = one.end
+        row.append(name.text)
+        end = name.end
     return row if len(row) >= 2 else []

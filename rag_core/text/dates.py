@@ -13,7 +13,7 @@ _FOREIGN_MONTHS = (
     "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
     "novembre noviembre", "dezember décembre diciembre dicembre",
 )  # fmt: skip
-# The number of each month by its name in small letters, as it is written.
+# Month numbers by lower-case name, with accents.
 FOREIGN_MONTHS: Mapping[str, int] = {
     name: number for number, names in enumerate(_FOREIGN_MONTHS, 1) for name in names.split()
 }

@@ -1,4 +1,4 @@
-"""What a text speaks of: its names and noun phrases, found by letter case and closed word classes."""
+"""Names and noun phrases of a text, found by letter case and closed word classes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, DO, IRREGULAR_PARTI
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\n)[\"'“‘(]*$")
-# "Name a city": an order at the start of a question, whose capital letter makes no name.
+# Imperatives that begin a question, as in "Name a city"; their capital letter does not indicate a name.
 _ORDERS = frozenset("name list give tell show explain describe compare find define summarise summarize state".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name or noun phrase, ``text[start:end]``, with its article where it has one."""
+    """A name or noun phrase, ``text[start:end]``, with its article if it has one."""
 
     text: str
     start: int
@@ -41,10 +41,10 @@ class Phrase:
 
 
 def find_names(text: str) -> list[Phrase]:
-    """Names in a text, in order: words that begin with a capital or mix letters and figures.
+    """Return the names in a text, in order: words with a capital first letter or with letters and digits.
 
-    Words that belong together stay together (``War of the Austrian Succession``, ``St. John's
-    Cathedral``, ``DATANET 1``); a genitive's end is left out.
+    Words of one name form one phrase (``War of the Austrian Succession``, ``St. John's Cathedral``,
+    ``DATANET 1``), without a genitive ending.
     """
     words = tokens(text)
     found: list[tuple[int, int]] = []
@@ -57,7 +57,7 @@ def find_names(text: str) -> list[Phrase]:
 
 
 def find_noun_phrases(question: str) -> list[Phrase]:
-    """Phrases that an article opens and that hold no name, in order, without the verb that follows."""
+    """Return the phrases that begin with an article and contain no name, in order, without a following verb."""
     words = tokens(question)
     taken = find_names(question)
     found = []
@@ -74,12 +74,12 @@ def find_noun_phrases(question: str) -> list[Phrase]:
 
 
 def find_topics(question: str) -> list[Phrase]:
-    """Names, or noun phrases where there are none."""
+    """Return the names, or the noun phrases if there are no names."""
     return find_names(question) or find_noun_phrases(question)
 
 
 def content_words(question: str) -> list[str]:
-    """The words that are neither function words nor figures alone, in order."""
+    """Return the words that are neither function words nor numbers, in order."""
     return [token.text for token in tokens(question) if not token.is_function and not token.text.isdigit()]
 
 
@@ -95,13 +95,13 @@ def _is_ordinal(word: str) -> bool:
 
 
 def _continues(text: str, end: int, token: Token) -> bool:
-    """Whether a word goes on the name that ends at ``end``."""
+    """Return whether a word continues the name that ends at ``end``."""
     between = text[end : token.start]
     name_like = token.text[0].isupper() or (token.text.isdigit() and len(token.text) < 4)
     if token.is_function or not name_like:
         return False
     if _ABBREVIATED.fullmatch(between):
-        # "St. John" goes on, "in Warsaw. It" does not.
+        # The name continues in "St. John", but not in "in Warsaw. It".
         return len(re.split(r"\W", text[:end])[-1]) <= 3
     if between in ("'s ", "’s "):
         return True
@@ -113,10 +113,10 @@ def _was_whole(text: str, end: int) -> bool:
 
 
 def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
-    """The end of a name with the noun after it, as in "the Zanzibar bridge", where an article opens both.
+    """Return the end of a name including a noun after it, if an article precedes both: "the Zanzibar bridge".
 
-    A name of several words has its noun already, and after "did the board" what follows may be the
-    verb: there the name alone is taken.
+    The noun is not included after a name of several words, which has its noun already, or after an auxiliary
+    such as "did", where the next word may be the verb.
     """
     if " " in text[start:end]:
         return end
@@ -138,7 +138,7 @@ def _with_article(text: str, start: int, end: int) -> Phrase:
 
 
 def _run(question: str, words: Sequence[Token], taken: Sequence[Phrase]) -> list[Token]:
-    """The content words up to the next function word, name or mark."""
+    """Return the content words up to the next function word, name or punctuation mark."""
     run: list[Token] = []
     for token in words:
         apart = run and question[run[-1].end : token.start].strip()
@@ -152,7 +152,7 @@ def _run(question: str, words: Sequence[Token], taken: Sequence[Phrase]) -> list
 
 
 def _without_verb(run: list[Token], opener: str) -> list[Token]:
-    """After "did the board meet" or "was the bridge opened" the last word is the verb."""
+    """Return the words without a final verb, as in "did the board meet" and "was the bridge opened"."""
     if len(run) < 2 or opener not in AUXILIARIES:
         return run
     last = run[-1].word

@@ -1,4 +1,4 @@
-"""Words of a text, and which of them are forms of one word or say the same."""
+"""Tokenisation, stemming and lemmatisation of English text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rag_core.text.normalize import normalize
 
-# Chinese, Japanese and Korean are written without blanks: there each character counts as a word.
+# Chinese, Japanese and Korean do not separate words by blanks, so each character counts as a word.
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)
 
@@ -23,9 +23,9 @@ FUNCTION_WORDS = frozenset(
     "through thus to too toward towards under until up upon us very was we were what when where whereas whether "
     "which while who whom whose why will with within would yet you your".split()
 )
-# Those that stand for something named before; "that" and "which" mostly stand for their own sentence's.
+# Pronouns with an antecedent in an earlier sentence; that of "that" and "which" is mostly in the same sentence.
 PRONOUNS = frozenset("he him his she her hers it its they them their theirs this these those we us our i my".split())
-# Those of several forms of a word are cut alike: "covered" and "cover" to "cov", "mentioned" and "mention" to "ment".
+# All forms of a word get one stem: "covered" and "cover" become "cov", "mentioned" and "mention" become "ment".
 _SUFFIXES = tuple("isations izations isation ization alling ations erings erring ioning alled aling ation ering "
                   "erred ingly ioned ities ments aled ally ered ment ings ness ions als ing ion ity ies ied edly ers "
                   "ed es er ly al s e y".split())  # fmt: skip
@@ -42,7 +42,7 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# The forms of irregular verbs, and verbs that say the same of a time.
+# Forms of irregular verbs, and synonyms of "begin" and "end".
 _FORMS = (
     "bear bore born borne, become became, begin began begun start commence, bind bound, break broke broken, "
     "bring brought, build built, burn burnt, buy bought, catch caught, choose chose chosen, come came, deal dealt, "
@@ -59,7 +59,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text: where it stands, its folded form, and its stem."""
+    """A word with its character span in the text, its case-folded form and its stem."""
 
     start: int
     end: int
@@ -69,12 +69,12 @@ class Word:
 
     @property
     def content(self) -> bool:
-        """Whether it says something by itself, as "the" and "of" do not."""
+        """Whether it is a content word, unlike "the" and "of"."""
         return self.folded not in FUNCTION_WORDS and (len(self.folded) > 1 or not self.folded.isascii())
 
 
 def tokenize(text: str) -> list[Word]:
-    """The words and numbers of a text, in order; hyphenated words are taken apart."""
+    """Return the words and numbers of a text, in order; hyphenated words are split."""
     found = []
     for match in _WORD.finditer(text):
         position = match.start()
@@ -90,7 +90,7 @@ def tokenize(text: str) -> list[Word]:
 
 @lru_cache(maxsize=50_000)
 def stem(folded: str) -> str:
-    """A word without its commonest English endings, so that "explored" and "exploring" agree."""
+    """Return the word without common English suffixes, so that "explored" and "exploring" are equal."""
     if not folded.isascii() or not folded.isalpha():
         return folded
     for suffix in _SUFFIXES:
@@ -105,7 +105,7 @@ _BASES = {stem(form): group.split()[0] for group in _FORMS.split(", ") for form 
 
 
 def lemma(word: str) -> str:
-    """What all forms of a word in lower case have in common.
+    """Return a key that all forms of a lower-case word share.
 
     >>> lemma("left") == lemma("leaving"), lemma("began") == lemma("starts"), lemma("open") == lemma("operated")
     (True, True, False)
@@ -114,5 +114,5 @@ def lemma(word: str) -> str:
 
 
 def lacks_lemmas(text: Iterable[str], words: Iterable[str]) -> bool:
-    """Whether a text, given by its words in lower case, has any of some words in no form."""
+    """Return whether any of the words is missing, in every form, from a text given as lower-case words."""
     return not {lemma(word) for word in words} <= {lemma(word) for word in text}

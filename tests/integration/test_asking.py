@@ -481,7 +481,7 @@ def test_answer_without_words_is_replaced_by_quotes(tmp_path: Path, written: str
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
         assert answer.text.endswith("The budget of the Zanzibar bridge is 42 million euros. [1]")
-        assert answer.notices == ("The model's answer has no words. Quoted from the documents instead.",)
+        assert answer.notices == ("The model's answer contains no text. Quoted from the documents instead.",)
         assert_citations_hold(engine, answer)
 
 
