@@ -8,11 +8,10 @@ answer is expected. For each rule the table has recall@1 and recall@5 of the evi
 contain an expected value, and the share of questions without an answer that are refused, each as the difference that
 the rule makes, with its 95 % paired bootstrap interval.
 
-``follow-ups``: CONVERSATIONS is a file of lines with ``first``, ``question`` and ``values``: a question, a second one
-that may depend on it, and texts of which a passage
-must contain one (such as ``benchmarks/office/conversations.jsonl``
-with the documents of `benchmarks.office_documents` among others), in ``document``. The second question is searched for as it is, with the content
-words of the first, and as each part of the rules completes it.
+``follow-ups``: CONVERSATIONS is a file of lines with ``first``, ``question``, ``values`` and ``document``: a question, a
+second one that may depend on it, and texts of which a passage of that document must contain one, such as
+``benchmarks/office/conversations.jsonl`` with the documents of `benchmarks.office_documents` among others. The second
+question is searched for as it is, with the content words of the first, and as each part of the rules completes it.
 """
 
 from __future__ import annotations
