@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.ablation import complete_with_words
 from benchmarks.quality import Row, interval, page_rank, pages_of
 from rag_core.engine import Engine
 from rag_core.followups.rewriting import Turn, rewrite_question
@@ -110,6 +111,7 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
         ("full question", [one.second["question"] for one in made]),
         ("follow-up alone", [one.follow_up for one in made]),
         ("rewritten", rewritten),
+        ("with words", [complete_with_words(one.follow_up, [Turn(one.first["question"])]) for one in made]),
     ):
         found = ranks(engine, list(zip(questions, rows_asked, strict=True)))
         cells = [f"recall@{k} {interval([rank <= k for rank in found])}" for k in (1, 5)]
