@@ -1,4 +1,4 @@
-"""The user guide as a PDF, so that a first visitor has a document to ask about."""
+"""The user guide as a PDF, which gives new users a document to ask about."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _DEFAULTS = ("max_file_mb", "max_pages", "top_k")
 
 
 def guide_text() -> str:
-    """The guide in Markdown (headings, paragraphs, inline code), with the settings' defaults filled in."""
+    """Return the guide in Markdown (headings, paragraphs, inline code) with the default settings filled in."""
     values = {name: f"{Settings.model_fields[name].default:,}" for name in _DEFAULTS}
     values["threshold"] = f"{Settings.model_fields['threshold'].default:.2f}"
     return _SOURCE.read_text(encoding="utf-8").format_map(values)
 
 
 def guide_pdf() -> bytes:
-    """Typeset the guide: A4, an outline entry for each heading, page labels, text that can be selected.
+    """Return the guide as an A4 PDF with an outline entry for each heading and page labels.
 
-    The same bytes each time, so that adding the guide twice is recognised as a duplicate.
+    The bytes are the same each time, so that adding the guide twice is recognised as a duplicate.
     """
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
@@ -72,7 +72,7 @@ def _inline(text: str) -> str:
 
 
 def _styles() -> dict[int, Any]:
-    """Paragraph styles by the number of ``#`` before a block."""
+    """Return paragraph styles by the number of ``#`` before a block."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
 
@@ -89,8 +89,8 @@ def _styles() -> dict[int, Any]:
 def _template() -> type[Any]:
     from reportlab.platypus import SimpleDocTemplate
 
-    class Template(SimpleDocTemplate):  # type: ignore[misc] # which has no types
-        """Adds an outline entry for each heading as it is placed."""
+    class Template(SimpleDocTemplate):  # type: ignore[misc] # reportlab has no types
+        """Adds an outline entry for each heading."""
 
         def afterFlowable(self, flowable: Any) -> None:  # noqa: N802 - reportlab's name
             style = getattr(flowable, "style", None)
@@ -107,7 +107,7 @@ def _furnish(canvas: Any, document: Any) -> None:
     canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
     canvas.setFont("Helvetica", 8.5)
     canvas.setFillGray(0.4)
-    # 6 points are the frame's padding, by which the text stands further in than the margin.
+    # The padding of the frame indents the text by 6 points from the margin.
     right = document.pagesize[0] - document.rightMargin - 6
     canvas.drawString(document.leftMargin + 6, 36, "Footnote user guide")
     canvas.drawRightString(right, 36, str(document.page))
