@@ -1,4 +1,4 @@
-"""The database behind a SQLAlchemy URL: connections, pragmas, and errors in words."""
+"""Database connections, SQLite pragmas and readable database errors."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError, SQLAl
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 from rag_core.store.schema import metadata
 
-# How long SQLite waits for another process that writes.
+# How long SQLite waits for a lock.
 BUSY_MS = 30_000
-# SQLite refuses statements with more bound values than this on older builds.
+# Older SQLite builds refuse statements with more than 999 bound values.
 MAX_BOUND = 900
 RESTORE = (
-    "stop Footnote and put a copy of the data folder back, or name another folder (--data-dir, RAG_DATA_DIR) and add "
-    "the documents there; their files lie in the folder's part named files"
+    "stop Footnote and restore the data folder from a backup, or set another folder (--data-dir, RAG_DATA_DIR) and "
+    "add the documents again; their files are in the subfolder named files"
 )
 
 
 def new_id() -> str:
-    """A fresh identifier of 32 hexadecimal digits."""
+    """Return a random identifier of 32 hexadecimal digits."""
     return uuid4().hex
 
 
 def now() -> datetime:
-    """The present moment, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def as_utc(moment: datetime) -> datetime:
-    """SQLite gives times back without their zone; all that is stored is UTC."""
+    """Add the time zone UTC to a stored time, because SQLite drops it."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any]]:
-    """Cut a list into runs of at most ``size``."""
+    """Yield slices of a list with at most ``size`` values."""
     for first in range(0, len(values), size):
         yield values[first : first + size]
 
 
 class Database:
-    """A pool of connections and the schema behind it.
+    """A connection pool for a database whose missing tables it creates.
 
     Parameters
     ----------
     url : str or Path
         SQLAlchemy URL, or the file of a SQLite database.
     tables : MetaData, optional
-        What is created where it is missing; the product's schema unless given.
+        Tables to create if they are missing; default: those of `rag_core.store.schema`.
     restore : str
-        What to do where its file is damaged.
+        End of the error message for a damaged file: what the user can do.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Database:
     def __init__(self, url: str | Path, tables: MetaData = metadata, restore: str = RESTORE) -> None:
         self._restore = restore
         try:
-            # A file's name may hold what has a meaning in a URL, such as a question mark.
+            # A file name may contain characters with a meaning in a URL, such as a question mark.
             where = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
             self._shown = where.render_as_string(hide_password=True)
             self._engine = create_engine(where, pool_pre_ping=where.get_backend_name() != "sqlite")
@@ -85,18 +85,18 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """One transaction: committed when the block ends, rolled back when it raises."""
+        """Open a transaction: commit when the block ends, roll back if it raises."""
         with self._errors(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection for reading only."""
+        """Open a connection for reading."""
         with self._errors(), self._engine.connect() as connection:
             yield connection
 
     def close(self) -> None:
-        """Give every connection back."""
+        """Close all connections."""
         self._engine.dispose()
 
     @contextmanager
@@ -106,9 +106,9 @@ class Database:
         except OperationalError as error:
             raise _in_words(error, self._shown) from error
         except SQLAlchemyError as error:
-            # Without the statement, whose values may be what a document says.
+            # The message omits the statement, whose values may contain text of documents.
             reason = error.orig if isinstance(error, StatementError) else error
-            # SQLite's own word for a file that is damaged, or is no database; all else is of a class below.
+            # The driver raises DatabaseError itself, not a subclass, only for a file that is damaged or not a database.
             if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
                 raise StoreUnavailable(f"The database {self._shown} is damaged ({reason}): {self._restore}.") from error
             raise StoreUnavailable(f"The database {self._shown} refused an operation ({reason}).") from error
@@ -116,13 +116,13 @@ class Database:
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    # WAL lets questions be answered while a document is being written.
+    # WAL allows searches while a document is being written.
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
-    # As many builds leave it, what a deleted document said stays in the file until something is written over it.
+    # Off in many builds: text of deleted documents would stay in the file until it is overwritten.
     cursor.execute("PRAGMA secure_delete=ON")
     cursor.execute("PRAGMA foreign_keys=ON")
-    # SQLite's own knows the letters of ASCII alone, so that "é" would not be found by "É".
+    # The built-in function changes only ASCII letters, so a search for "É" would not find "é".
     connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text)
     cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
     cursor.execute("PRAGMA cache_size=-65536")
@@ -134,8 +134,8 @@ def _in_words(error: OperationalError, shown: str) -> StoreUnavailable | DataFol
     reason = str(error.orig)
     if "readonly" in reason or "unable to open" in reason:
         return DataFolderUnwritable(
-            f"The database {shown} cannot be written ({reason}). Give the account that runs this write access "
-            "to the folder, or set RAG_DATA_DIR to another one."
+            f"The database {shown} cannot be written ({reason}). Give the account that runs Footnote write access "
+            "to the folder, or set RAG_DATA_DIR to another folder."
         )
     if "full" in reason:
         return DataFolderUnwritable(
@@ -146,5 +146,5 @@ def _in_words(error: OperationalError, shown: str) -> StoreUnavailable | DataFol
         return StoreUnavailable(
             f"The database {shown} is locked by another process. Close the other program and try again."
         )
-    todo = "the disk that holds it" if shown.startswith("sqlite") else "that it runs, and DATABASE_URL"
+    todo = "the disk that contains it" if shown.startswith("sqlite") else "that it runs and that DATABASE_URL is right"
     return StoreUnavailable(f"The database {shown} does not answer ({reason}). Check {todo}.")

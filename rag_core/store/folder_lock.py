@@ -1,4 +1,4 @@
-"""One process at a time may use an embedded data folder: Chroma's files allow no more."""
+"""A lock on the data folder, because only one process at a time may use Chroma's files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
 
 class FolderLock:
-    """Held from construction until `release` or the end of the process, however it ends.
+    """A lock from construction until `release` or the end of the process, even after a crash.
 
     Raises
     ------
     DataFolderInUse
-        Another process, or another engine of this one, holds it.
+        Another process, or another engine in this process, uses the folder.
     DataFolderUnwritable
-        The folder cannot be made or written.
+        The folder cannot be created or written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,7 +40,7 @@ class FolderLock:
             ) from error
 
     def release(self) -> None:
-        """Let another process in."""
+        """Release the lock, so that another process can use the folder."""
         try:
             self._pid.unlink(missing_ok=True)
         finally:
