@@ -1,4 +1,4 @@
-"""Whether a text answers a question: the model of the embedder, changed a little to read both together."""
+"""A cross-encoder that estimates whether a text answers a question: the bundled model with LoRA adapters."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ from rag_core.embedding.bert import LENGTH_STEP, ScoringBert, arrays
 from rag_core.embedding.transformer import check_weights, load_tokenizer, padded
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
-# Most tokens of question and text together: nine in ten pairs have fewer, and each token costs 0.08 ms.
+# Maximum tokens of question and text together: most pairs are shorter, and each token takes time.
 WINDOW = 160
 
 
 class AnswerabilityModel:
-    """How likely a short text answers a question, by having read one with the other.
+    """Estimates the probability that a short text answers a question.
 
-    The reranker compares tokens that were embedded apart: "who sold Alaska" is close to "Russia sold Alaska to
-    America" and as close to "America bought Alaska". Here each token of the question sees those of the text.
-    The bundled embedder's weights are taken with a change of rank 16 to each of the encoder's matrices (Hu et al.,
-    "LoRA: Low-rank adaptation of large language models", ICLR 2022), fitted by ``benchmarks/fit_answerability.py``
-    to tell texts that answer a question from those that do not.
+    The reranker compares tokens that were embedded separately, so "who sold Alaska" is as close to "America bought
+    Alaska" as to "Russia sold Alaska to America". This model encodes question and text together. It adds a change of
+    rank 16 to each matrix of the bundled embedder's encoder (Hu et al., "LoRA: Low-rank adaptation of large language
+    models", ICLR 2022), fitted by ``benchmarks/fit_answerability.py`` to classify pairs of question and text.
 
     Parameters
     ----------
     precision : {"auto", "fp32", "bf16"}
-        As of the embedder.
+        See `rag_core.embedding.bert.Bert`.
 
     Raises
     ------
     EmbedderMissing
-        The weights' package is not installed.
+        The package with the weights is not installed.
     EmbedderChanged
-        The weights are not the ones this was fitted with.
+        The weights are not those that the adapters were fitted with.
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
@@ -53,9 +52,9 @@ class AnswerabilityModel:
         self._calls = ThreadPoolExecutor(self._model.at_once, thread_name_prefix="answerability")
 
     def __call__(self, question: str, texts: Sequence[str]) -> Iterator[float]:
-        """The probability that each text answers the question, in order; they are made while the caller goes on.
+        """Yield the probability that each text answers the question, in order, computed in the background.
 
-        Of a question and a text with more than `WINDOW` tokens together the end of the longer one is not read.
+        If question and text have more than `WINDOW` tokens together, the end of the longer one is cut off.
         """
         encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
         return self._calls.map(self._scored, [one.ids for one in encodings])

@@ -1,4 +1,4 @@
-"""Embeddings by model and text: the cache that makes re-indexing cheap, and the reranker's store."""
+"""Embeddings by model and text, so that re-indexing reuses them and the reranker reads them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.store.schema import chunks, embeddings
 from rag_core.store.serialization import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.types import ChunkVectors, Embedding, FloatArray
 
-# Chunks whose token vectors are read together before anybody asks: no question waits for long behind them.
+# Chunks whose token vectors are prefetched in one read, which must not delay questions for long.
 WARMED_AT_ONCE = 64
 
 
@@ -23,7 +23,7 @@ class EmbeddingStore:
     ----------
     database : Database
     kept_bytes : int
-        What token vectors in memory may take.
+        Size limit of the token vectors in memory.
     """
 
     def __init__(self, database: Database, kept_bytes: int = 0) -> None:
@@ -31,7 +31,7 @@ class EmbeddingStore:
         self._kept = TokenCache(kept_bytes)
 
     def known(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
-        """Which of these texts are embedded in the space already, as ``hash: embedding id``."""
+        """Return those of these texts that have embeddings in the space, as ``hash: embedding id``."""
         found: dict[bytes, int] = {}
         with self._db.read() as connection:
             for run in batches(list(hashes)):
@@ -42,7 +42,7 @@ class EmbeddingStore:
         return found
 
     def save(self, space: str, made: Mapping[bytes, Embedding]) -> None:
-        """Store new embeddings; those that are there already stay as they are."""
+        """Store new embeddings; existing ones do not change."""
         known = self.known(space, list(made))
         fresh = {key: value for key, value in made.items() if key not in known}
         rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in fresh.items()]
@@ -51,7 +51,7 @@ class EmbeddingStore:
                 connection.execute(insert(embeddings), rows)
 
     def link(self, pairs: Mapping[int, int]) -> None:
-        """Say which embedding each chunk has, as ``chunk id: embedding id``."""
+        """Set the embeddings of chunks, as ``chunk id: embedding id``."""
         statement = update(chunks).where(chunks.c.id == bindparam("chunk")).values(embedding_id=bindparam("embedding"))
         rows = [{"chunk": chunk_id, "embedding": embedding_id} for chunk_id, embedding_id in pairs.items()]
         if rows:
@@ -59,7 +59,7 @@ class EmbeddingStore:
                 connection.execute(statement, rows)
 
     def dense(self, embedding_ids: Sequence[int]) -> dict[int, FloatArray]:
-        """Dense vectors by embedding id, each of shape (dimension,)."""
+        """Return dense vectors by embedding id, each of shape (dimension,)."""
         found: dict[int, FloatArray] = {}
         with self._db.read() as connection:
             for run in batches(list(embedding_ids)):
@@ -68,7 +68,7 @@ class EmbeddingStore:
         return found
 
     def tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        """Token vectors by chunk id, of those chunks that have any."""
+        """Return token vectors by chunk id, without the chunks that have none."""
         found = self._kept.get(chunk_ids)
         version = self._kept.version
         read = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in found])
@@ -76,13 +76,13 @@ class EmbeddingStore:
         return found | read
 
     def prefetch(self, chunk_ids: Sequence[int]) -> None:
-        """Take token vectors of these chunks into memory, in place of those that were not used for the longest."""
+        """Load the token vectors of these chunks into memory, replacing the least recently used."""
         if self._kept.most_bytes:
             for run in batches(list(chunk_ids), WARMED_AT_ONCE):
                 self.tokens(run)
 
     def warm_up(self) -> None:
-        """Take token vectors into memory before anybody asks: the newest chunks', as many as there is room for."""
+        """Load the token vectors of the newest chunks into memory, as many as fit."""
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
         query = newest
         while True:
@@ -104,7 +104,7 @@ class EmbeddingStore:
         )
         with self._db.read() as connection:
             for run in batches(list(chunk_ids)):
-                # As tuples, and all at once: a third less time than row by row, by the names of columns.
+                # Tuples in one batch are faster than rows accessed by column name.
                 rows = connection.execute(query.where(chunks.c.id.in_(run))).all()
                 unpacked = unpack_tokens([(tokens, scales) for _, _, tokens, scales in rows])
                 for (chunk_id, sentences, _, _), (tokens, scales) in zip(rows, unpacked, strict=True):
@@ -112,7 +112,7 @@ class EmbeddingStore:
         return found
 
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
-        """Delete those embeddings (of these, or of all) that no chunk uses; returns how many."""
+        """Delete the embeddings, of these or of all, that no chunk uses, and return their number."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
         all_or_some = [unused]
         if embedding_ids is not None:
@@ -123,7 +123,7 @@ class EmbeddingStore:
         return removed
 
     def ids_for_versions(self, version_ids: Sequence[str]) -> list[int]:
-        """Embeddings of the texts of these versions, whether or not their chunks are linked to them yet."""
+        """Return the ids of the embeddings of these versions' texts, even if no chunk is linked to them yet."""
         found: set[int] = set()
         of_texts = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
         with self._db.read() as connection:
@@ -132,19 +132,19 @@ class EmbeddingStore:
         return sorted(found)
 
     def all_linked(self, version_id: str) -> bool:
-        """Whether every chunk of a version has its embedding."""
+        """Return whether every chunk of a version has an embedding."""
         query = select(chunks.c.id).outerjoin(embeddings, embeddings.c.id == chunks.c.embedding_id)
         lacking = query.where(chunks.c.version_id == version_id, embeddings.c.id.is_(None)).limit(1)
         with self._db.read() as connection:
             return connection.execute(lacking).first() is None
 
     def count(self) -> int:
-        """How many embeddings are held."""
+        """Return the number of stored embeddings."""
         with self._db.read() as connection:
             return int(connection.execute(select(func.count()).select_from(embeddings)).scalar_one())
 
     def count_unused(self, embedding_ids: Sequence[int]) -> int:
-        """How many of these are held although no chunk uses them."""
+        """Return how many of these embeddings are stored although no chunk uses them."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
         total = 0
         with self._db.read() as connection:

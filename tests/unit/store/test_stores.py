@@ -80,7 +80,7 @@ def test_a_refusal_repeats_nothing_of_what_was_to_be_stored(database: Database) 
     assert "confidential" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("opened", "todo"), [(Database, "copy of the data folder"), (WordIndex, "re-index")])
+@pytest.mark.parametrize(("opened", "todo"), [(Database, "data folder from a backup"), (WordIndex, "re-index")])
 def test_a_file_that_is_no_database_is_told_with_what_to_do(
     tmp_path: Path, opened: Callable[[Path], object], todo: str
 ) -> None:
