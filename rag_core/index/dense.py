@@ -77,7 +77,7 @@ class DenseIndex:
             self._call(lambda records=records: collection.upsert(**records))
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return the ``k`` chunks nearest to the question, best first, within or without these versions."""
+        """Return the ``k`` chunks nearest to the question, best first; ``versions`` restricts the search."""
         if self._collection is None:
             return []
         hits = [hit for where in _filters(versions) for hit in self._nearest(question, k, where)]

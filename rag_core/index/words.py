@@ -37,7 +37,7 @@ _PART = re.compile(r"[^\W_]+")
 def query_terms(question: str) -> list[str]:
     """Return the unique search terms of a question: words that are not stop words, whole codes, and their parts.
 
-    >>> terms("What does the 10-K say of ENOSPC?")
+    >>> query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
     """
     # Composed, because a combining accent would split its word.
@@ -100,7 +100,7 @@ class WordIndex:
             self._counts = _Counts()
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return the ``k`` chunks with the highest BM25, best first, within or without these versions.
+        """Return the ``k`` chunks with the highest BM25, best first; ``versions`` restricts the search.
 
         BM25 as FTS5 computes it (Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond",
         2009; k1 1.2, b 0.75) over the question's terms, with equal weights for prefix and text. In a large index,

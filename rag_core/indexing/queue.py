@@ -1,10 +1,10 @@
-"""The queue of indexing and re-indexing: files in, searchable documents out, whatever happens between.
+"""The indexing queue, which runs the jobs that index and re-index files.
 
     files, re-index → parsing → embedding queue → embedding → publication queue → publication
                          ↓                            ↓                                ↓
                          └──────────────────── result queue ← ─────────────────────────┘
 
-Parsing, embedding, publication and what reads the results have a thread each.
+Parsing, embedding, publication and the reader of the results have one thread each.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from rag_core.types import DocumentStatus, Job, JobState
 from rag_core.types.documents import SameName
 
 log = logging.getLogger(__name__)
-# A store that failed once may do better; one that failed so often needs somebody to see to it.
+# Attempts per job: if a store still fails then, a person must act.
 MOST_TRIES = 3
 TIDY_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
-# Whoever waits for a job has seen by then that it ended.
+# Ended jobs are kept for at least this time, so that waiting threads see how they ended.
 SEEN_AFTER = timedelta(days=1)
 
 
 class IndexingQueue:
-    """Take files and re-indexes from the database through all stages, and end their jobs.
+    """Runs indexing and re-indexing jobs through all stages.
 
-    The jobs are in the database, so that a restart goes on where the last process ended.
+    The jobs are in the database, so that a new process continues the work of the last one.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class IndexingQueue:
     def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
         self._stores = stores
         self._removal = removal
-        # Kept in memory alone: a password is never stored, so a restart asks for it again.
+        # In memory only: passwords are never stored, so they must be entered again after a restart.
         self._passwords: dict[str, str] = {}
         self._submission = Submission(stores, removal, settings.max_file_mb * 1_000_000, self._passwords)
         self._cancelled = CancelledJobs()
@@ -84,17 +84,17 @@ class IndexingQueue:
         self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
         self._reindexer = Reindexer(stores, generations, removal, self._cancelled, self._stopping, reindexed)
         self._ends = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)
-        # Jobs that were queued when last looked, and the tasks of the re-index that runs.
+        # Queued jobs that were read from the database, and the tasks of the running re-index.
         self._files: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
         self._reindex_had_turn = False
-        # Attempts per job, cleared when no job is left.
+        # Attempts per job; entries are removed when a job has ended.
         self._attempts: Counter[str] = Counter()
         self._tidied = self._removed = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
     def start(self) -> None:
-        """Begin to work on what is queued."""
+        """Start to run queued jobs."""
         self._ends.start()
         self._publication.start()
         self._embedding.start()
@@ -105,7 +105,7 @@ class IndexingQueue:
         self._parsing.warm_up()
 
     def stop(self) -> None:
-        """Stop soon, the first stage first; what is unfinished goes on at the next start."""
+        """Stop all stages soon, first to last; unfinished jobs continue at the next start."""
         self._stopping.set()
         self._in_flight.notify()
         self._thread.join()
@@ -126,20 +126,20 @@ class IndexingQueue:
     ) -> Job:
         """Store a file and queue its indexing; see `Documents.submit`.
 
-        ``document_id`` names the document whose next version this is, whatever the names.
+        With ``document_id``, the file becomes the next version of that document, whatever its name is.
         """
         job = self._submission.submit(name, data, collection, on_same_name, password, document_id)
         self._in_flight.notify()
         return job
 
     def retry(self, document_id: str, password: str | None) -> Job:
-        """Queue a document's file once more; see `Documents.retry`."""
+        """Queue a document's file again; see `Documents.retry`."""
         job = self._submission.retry(document_id, password)
         self._in_flight.notify()
         return job
 
     def clashes(self, name: str, data: bytes, collection: str) -> bool:
-        """See `Documents.has_name_clash`."""
+        """Return whether a file has a name clash; see `Documents.has_name_clash`."""
         return self._submission.has_name_clash(name, data, collection)
 
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
@@ -154,13 +154,13 @@ class IndexingQueue:
         return job
 
     def cancel(self, job_id: str) -> None:
-        """Stop a job; one that has ended is left as it is."""
+        """Cancel a job; do nothing if it has ended."""
         job = self._stores.jobs.get(job_id)
         if job.state is JobState.QUEUED and self._stores.jobs.start(job_id):
             try:
                 self._end(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
             except StoreError:
-                # It runs and nobody works on it: to be taken up, and ended, once the store does better.
+                # The job is marked as running but no thread runs it: end it when the store works again.
                 self._cancelled.add(job_id)
                 self._attempts[job_id] = 0
                 raise
@@ -170,11 +170,11 @@ class IndexingQueue:
             self._in_flight.notify()
 
     def wait_for_change(self, timeout_s: float) -> None:
-        """Sleep until some job has ended, or the time is over."""
+        """Wait until a job has ended or the time is over."""
         self._in_flight.wait(timeout_s)
 
     def drain(self) -> None:
-        """Wait until every task has ended, or the process is stopping."""
+        """Wait until all tasks have ended or the process is stopping."""
         self._in_flight.wait_for_zero(self._stopping)
 
     # the thread that chooses tasks and parses them
@@ -183,15 +183,15 @@ class IndexingQueue:
         while not self._stopping.is_set():
             try:
                 self._work()
-            except Exception:  # the store of the queue itself failed: the next turn may do better
-                log.exception("the queue could not be worked on")
+            except Exception:  # the store of the queue failed; the next attempt may succeed
+                log.exception("the indexing queue failed")
                 self.wait_for_change(1.0)
 
     def _work(self) -> None:
-        """Take one task as far as the embedding queue: a new file's, else the re-index's.
+        """Parse one task, of a queued file or else of the re-index.
 
-        The files that wait go first; those that come meanwhile wait for one task of the re-index, which would
-        neither advance nor notice that it is cancelled otherwise.
+        Files that are queued already go first. New files wait for one task of the re-index, because otherwise the
+        re-index could neither progress nor notice that it is cancelled.
         """
         task = None
         if self._files or self._reindex is None or self._reindex_had_turn:
@@ -214,7 +214,7 @@ class IndexingQueue:
         if not self._files:
             self._files.extend(self._stores.jobs.queued("index"))
         while self._files:
-            # Removed after its job has started: if the store fails here, no later file may go before this one.
+            # Removed only after its job has started: if the store fails, no later file may go first.
             begun = self._stores.jobs.start(self._files[0].job_id)
             job = self._files.popleft()
             if begun:
@@ -237,23 +237,23 @@ class IndexingQueue:
         return None
 
     def _next_of_reindex(self, tasks: Iterator[IndexingTask | None]) -> IndexingTask | None:
-        """Return the next task of the re-index that runs, or ``None`` if it has ended."""
+        """Return the next task of the running re-index, or ``None`` if it has ended."""
         self._reindex = None
         for task in tasks:
             if task is not None:
                 self._reindex = tasks
                 return task
-            # No file may be begun before the re-index goes on: see `Reindexer.run`.
+            # No file may start before the re-index continues; see `Reindexer.run`.
             self.drain()
         self._in_flight.notify()
         return None
 
     def _retry_and_clean(self) -> None:
-        """See to jobs and removals that a failing store kept from ending, and to the list of ended jobs."""
+        """Retry jobs and removals that a failed store interrupted, and delete old ended jobs."""
         jobs, problems = self._stores.jobs, self._ends.problems
         if self._attempts:
             given_up = {
-                job_id: f"Given up after {times} tries. {problems.get(job_id, 'A store failed each time.')}"
+                job_id: f"Failed after {times} attempts. {problems.get(job_id, 'A store failed each time.')}"
                 for job_id, times in list(self._attempts.items())
                 if times >= MOST_TRIES
             }
@@ -274,7 +274,7 @@ class IndexingQueue:
             jobs.forget_ended(KEPT_JOBS, ended_before=now() - SEEN_AFTER)
 
     def _end(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
-        """End a job that no stage has begun."""
+        """End a job that no stage has started."""
         self._passwords.pop(job_id, None)
         if version_id:
             # Publication links chunks to stored vectors under the same lock.

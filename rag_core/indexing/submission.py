@@ -1,4 +1,4 @@
-"""Files that are added or tried again: stored, compared with what is there, and queued."""
+"""Submission of new files and retries: detect duplicates, store the file, queue its job."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Submission:
     stores : Stores
     removal : Removal
     max_bytes : int
-        Larger files are not stored; they are rejected when their turn comes.
+        Larger files are not stored; they are rejected when their job starts.
     passwords : dict of str to str
-        Receives the password of each job that has one, before the job can be taken up.
+        Receives passwords by job id before the job can start.
     """
 
     def __init__(self, stores: Stores, removal: Removal, max_bytes: int, passwords: dict[str, str]) -> None:
@@ -64,7 +64,7 @@ class Submission:
             return self._add(new_job("index", name), password, collection, digest, len(data), document_id=document_id)
 
     def retry(self, document_id: str, password: str | None) -> Job:
-        """Queue a document's file once more; see `IndexingQueue.retry`."""
+        """Queue a document's file again; see `IndexingQueue.retry`."""
         stores = self._stores
         with self._removal.lock, stores.file_lock:
             row = stores.library.version(stores.library.document(document_id).version_id)
@@ -79,17 +79,17 @@ class Submission:
             return self._add(again, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
-        """Return whether a document of that name with other content is searched or waits."""
+        """Return whether a document of that name with other content is searched or queued."""
         library = self._stores.library
         if library.find_content(sha256_of(data)):
             return False
         document_id = library.find_name(clean_name(name), collection)
         rows = library.versions_where(versions.c.document_id == document_id) if document_id else []
-        # One that waits counts as well: it may be of the same batch, and would be gone before anyone saw it.
+        # Queued documents count too: one of the same upload would be replaced before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
     def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **of: Any) -> Job:
-        """Begin a version with the job that indexes it; see `DocumentStore.add_version`."""
+        """Add a version and the job that indexes it; see `DocumentStore.add_version`."""
         if password:
             self._passwords[row["id"]] = password
         try:
@@ -104,10 +104,10 @@ class Submission:
             same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
         else:
             what = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
-            same = f"{what}. If that comes to nothing, add this file again"
+            same = f"{what}. If that fails, add this file again"
         stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
         result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
-        # Ended from the beginning: the queue must not take up a job without a version.
+        # Added as an ended job: the queue must not run a job without a version.
         return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
 
     def _free_name(self, name: str, collection: str) -> str:

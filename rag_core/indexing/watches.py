@@ -1,4 +1,4 @@
-"""Watched folders: the library follows the files that are added, changed and removed in them."""
+"""Watched folders, whose added, changed and removed files update the library."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Watches:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop checking, and wait for a check that is running."""
+        """Stop checking and wait for a running check."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -91,7 +91,7 @@ class Watches:
         """Compare a watched folder with the library now; return ``None`` if it is no longer watched.
 
         A folder that cannot be reached changes nothing: documents are removed only if the folder
-        responds and no longer contains their files. The same goes for folders within it.
+        responds and no longer contains their files. The same is true for its subfolders.
         """
         watch = next((one for one in self.list() if one.watch_id == watch_id), None)
         return self._sync(watch) if watch else None
@@ -110,7 +110,7 @@ class Watches:
     def _compared(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
         watches = self._stores.watches
         known = watches.files(watch.watch_id)
-        # The folder's own documents, whichever of its files each is by now: files are renamed, copied, overwritten.
+        # Documents that were added from this folder, whose files may have been renamed, copied or overwritten.
         own = {row.document_id for row in known.values() if row.owned}
         held = {
             path: row.document_id
@@ -134,7 +134,7 @@ class Watches:
                     own.add(job.document_id)
                 watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
         stuck = {one for one in own - set(held.values()) if not self._removed(watch, one, problems)}
-        # Only now: a row is all that tells whose a document is, should its removal be cut off or fail.
+        # Rows are deleted last, because they identify the owner of a document if its removal is interrupted or fails.
         removed = [path for path, row in known.items() if path not in held and row.document_id not in stuck]
         for path in removed:
             watches.forget(watch.watch_id, path)
@@ -159,7 +159,7 @@ class Watches:
         own: Collection[str],
         held: Mapping[str, str],
     ) -> Job:
-        """Queue a new or changed file: as the next version of what it was, unless another file still is that."""
+        """Queue a new or changed file, as the next version of its document unless another file uses that document."""
         goes_on = (
             former is not None
             and (former in own or self._has_name(former, name, watch.collection))
@@ -170,7 +170,7 @@ class Watches:
         return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
-        """Whether a document that was there before, as of a folder that is watched again, has its file's name."""
+        """Return whether a document has the name of its file, with or without a number."""
         path = PurePosixPath(clean_name(name))
         numbered = re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
@@ -179,13 +179,13 @@ class Watches:
         )
 
     def _removed(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
-        """Remove a document that no file of its folder is any more, or leave it to a folder that has one."""
+        """Remove a document without files in its folder, or pass it on to another folder; return false on errors."""
         if self._stores.watches.pass_on(document_id, watch.watch_id):
             return True
         try:
             self._documents.delete([document_id])
-        except UnknownDocument:  # deleted by hand before
-            log.debug("%s was gone already", document_id)
+        except UnknownDocument:  # a user deleted it
+            log.debug("%s was deleted already", document_id)
         except RagError as error:
             problems.append(str(error))
             return False
@@ -196,8 +196,8 @@ class Watches:
             try:
                 for watch in self._stores.watches.all():
                     self._look_at(watch)
-            except Exception:  # the store of the watches itself failed: the next turn may do better
-                log.exception("watched folders could not be looked at")
+            except Exception:  # the store of the watches failed; the next check may succeed
+                log.exception("the watched folders could not be checked")
 
     def _look_at(self, watch: WatchedFolder) -> None:
         try:
@@ -205,7 +205,7 @@ class Watches:
         except RagError as error:
             log.warning("%s: %s", watch.url, error)
             self._stores.watches.checked(watch.watch_id, str(error))
-        except Exception:  # a bug that one folder brings out must not end the watching of all others
-            log.exception("looking at %s failed", watch.url)
-            problem = "An internal error while it was looked at; the log has the details."
+        except Exception:  # one folder must not stop the checks of the others
+            log.exception("checking %s failed", watch.url)
+            problem = "An internal error occurred while the folder was checked; the log has the details."
             self._stores.watches.checked(watch.watch_id, problem)

@@ -1,4 +1,4 @@
-"""The state of the installation: what each store holds, what answers, what is wrong."""
+"""Health check of the installation: the sizes of the stores, their availability, and problems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_health(
     models: LanguageModels,
     unfinished: Callable[[], list[str]],
 ) -> Status:
-    """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
+    """Check all stores and settings and return a `Status`; report a store that does not answer as a problem."""
     problems: list[str] = []
     reachable: dict[str, bool] = {}
     held: dict[str, int] = {}
@@ -59,34 +59,34 @@ def check_health(
     asked(generations.active, None)
     if built and configured and (differing := built.differences(configured)):
         problems.append(
-            f"The index was built with other settings ({', '.join(differing)}). It goes on answering as it is; "
-            "re-index to bring it up to date."
+            f"The index was built with other settings ({', '.join(differing)}). It is used unchanged; "
+            "re-index all documents to apply the new settings."
         )
     if settings.gguf and (problem := find_gguf_problem(settings.gguf)):
         problems.append(problem)
     if names := asked(unfinished, list[str]()):
         problems.append(
-            f"The removal of {', '.join(names)} was cut off, as by a store that did not answer: parts are still "
-            "stored, though no search finds them. It goes on by itself."
+            f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
+            "still stored, but no search finds them. It continues automatically."
         )
-    # Nothing is compared where something is being written or removed, or where not all could be counted.
+    # The counts are comparable only if no data is being written or removed and all stores answered.
     busy = asked(lambda: _busy(stores), False)
     settled = all(reachable.values()) and not busy
     if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
             f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
-            f"index, {held.get('vectors')} in Chroma. Re-index to mend it."
+            f"index, {held.get('vectors')} in Chroma. Re-index all documents to repair it."
         )
     lost = frozenset[str]() if files is None else contents - files
-    if lost:  # Once more, for what was deleted while files were listed.
+    if lost:  # Checked again, because documents may have been deleted while files were listed.
         lost &= asked(stores.library.searched_contents, frozenset[str]())
     if lost:
         problems.append(
             f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
-            "Searches go on, but those pages can be neither shown nor read again: set RAG_FILES_URL to where the files "
-            "are, put them back from a copy of the data folder, or add the same files once more."
+            "Searches still work, but those pages cannot be shown or indexed again: set RAG_FILES_URL to the folder of "
+            "the files, restore them from a backup of the data folder, or add the same files again."
         )
-    # The same failure met twice, as of a database that does not answer, is one problem.
+    # The same error of a store can occur in several checks.
     unique = list(dict.fromkeys(problems))
     return Status(
         healthy=not unique,
@@ -119,15 +119,15 @@ def _live(stores: Stores) -> list[tuple[int, object]]:
 
 
 def _disk(folder: Path) -> dict[str, int]:
-    """Bytes by what is stored, symbolic links not followed."""
+    """Return the sizes of the parts of the data folder in bytes, without following symbolic links."""
     sizes: dict[str, int] = {}
     for file in folder.rglob("*"):
         try:
             size = file.lstat().st_size if file.is_file() else 0
-        except OSError:  # gone since it was listed
+        except OSError:  # deleted since it was listed
             continue
         part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
-        if part.startswith("."):  # the lock, and who holds it
+        if part.startswith("."):  # the lock and the id of its process
             continue
         name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part, part)
         sizes[name] = sizes.get(name, 0) + size

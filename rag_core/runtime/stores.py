@@ -1,4 +1,4 @@
-"""Everything that is stored, opened once and closed together."""
+"""All stores, opened and closed together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rag_core.store.watches import WatchStore
 
 
 class Stores:
-    """The database and all that lies beside it.
+    """The database, the uploaded files and the indexes.
 
     Raises
     ------
@@ -53,7 +53,7 @@ class Stores:
         except BaseException:
             self._lock.release()
             raise
-        # Held while a file is stored and referred to, or found to be left over and deleted.
+        # Locked while a file is stored and referenced, or checked for references and deleted.
         self.file_lock = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
@@ -65,13 +65,13 @@ class Stores:
             self.preferences.set("schema", SCHEMA)
         elif found != SCHEMA:
             raise StoreUnavailable(
-                f"The data folder {folder} was written by another version of Footnote (its tables are number {found}, "
-                f"this version's {SCHEMA}). Start that version, or name another folder (--data-dir, RAG_DATA_DIR) and "
-                "add the documents there; their files lie in the folder's part named files."
+                f"The data folder {folder} was written by another version of Footnote (schema {found}, this version "
+                f"needs {SCHEMA}). Start that version, or set another folder (--data-dir, RAG_DATA_DIR) and add the "
+                "documents again; their files are in the subfolder named files."
             )
 
     def dense(self, generation_id: int) -> DenseIndex:
-        """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""
+        """Return the dense index of a generation. The first call opens Chroma, which takes seconds."""
         with self._opening:
             if self._chroma is None:
                 settings = self._settings
@@ -81,13 +81,13 @@ class Stores:
             return self._dense[generation_id]
 
     def drop_dense(self, generation_id: int) -> None:
-        """Remove a generation from Chroma."""
+        """Delete a generation from Chroma."""
         self.dense(generation_id).drop()
         with self._opening:
             self._dense.pop(generation_id, None)
 
     def close(self) -> None:
-        """Close what is open and let another process in."""
+        """Close all stores and release the lock on the data folder."""
         try:
             self.words.close()
             self.database.close()
