@@ -131,7 +131,7 @@ class Engine:
         )
         self._closed = False
         try:
-            self._swept = recover(stores, self._removal)
+            self._is_recovered = recover(stores, self._removal)
             self._indexer.start()
         except BaseException:
             stores.close()
@@ -149,7 +149,7 @@ class Engine:
             self._warm_up.join()
             self.models.close()
             self._local_models.close()
-            if self._swept:
+            if self._is_recovered:
                 record_clean_shutdown(self._stores)
         finally:
             self._pool.shutdown()

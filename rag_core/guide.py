@@ -39,7 +39,7 @@ def guide_pdf() -> bytes:
     from reportlab.lib.units import mm
 
     target = BytesIO()
-    document = _template()(
+    document = _document_class()(
         target,
         pagesize=A4,
         leftMargin=25 * mm,
@@ -52,21 +52,21 @@ def guide_pdf() -> bytes:
         lang="en",
         invariant=1,
     )
-    document.build(list(_flowables()), onFirstPage=_furnish, onLaterPages=_furnish)
+    document.build(list(_iter_paragraphs()), onFirstPage=_draw_footer, onLaterPages=_draw_footer)
     return target.getvalue()
 
 
-def _flowables() -> Iterator[Any]:
+def _iter_paragraphs() -> Iterator[Any]:
     from reportlab.platypus import Paragraph
 
     styles = _styles()
     for block in re.split(r"\n{2,}", guide_text().strip()):
         line = " ".join(block.split())
         text = line.lstrip("#")
-        yield Paragraph(_inline(text.strip()), styles[len(line) - len(text)])
+        yield Paragraph(_format_inline(text.strip()), styles[len(line) - len(text)])
 
 
-def _inline(text: str) -> str:
+def _format_inline(text: str) -> str:
     text = re.sub(r'"([^"]+)"', "\u201c\\1\u201d", text).replace("'", "\u2019")
     return re.sub(r"`([^`]+)`", r'<font face="Courier">\1</font>', escape(text))
 
@@ -86,7 +86,7 @@ def _styles() -> dict[int, Any]:
     }
 
 
-def _template() -> type[Any]:
+def _document_class() -> type[Any]:
     from reportlab.platypus import SimpleDocTemplate
 
     class Template(SimpleDocTemplate):  # type: ignore[misc] # reportlab has no types
@@ -103,7 +103,7 @@ def _template() -> type[Any]:
     return Template
 
 
-def _furnish(canvas: Any, document: Any) -> None:
+def _draw_footer(canvas: Any, document: Any) -> None:
     canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
     canvas.setFont("Helvetica", 8.5)
     canvas.setFillGray(0.4)

@@ -39,14 +39,14 @@ RETIRED = frozenset(
 log = logging.getLogger(__name__)
 
 
-class _OwnKeys(DotEnvSettingsSource):
+class _KnownKeysSource(DotEnvSettingsSource):
     """The ``.env`` file without the keys of other programs, which may share it."""
 
     def __call__(self) -> dict[str, Any]:
         return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
-class _Environment(EnvSettingsSource):
+class _EnvironmentSource(EnvSettingsSource):
     """The environment without shared variables, such as ``OPENAI_API_KEY``, that ``.env`` sets with the prefix.
 
     Otherwise the key of one endpoint could be sent to another.
@@ -55,8 +55,8 @@ class _Environment(EnvSettingsSource):
     def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
         super().__init__(settings)
         keys = [key.upper() for key, value in file.env_vars.items() if value]
-        own = {key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)}
-        self.env_vars = {key: value for key, value in self.env_vars.items() if key.upper() not in own}
+        prefixed = {key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)}
+        self.env_vars = {key: value for key, value in self.env_vars.items() if key.upper() not in prefixed}
 
 
 class Settings(BaseSettings):
@@ -215,7 +215,7 @@ class Settings(BaseSettings):
 
     @field_validator("data_dir", "gguf")
     @classmethod
-    def _absolute(cls, value: Path | None) -> Path | None:
+    def _make_absolute(cls, value: Path | None) -> Path | None:
         try:
             return value.expanduser().absolute() if value else None
         except RuntimeError as error:
@@ -223,7 +223,7 @@ class Settings(BaseSettings):
 
     @field_validator("openai_model")
     @classmethod
-    def _one_model(cls, value: str | None, others: ValidationInfo) -> str | None:
+    def _refuse_second_model(cls, value: str | None, others: ValidationInfo) -> str | None:
         if value and others.data.get("gguf"):
             raise ValueError("RAG_GGUF names a model already; unset one of the two")
         return value
@@ -237,8 +237,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = _OwnKeys(settings_cls, env_file=getattr(dotenv_settings, "env_file", None))
-        return init_settings, _Environment(settings_cls, file), file
+        file = _KnownKeysSource(settings_cls, env_file=getattr(dotenv_settings, "env_file", None))
+        return init_settings, _EnvironmentSource(settings_cls, file), file
 
     @field_validator(
         *(
@@ -255,9 +255,9 @@ class Settings(BaseSettings):
         mode="before",
     )
     @classmethod
-    def _blank_is_unset(cls, value: object, field: ValidationInfo) -> object:
-        unset = cls.model_fields[str(field.field_name)].default
-        return unset if isinstance(value, str) and not value.strip() else value
+    def _replace_blank(cls, value: object, field: ValidationInfo) -> object:
+        default = cls.model_fields[str(field.field_name)].default
+        return default if isinstance(value, str) and not value.strip() else value
 
     @property
     def model(self) -> str:
@@ -302,13 +302,13 @@ def load_settings(**overrides: Any) -> Settings:
     SettingsError
         A key is unknown or a value is out of range; the message names each key.
     """
-    given = {key: value for key, value in overrides.items() if value is not None}
+    fields = {key: value for key, value in overrides.items() if value is not None}
     try:
         _refuse_unreadable_lines()
         _refuse_unknown_variables()
-        return Settings(**given)
+        return Settings(**fields)
     except ValidationError as error:
-        raise SettingsError(_explain(error)) from None
+        raise SettingsError(_format_errors(error)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"The file .env cannot be read ({error}). Save it as UTF-8 text, or remove it.") from None
 
@@ -318,7 +318,7 @@ def _refuse_unreadable_lines() -> None:
     if not FILE.is_file():
         return
     with FILE.open(encoding="utf-8-sig") as file:
-        lines = [one.original for one in parse_stream(file) if one.error or (one.key and one.value is None)]
+        lines = [entry.original for entry in parse_stream(file) if entry.error or (entry.key and entry.value is None)]
     for line in lines:
         if any(re.search(rf"(?<![A-Z_]){name}(?![A-Z_])", line.string.upper()) for name in known_names()):
             raise SettingsError(
@@ -338,7 +338,7 @@ def _refuse_unknown_variables() -> None:
         raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it. Known settings: {known}.")
 
 
-def _explain(error: ValidationError) -> str:
+def _format_errors(error: ValidationError) -> str:
     lines = []
     for problem in error.errors(include_input=False, include_url=False):
         key = str(problem["loc"][0]) if problem["loc"] else "settings"

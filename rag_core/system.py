@@ -12,13 +12,13 @@ from contextlib import contextmanager
 
 # Constants of glibc's malloc.h. M_PERTURB fills new memory with the complement of a byte; 0 disables it.
 _M_PERTURB, _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -6, -3, -1
-_ZEROS, _AS_IT_IS = 0xFF, 0
+_FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
 # In bytes: smaller blocks come from the heap, which keeps up to the second amount of free memory.
-_LARGEST_KEPT, _KEPT = 32 << 20, 64 << 20
+_MMAP_THRESHOLD_BYTES, _TRIM_THRESHOLD_BYTES = 32 << 20, 64 << 20
 # Looked up once, because every search calls it twice.
 _mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-_changing = threading.Lock()
-_within = 0
+_lock = threading.Lock()
+_active_blocks = 0
 
 
 def available_cores() -> int:
@@ -33,8 +33,8 @@ def configure_malloc() -> None:
     system takes each array back and faults it in again page by page, which slows reranking down.
     """
     if _mallopt is not None:
-        _mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
-        _mallopt(_M_TRIM_THRESHOLD, _KEPT)
+        _mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
+        _mallopt(_M_TRIM_THRESHOLD, _TRIM_THRESHOLD_BYTES)
 
 
 def freeze_garbage_collector() -> None:
@@ -51,19 +51,19 @@ def zero_new_allocations() -> Iterator[None]:
     such as an API key. It is not always on, because it slows searches down. glibc does not fill blocks of up to a
     kilobyte.
     """
-    global _within
-    with _changing:
-        _within += 1
-        _set(_ZEROS)
+    global _active_blocks
+    with _lock:
+        _active_blocks += 1
+        _set_fill_byte(_FILL_WITH_ZEROS)
     try:
         yield
     finally:
-        with _changing:
-            _within -= 1
-            if not _within:
-                _set(_AS_IT_IS)
+        with _lock:
+            _active_blocks -= 1
+            if not _active_blocks:
+                _set_fill_byte(_DO_NOT_FILL)
 
 
-def _set(byte: int) -> None:
+def _set_fill_byte(byte: int) -> None:
     if _mallopt is not None:
         _mallopt(_M_PERTURB, byte)

@@ -28,14 +28,14 @@ class ConversationStore:
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         if query.strip():
             pattern = "%" + query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-            holds = select(messages.c.id).where(
+            match = select(messages.c.id).where(
                 messages.c.conversation_id == conversations.c.id, messages.c.text.ilike(pattern, escape="\\")
             )
-            statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), holds.exists()))
+            statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), match.exists()))
         with self._db.read() as connection:
             rows = connection.execute(statement).all()
-            collections = _collections(connection, select(conversation_collections))
-        return [_conversation(row, collections) for row in rows]
+            collections = _read_collections(connection, select(conversation_collections))
+        return [_conversation_from_row(row, collections) for row in rows]
 
     def add(self, scope: Scope) -> Conversation:
         """Create an empty conversation."""
@@ -50,11 +50,11 @@ class ConversationStore:
         """Return a conversation; raise `UnknownConversation` if it is not stored."""
         with self._db.read() as connection:
             row = connection.execute(select(conversations).where(conversations.c.id == conversation_id)).first()
-            of = conversation_collections.c.conversation_id == conversation_id
-            collections = _collections(connection, select(conversation_collections).where(of))
+            condition = conversation_collections.c.conversation_id == conversation_id
+            collections = _read_collections(connection, select(conversation_collections).where(condition))
         if row is None:
             raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
-        return _conversation(row, collections)
+        return _conversation_from_row(row, collections)
 
     def gate_scores(self, name: str, most: int) -> list[float]:
         """Return the gate scores of that name of the newest answers and refusals, newest first."""
@@ -68,7 +68,7 @@ class ConversationStore:
         query = select(messages).where(messages.c.conversation_id == conversation_id)
         with self._db.read() as connection:
             rows = connection.execute(query.order_by(messages.c.created_at, messages.c.id)).all()
-        return [_message(row) for row in rows]
+        return [_message_from_row(row) for row in rows]
 
     def message(self, message_id: str) -> Message:
         """Return a message; raise `UnknownConversation` if it is not stored."""
@@ -76,7 +76,7 @@ class ConversationStore:
             row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
         if row is None:
             raise UnknownConversation("That message is no longer stored. Reload the page.")
-        return _message(row)
+        return _message_from_row(row)
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
         """Add a message; the first question becomes the title of the conversation."""
@@ -121,11 +121,11 @@ class ConversationStore:
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
         """Change the documents and collections that a conversation searches; raise `UnknownConversation`."""
         self.get(conversation_id)
-        of = conversation_collections.c.conversation_id == conversation_id
+        condition = conversation_collections.c.conversation_id == conversation_id
         query = update(conversations).where(conversations.c.id == conversation_id)
         with self._db.begin() as connection:
             connection.execute(query.values(documents=list(scope.documents)))
-            connection.execute(delete(conversation_collections).where(of))
+            connection.execute(delete(conversation_collections).where(condition))
             _add_collections(connection, conversation_id, scope.collections)
 
     def delete(self, conversation_id: str) -> None:
@@ -139,7 +139,7 @@ class ConversationStore:
             return int(connection.execute(select(func.count()).select_from(conversations)).scalar_one())
 
 
-def _message(row: Any) -> Message:
+def _message_from_row(row: Any) -> Message:
     return Message(
         message_id=row.id,
         role=row.role,
@@ -150,19 +150,19 @@ def _message(row: Any) -> Message:
 
 
 def _add_collections(connection: Connection, conversation_id: str, collections: Sequence[str]) -> None:
-    rows = [{"conversation_id": conversation_id, "collection": one} for one in dict.fromkeys(collections)]
+    rows = [{"conversation_id": conversation_id, "collection": name} for name in dict.fromkeys(collections)]
     if rows:
         connection.execute(insert(conversation_collections), rows)
 
 
-def _collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _read_collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
     for row in connection.execute(query.order_by(conversation_collections.c.collection)):
-        found.setdefault(row.conversation_id, []).append(row.collection)
-    return found
+        names.setdefault(row.conversation_id, []).append(row.collection)
+    return names
 
 
-def _conversation(row: Any, collections: Mapping[str, Sequence[str]]) -> Conversation:
+def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -> Conversation:
     return Conversation(
         conversation_id=row.id,
         title=row.title,

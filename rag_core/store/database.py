@@ -71,28 +71,28 @@ class Database:
         self._restore = restore
         try:
             # A file name may contain characters with a meaning in a URL, such as a question mark.
-            where = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
-            self._shown = where.render_as_string(hide_password=True)
-            self._engine = create_engine(where, pool_pre_ping=where.get_backend_name() != "sqlite")
+            parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
+            self._url = parsed.render_as_string(hide_password=True)
+            self._engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
         except (ArgumentError, ImportError, ValueError) as error:
             raise SettingsError(
                 f"DATABASE_URL cannot be used ({error}). Give a SQLAlchemy URL whose driver is installed."
             ) from None
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_pragmas)
-        with self._errors():
+        with self._translate_errors():
             tables.create_all(self._engine)
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
         """Open a transaction: commit when the block ends, roll back if it raises."""
-        with self._errors(), self._engine.begin() as connection:
+        with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a connection for reading."""
-        with self._errors(), self._engine.connect() as connection:
+        with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
     def close(self) -> None:
@@ -100,18 +100,18 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except OperationalError as error:
-            raise _in_words(error, self._shown) from error
+            raise _translate_operational_error(error, self._url) from error
         except SQLAlchemyError as error:
             # The message omits the statement, whose values may contain text of documents.
             reason = error.orig if isinstance(error, StatementError) else error
             # The driver raises DatabaseError itself, not a subclass, only for a file that is damaged or not a database.
             if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
-                raise StoreUnavailable(f"The database {self._shown} is damaged ({reason}): {self._restore}.") from error
-            raise StoreUnavailable(f"The database {self._shown} refused an operation ({reason}).") from error
+                raise StoreUnavailable(f"The database {self._url} is damaged ({reason}): {self._restore}.") from error
+            raise StoreUnavailable(f"The database {self._url} refused an operation ({reason}).") from error
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
@@ -130,21 +130,21 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _in_words(error: OperationalError, shown: str) -> StoreUnavailable | DataFolderUnwritable:
+def _translate_operational_error(error: OperationalError, url: str) -> StoreUnavailable | DataFolderUnwritable:
     reason = str(error.orig)
     if "readonly" in reason or "unable to open" in reason:
         return DataFolderUnwritable(
-            f"The database {shown} cannot be written ({reason}). Give the account that runs Footnote write access "
+            f"The database {url} cannot be written ({reason}). Give the account that runs Footnote write access "
             "to the folder, or set RAG_DATA_DIR to another folder."
         )
     if "full" in reason:
         return DataFolderUnwritable(
-            f"The disk that holds {shown} is full. Nothing was lost; free some space, or set RAG_DATA_DIR to a folder "
+            f"The disk that holds {url} is full. Nothing was lost; free some space, or set RAG_DATA_DIR to a folder "
             "on another disk, and try again."
         )
     if "locked" in reason:
         return StoreUnavailable(
-            f"The database {shown} is locked by another process. Close the other program and try again."
+            f"The database {url} is locked by another process. Close the other program and try again."
         )
-    todo = "the disk that contains it" if shown.startswith("sqlite") else "that it runs and that DATABASE_URL is right"
-    return StoreUnavailable(f"The database {shown} does not answer ({reason}). Check {todo}.")
+    hint = "the disk that contains it" if url.startswith("sqlite") else "that it runs and that DATABASE_URL is right"
+    return StoreUnavailable(f"The database {url} does not answer ({reason}). Check {hint}.")

@@ -31,7 +31,7 @@ _INFO_COLUMNS = {
     # Chunks that no search can find yet do not count.
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
-_GONE = "That document is no longer in the library. It may have been deleted."
+_UNKNOWN_DOCUMENT = "That document is no longer in the library. It may have been deleted."
 # A condition that is true for documents whose removal has started.
 IS_BEING_REMOVED = (
     select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
@@ -73,30 +73,30 @@ class DocumentQueries:
             # Not joined, because the JSON of a fingerprint would be parsed for each document.
             built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
             embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
-            return [_document(row, embedders) for row in connection.execute(query)]
+            return [_document_from_row(row, embedders) for row in connection.execute(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return a document; raise `UnknownDocument`."""
-        found = self.documents([document_id])
-        if not found:
-            raise UnknownDocument(_GONE)
-        return found[0]
+        rows = self.documents([document_id])
+        if not rows:
+            raise UnknownDocument(_UNKNOWN_DOCUMENT)
+        return rows[0]
 
     def name(self, document_id: str) -> str:
         """Return a document's name, even if its removal has started; raise `UnknownDocument`."""
         with self._db.read() as connection:
-            found = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
-        if found is None:
-            raise UnknownDocument(_GONE)
-        return str(found)
+            document_name = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
+        if document_name is None:
+            raise UnknownDocument(_UNKNOWN_DOCUMENT)
+        return str(document_name)
 
     def removing(self) -> dict[str, str]:
         """Return the hidden documents whose removal is not finished, as ``document_id: name``."""
-        held = versions.c.document_id == documents.c.id
-        begun = select(versions.c.id).where(held, versions.c.state == "removing").exists()
-        ending = ~select(versions.c.id).where(held).exists()
+        of_document = versions.c.document_id == documents.c.id
+        is_marked = select(versions.c.id).where(of_document, versions.c.state == "removing").exists()
+        has_no_version = ~select(versions.c.id).where(of_document).exists()
         with self._db.read() as connection:
-            rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(begun, ending)))
+            rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(is_marked, has_no_version)))
             return {row.id: row.name for row in rows}
 
     def resolve(self, names: Iterable[str]) -> list[str]:
@@ -108,8 +108,8 @@ class DocumentQueries:
         query = select(documents.c.id, documents.c.name)
         by_key: dict[str, list[str]] = {}
         with self._db.read() as connection:
-            for run in batches(wanted, 400):
-                rows = connection.execute(query.where(or_(documents.c.id.in_(run), documents.c.name.in_(run))))
+            for batch in batches(wanted, 400):
+                rows = connection.execute(query.where(or_(documents.c.id.in_(batch), documents.c.name.in_(batch))))
                 for row in rows:
                     for key in {row.id, row.name}:
                         by_key.setdefault(key, []).append(row.id)
@@ -119,7 +119,7 @@ class DocumentQueries:
                 f"No document is named {', '.join(repr(name[:120]) for name in missing[:5])}. "
                 "The list of documents shows the names."
             )
-        return list(dict.fromkeys(one for name in wanted for one in by_key[name]))
+        return list(dict.fromkeys(document_id for name in wanted for document_id in by_key[name]))
 
     def in_collections(self, names: Sequence[str]) -> list[str]:
         """Return the ids of the documents in these collections; raise `CollectionError` if one is empty."""
@@ -128,9 +128,9 @@ class DocumentQueries:
         )
         with self._db.read() as connection:
             rows = connection.execute(query).all()
-        held = {row.collection for row in rows}
+        existing = {row.collection for row in rows}
         for name in names:
-            if name not in held:
+            if name not in existing:
                 raise CollectionError(
                     f"No document is in a collection named {name[:LONGEST_NAME]!r}. "
                     "The list of documents shows the collections."
@@ -168,9 +168,9 @@ class DocumentQueries:
 
     def versions_where(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
         """Return the versions that meet the conditions, oldest first."""
-        own = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
+        version_columns = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
         query = (
-            select(*own, documents.c.name, documents.c.collection, documents.c.active_version)
+            select(*version_columns, documents.c.name, documents.c.collection, documents.c.active_version)
             .join(documents, documents.c.id == versions.c.document_id)
             .where(*conditions)
             .order_by(versions.c.added_at)
@@ -185,11 +185,11 @@ class DocumentQueries:
             .select_from(versions)
             .join(documents, documents.c.active_version == versions.c.id)
         )
-        found: dict[str, str] = {}
+        states: dict[str, str] = {}
         with self._db.read() as connection:
-            for one in _within(query, document_ids):
-                found |= {row.id: row.state for row in connection.execute(one)}
-        return found
+            for batch_query in _iter_batch_queries(query, document_ids):
+                states |= {row.id: row.state for row in connection.execute(batch_query)}
+        return states
 
     def searched_contents(self) -> frozenset[str]:
         """Return the SHA-256 digests of the files of all searchable documents."""
@@ -200,17 +200,17 @@ class DocumentQueries:
     def unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
         """Return how many documents are searchable only by words so far, and how many not at all."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
-        unfound = documents.c.active_version.is_(None) & (versions.c.state == "building")
+        not_searchable = documents.c.active_version.is_(None) & (versions.c.state == "building")
         query = (
             select(versions.c.state, func.count(documents.c.id.distinct()))
             .join(documents, documents.c.id == versions.c.document_id)
-            .where(or_(by_words, unfound))
+            .where(or_(by_words, not_searchable))
             .group_by(versions.c.state)
         )
         by_state: Counter[str] = Counter()
         with self._db.read() as connection:
-            for one in _within(query, document_ids):
-                by_state.update({state: int(number) for state, number in connection.execute(one)})
+            for batch_query in _iter_batch_queries(query, document_ids):
+                by_state.update({state: int(number) for state, number in connection.execute(batch_query)})
         return by_state["words"], by_state["building"]
 
     def hidden_versions(self) -> dict[str, int]:
@@ -246,7 +246,7 @@ class DocumentQueries:
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
         """Return a version's chunks in order; only those that touch a page, if one is given."""
-        query = _chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+        query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
         with self._db.read() as connection:
@@ -254,22 +254,22 @@ class DocumentQueries:
 
     def chunks_beside(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
         """Return the chunks before and after a chunk of a version; ``None`` at its ends."""
-        beside = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
-        query = _chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, beside)
+        is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
+        query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, is_neighbour)
         with self._db.read() as connection:
             rows = [ChunkRow._make(row) for row in connection.execute(query)]
-        found = {row.ordinal: row for row in rows}
-        return found.get(ordinal - 1), found.get(ordinal + 1)
+        by_ordinal = {row.ordinal: row for row in rows}
+        return by_ordinal.get(ordinal - 1), by_ordinal.get(ordinal + 1)
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return those of these chunks that a search can see now, by id."""
-        query = _chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
-        found: dict[int, ChunkRow] = {}
+        query = _select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
+        visible: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
-            for run in batches(list(chunk_ids)):
-                rows = connection.execute(query.where(chunks.c.id.in_(run)))
-                found |= {row.id: row for row in map(ChunkRow._make, rows)}
-        return found
+            for batch in batches(list(chunk_ids)):
+                rows = connection.execute(query.where(chunks.c.id.in_(batch)))
+                visible |= {row.id: row for row in map(ChunkRow._make, rows)}
+        return visible
 
     def chunk_range(self, version_id: str) -> tuple[int, int]:
         """Return the lowest and highest id of a version's chunks, or (0, 0); other versions' ids may be between."""
@@ -280,12 +280,12 @@ class DocumentQueries:
 
     def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
         """Return the ids of the chunks of these versions."""
-        found: list[int] = []
+        ids: list[int] = []
         with self._db.read() as connection:
-            for run in batches(list(version_ids)):
-                query = select(chunks.c.id).where(chunks.c.version_id.in_(run))
-                found += connection.execute(query).scalars()
-        return found
+            for batch in batches(list(version_ids)):
+                query = select(chunks.c.id).where(chunks.c.version_id.in_(batch))
+                ids += connection.execute(query).scalars()
+        return ids
 
     def chunk_ids_all(self) -> list[int]:
         """Return the ids of all stored chunks."""
@@ -298,26 +298,26 @@ _OF_VERSION = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
 )
 
 
-def _chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
+def _select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
     """Return a query whose rows have the fields of `ChunkRow` in order."""
-    own = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
+    chunk_columns = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
     of_page = and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index)
     hidden = and_(hidden_texts.c.version_id == chunks.c.version_id, hidden_texts.c.page_index == chunks.c.page_index)
-    return select(*own, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text).select_from(
-        chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden)
-    )
+    return select(
+        *chunk_columns, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text
+    ).select_from(chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden))
 
 
-def _within(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
+def _iter_batch_queries(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
     """Yield the query for all documents, or for batches of ids that fit into one statement."""
     if document_ids is None:
         yield query
     else:
-        for run in batches(list(document_ids)):
-            yield query.where(documents.c.id.in_(run))
+        for batch in batches(list(document_ids)):
+            yield query.where(documents.c.id.in_(batch))
 
 
-def _document(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
+def _document_from_row(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
     *values, status, added_at, generation_id = row
     return DocumentInfo(
         **dict(zip(_INFO_COLUMNS, values, strict=True)),

@@ -18,7 +18,7 @@ from rag_core.store.serialization import chunk_to_row, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
 # The state of a version must not change once the removal of its document has started.
-_STAYING = versions.c.state != "removing"
+_IS_NOT_REMOVED = versions.c.state != "removing"
 
 
 class DocumentStore(DocumentQueries):
@@ -56,10 +56,10 @@ class DocumentStore(DocumentQueries):
                 update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
             )
             # Documents that could not be indexed again stay listed with their file and reason, so that users can retry.
-            held = select(versions.c.id).where(versions.c.generation_id == generation_id)
+            in_generation = select(versions.c.id).where(versions.c.generation_id == generation_id)
             connection.execute(
                 update(documents)
-                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(held))
+                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(in_generation))
                 .values(active_version=None)
             )
 
@@ -83,11 +83,11 @@ class DocumentStore(DocumentQueries):
             later.c.added_at > versions.c.added_at,
             later.c.sha256 != sha256,
         )
-        held = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
+        states = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
         query = (
             select(documents.c.id, documents.c.name, versions.c.state)
             .join(versions, versions.c.document_id == documents.c.id)
-            .where(versions.c.sha256 == sha256, or_(*held), ~replaced.exists())
+            .where(versions.c.sha256 == sha256, or_(*states), ~replaced.exists())
             .order_by(versions.c.state != "full")
         )
         with self._db.read() as connection:
@@ -142,14 +142,14 @@ class DocumentStore(DocumentQueries):
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
         """Move all documents into a collection, or none; raise `CollectionError` if a name would be in it twice."""
-        moved = [documents.c.id.in_(run) for run in batches(list(document_ids))]
+        conditions = [documents.c.id.in_(batch) for batch in batches(list(document_ids))]
         with self._db.begin() as connection:
-            for of in moved:
-                connection.execute(update(documents).where(of).values(collection=collection))
-            there = select(documents.c.name).where(documents.c.collection == collection, ~IS_BEING_REMOVED)
-            names = Counter(connection.execute(there).scalars())
-            for of in moved:
-                for name in connection.execute(select(documents.c.name).where(of)).scalars():
+            for condition in conditions:
+                connection.execute(update(documents).where(condition).values(collection=collection))
+            stored_names = select(documents.c.name).where(documents.c.collection == collection, ~IS_BEING_REMOVED)
+            names = Counter(connection.execute(stored_names).scalars())
+            for condition in conditions:
+                for name in connection.execute(select(documents.c.name).where(condition)).scalars():
                     if names[name] > 1:
                         raise CollectionError(
                             f"{name} would be in the collection {collection!r} twice. Nothing was moved; move only one "
@@ -202,16 +202,16 @@ class DocumentStore(DocumentQueries):
         With ``reread``, return false and change nothing if the searched version has other content.
         """
         version, searched = versions.alias(), versions.alias()
-        other = select(searched.c.id).where(
+        other_content = select(searched.c.id).where(
             searched.c.id == documents.c.active_version,
             version.c.id == version_id,
             searched.c.sha256 != version.c.sha256,
         )
         with self._db.begin() as connection:
-            if active and not self._activate(connection, version_id, *([~other.exists()] if reread else [])):
+            if active and not self._activate(connection, version_id, *([~other_content.exists()] if reread else [])):
                 return False
-            done = update(versions).where(versions.c.id == version_id)
-            connection.execute(done.values(state="full", status=status.value, reason=reason))
+            statement = update(versions).where(versions.c.id == version_id)
+            connection.execute(statement.values(state="full", status=status.value, reason=reason))
             return True
 
     def publish_words(self, version_id: str) -> bool:
@@ -227,8 +227,8 @@ class DocumentStore(DocumentQueries):
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
         """Make a version the searched one if its document meets the conditions, in one statement."""
-        owner = select(versions.c.document_id).where(versions.c.id == version_id, _STAYING).scalar_subquery()
-        query = update(documents).where(documents.c.id == owner, *conditions)
+        owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_REMOVED).scalar_subquery()
+        query = update(documents).where(documents.c.id == owner_id, *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
 
     # removal of versions and documents
@@ -247,7 +247,7 @@ class DocumentStore(DocumentQueries):
             connection.execute(
                 update(documents).where(documents.c.active_version == version_id).values(active_version=None)
             )
-            connection.execute(update(versions).where(versions.c.id == version_id, _STAYING).values(**values))
+            connection.execute(update(versions).where(versions.c.id == version_id, _IS_NOT_REMOVED).values(**values))
 
     def begin_removal(self, document_id: str) -> None:
         """Hide a document from every search and mark its versions for removal."""
@@ -257,9 +257,9 @@ class DocumentStore(DocumentQueries):
 
     def ended_with_chunks(self) -> list[str]:
         """Return the ids of ended versions that still have chunks."""
-        held = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
+        chunk = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
         with self._db.read() as connection:
-            query = select(versions.c.id).where(versions.c.state == "ended", held.exists())
+            query = select(versions.c.id).where(versions.c.state == "ended", chunk.exists())
             return list(connection.execute(query).scalars())
 
     def clear_version(self, version_id: str) -> None:
@@ -275,8 +275,8 @@ class DocumentStore(DocumentQueries):
 
     def remove_document(self, document_id: str) -> None:
         """Delete the row and the jobs of a document, unless it has a version."""
-        held = select(versions.c.id).where(versions.c.document_id == document_id).exists()
+        has_version = select(versions.c.id).where(versions.c.document_id == document_id).exists()
         with self._db.begin() as connection:
-            gone = delete(documents).where(documents.c.id == document_id, ~held)
-            if connection.execute(gone).rowcount:
+            statement = delete(documents).where(documents.c.id == document_id, ~has_version)
+            if connection.execute(statement).rowcount:
                 connection.execute(delete(jobs).where(jobs.c.document_id == document_id))

@@ -30,16 +30,16 @@ def clean_collection(name: str) -> str:
 
 def normalize_name(name: str) -> str:
     """Return the stored form of a name: NFC, one line, at most `LONGEST_NAME` characters; folders are kept."""
-    plain = unicodedata.normalize("NFC", "".join(_plain(character) for character in name))
-    plain = " ".join(plain.split()).strip(". ")
-    if len(plain) > LONGEST_NAME:
-        ending = PurePosixPath(plain).suffix
-        ending = ending if len(ending) <= 10 else ""
-        plain = plain[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
-    return plain
+    cleaned = unicodedata.normalize("NFC", "".join(_clean_character(character) for character in name))
+    cleaned = " ".join(cleaned.split()).strip(". ")
+    if len(cleaned) > LONGEST_NAME:
+        suffix = PurePosixPath(cleaned).suffix
+        suffix = suffix if len(suffix) <= 10 else ""
+        cleaned = cleaned[: LONGEST_NAME - len(suffix)].rstrip(". ") + suffix
+    return cleaned
 
 
-def _plain(character: str) -> str:
+def _clean_character(character: str) -> str:
     category = unicodedata.category(character)
     if category == "Cs":  # a surrogate, as from a file name that is not UTF-8: no store accepts it
         return "\ufffd"

@@ -14,7 +14,7 @@ from typing import Any
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
 _ADDRESS = "[0-9a-f]{64}"
-_PART = ".part"
+_PARTIAL_SUFFIX = ".part"
 
 
 def sha256_of(data: bytes) -> str:
@@ -43,7 +43,7 @@ class FileStore:
         except (ImportError, ValueError) as error:
             raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None
         except OSError as error:
-            raise _unwritable(error, str(url)) from error
+            raise _write_error(error, str(url)) from error
 
     def put(self, data: bytes) -> str:
         """Store the content if it is not stored yet, and return its SHA-256."""
@@ -55,19 +55,19 @@ class FileStore:
                 self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
                 self._write(target, data)
         except OSError as error:
-            raise _unwritable(error, target) from error
+            raise _write_error(error, target) from error
         return digest
 
     def _write(self, target: str, data: bytes) -> None:
         # Written to a temporary file and moved, so that a crash leaves no partial file at an address.
-        part = target + _PART
+        partial = target + _PARTIAL_SUFFIX
         try:
-            self._fs.pipe_file(part, data)
-            self._fs.mv(part, target)
+            self._fs.pipe_file(partial, data)
+            self._fs.mv(partial, target)
         except OSError:
             # If the disk is full, the partial file would keep space that is needed.
             with suppress(OSError):
-                self._fs.rm_file(part)
+                self._fs.rm_file(partial)
             raise
 
     def get(self, digest: str) -> bytes:
@@ -112,19 +112,19 @@ class FileStore:
 
     def digests(self) -> list[str]:
         """Return all stored addresses, unordered; files of other programs are ignored."""
-        return [digest for digest, path in self._named() if path.endswith(digest)]
+        return [digest for digest, path in self._list_files() if path.endswith(digest)]
 
     def remove_parts(self) -> None:
         """Delete the partial files of a killed process; no process may be writing now."""
-        for _, path in self._named():
-            if path.endswith(_PART):
+        for _, path in self._list_files():
+            if path.endswith(_PARTIAL_SUFFIX):
                 self._fs.rm_file(path)
 
-    def _named(self) -> Iterator[tuple[str, str]]:
+    def _list_files(self) -> Iterator[tuple[str, str]]:
         """Yield the address and path of each stored file, including partial files."""
         for path in map(str, self._fs.find(self._root)):
             folder, _, name = path.rpartition("/")
-            digest = name.removesuffix(_PART)
+            digest = name.removesuffix(_PARTIAL_SUFFIX)
             if re.fullmatch(_ADDRESS, digest) and folder.endswith(f"/{digest[:2]}"):
                 yield digest, path
 
@@ -138,12 +138,12 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Return fsspec's details of each file below a folder, and the reason for each folder that cannot be read."""
     import fsspec
 
-    found: dict[str, Any] = {}
-    unread: dict[str, str] = {}
+    details: dict[str, Any] = {}
+    problems: dict[str, str] = {}
     # A store without real folders lists everything at once, or raises. The generic implementation silently skips
     # folders that it cannot read.
     if getattr(fs.find, "__func__", None) is not fsspec.AbstractFileSystem.find:
-        return fs.find(root, detail=True), unread
+        return fs.find(root, detail=True), problems
     folders = [root]
     for folder in folders:
         try:
@@ -151,11 +151,11 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
         except OSError as error:
             if folder == root:
                 raise
-            unread[folder] = error.strerror or str(error)
+            problems[folder] = error.strerror or str(error)
             continue
-        found |= {entry["name"]: entry for entry in entries if entry["type"] != "directory"}
+        details |= {entry["name"]: entry for entry in entries if entry["type"] != "directory"}
         folders += [entry["name"] for entry in entries if entry["type"] == "directory" and entry["name"] != folder]
-    return found, unread
+    return details, problems
 
 
 def open_url(url: str) -> tuple[Any, str]:
@@ -175,8 +175,8 @@ def unreadable_url(url: str, error: Exception) -> SettingsError:
     return SettingsError(f"{url} is not a folder or URL that can be read: {error}.")
 
 
-def _unwritable(error: OSError, where: str) -> DataFolderUnwritable:
+def _write_error(error: OSError, location: str) -> DataFolderUnwritable:
     return DataFolderUnwritable(
-        f"A file cannot be written to {where} ({error.strerror or error}). Nothing was lost; free some space or "
+        f"A file cannot be written to {location} ({error.strerror or error}). Nothing was lost; free some space or "
         "give write access, then try again."
     )

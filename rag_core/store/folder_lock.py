@@ -26,11 +26,11 @@ class FolderLock:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
-            self._pid = folder / ".pid"
-            self._pid.write_text(str(os.getpid()))
+            self._pid_file = folder / ".pid"
+            self._pid_file.write_text(str(os.getpid()))
         except Timeout:
             raise DataFolderInUse(
-                f"The data folder {folder} is in use by another Footnote process{_holder(folder)}. Close it, use the "
+                f"The data folder {folder} is in use by another Footnote process{_owner(folder)}. Close it, use the "
                 "web page instead, or name another folder (--data-dir, RAG_DATA_DIR)."
             ) from None
         except OSError as error:
@@ -42,12 +42,12 @@ class FolderLock:
     def release(self) -> None:
         """Release the lock, so that another process can use the folder."""
         try:
-            self._pid.unlink(missing_ok=True)
+            self._pid_file.unlink(missing_ok=True)
         finally:
             self._lock.release()
 
 
-def _holder(folder: Path) -> str:
+def _owner(folder: Path) -> str:
     try:
         return f" (process {int((folder / '.pid').read_text())})"
     except (OSError, ValueError):

@@ -41,7 +41,7 @@ class JobStore:
             row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
         if row is None:
             raise UnknownDocument("That job is no longer listed, because its document was deleted.")
-        return _job(row)
+        return _job_from_row(row)
 
     def all(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
         """Return jobs, newest first; only queued and running ones if ``active``."""
@@ -51,22 +51,22 @@ class JobStore:
         if limit is not None:
             query = query.limit(limit)
         with self._db.read() as connection:
-            return [_job(row) for row in connection.execute(query)]
+            return [_job_from_row(row) for row in connection.execute(query)]
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
         """Return the states of these jobs without those that are gone."""
-        found: dict[str, JobState] = {}
+        states: dict[str, JobState] = {}
         with self._db.read() as connection:
-            for run in batches([*job_ids]):
-                query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(run))
-                found |= {row.id: JobState(row.state) for row in connection.execute(query)}
-        return found
+            for batch in batches([*job_ids]):
+                query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(batch))
+                states |= {row.id: JobState(row.state) for row in connection.execute(query)}
+        return states
 
     def queued(self, kind: str) -> list[Job]:
         """Return the queued jobs of a kind, oldest first."""
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
         with self._db.read() as connection:
-            return [_job(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
+            return [_job_from_row(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
         """Return the rate at which the newest searchable files were indexed; ``None`` if there are none.
@@ -83,10 +83,10 @@ class JobStore:
         )
         with self._db.read() as connection:
             rows = connection.execute(query).all()
-        seconds, until = 0.0, as_utc(datetime.min)
-        for began, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
-            seconds += max(0.0, (ended - max(began, until)).total_seconds())
-            until = max(until, ended)
+        seconds, covered_until = 0.0, as_utc(datetime.min)
+        for started, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
+            seconds += max(0.0, (ended - max(started, covered_until)).total_seconds())
+            covered_until = max(covered_until, ended)
         return sum(row.chunks for row in rows) / seconds if seconds else None
 
     def start(self, job_id: str) -> bool:
@@ -131,15 +131,15 @@ class JobStore:
 
     def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
         """Delete all ended jobs but the newest ``keep``; only those that ended before a moment, if it is given."""
-        kept = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
-        query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept))
+        kept_ids = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
+        query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:
             query = query.where(jobs.c.finished_at < ended_before)
         with self._db.begin() as connection:
             connection.execute(query)
 
 
-def _job(row: Any) -> Job:
+def _job_from_row(row: Any) -> Job:
     started = as_utc(row.started_at) if row.started_at else None
     ended = as_utc(row.finished_at) if row.finished_at else now()
     seconds = (ended - started).total_seconds() if started else 0.0

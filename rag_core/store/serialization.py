@@ -30,7 +30,7 @@ from rag_core.types import (
 )
 
 # Factor between a 4-bit number in the upper and the lower half of a byte.
-_UPPER = 16
+_UPPER_HALF_FACTOR = 16
 
 
 def text_hash(prefix: str, text: str) -> bytes:
@@ -78,13 +78,13 @@ def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, 
         return []
     # All rows at once, which is faster and changes the owner of Python's lock less often.
     scales = np.frombuffer(b"".join(scales for _, scales in rows), "<f2").astype(np.float32)
-    scales /= _UPPER
+    scales /= _UPPER_HALF_FACTOR
     packed = np.frombuffer(b"".join(tokens for tokens, _ in rows), np.uint8)
     packed = packed.reshape(len(scales), -1 if len(scales) else 0)
     # A byte contains a number of each half of a vector, so that each half is written in one operation.
     half = packed.shape[1]
     unpacked = np.empty((len(scales), 2 * half), np.uint8)
-    np.multiply(packed, np.uint8(_UPPER), out=unpacked[:, :half])
+    np.multiply(packed, np.uint8(_UPPER_HALF_FACTOR), out=unpacked[:, :half])
     np.bitwise_and(packed, np.uint8(0xF0), out=unpacked[:, half:])
     ends = np.cumsum([len(scales) // 2 for _, scales in rows]).tolist()
     signed = unpacked.view(np.int8)
@@ -155,7 +155,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         state=AnswerState(data["state"]),
         text=data["text"],
         citations=tuple(Citation(**citation) for citation in data["citations"]),
-        passages=tuple(_passage(passage) for passage in data["passages"]),
+        passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
         gate=Gate(**data["gate"]),
         generator=data["generator"],
         timings_ms=data["timings_ms"],
@@ -173,7 +173,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
     )
 
 
-def _passage(data: Mapping[str, Any]) -> Passage:
+def _passage_from_json(data: Mapping[str, Any]) -> Passage:
     # Passages of earlier versions do not have these fields, or have duplicates without ids.
     duplicates = tuple(PageReference(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
     return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})

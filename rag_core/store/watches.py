@@ -19,9 +19,9 @@ class WatchStore:
 
     def add(self, url: str, collection: str) -> WatchedFolder:
         """Store a watched folder, and return it or the one of the same URL that exists already."""
-        known = [watch for watch in self.all() if watch.url == url]
-        if known:
-            return known[0]
+        existing = [watch for watch in self.all() if watch.url == url]
+        if existing:
+            return existing[0]
         values = {"id": new_id(), "url": url, "collection": collection, "problem": "", "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(insert(watches).values(**values))
@@ -80,16 +80,16 @@ class WatchStore:
 
     def refers(self, document_id: str, but: str) -> bool:
         """Return whether another watched folder than ``but`` has a file of this document."""
-        query = select(watched_files.c.path).where(_of_others(document_id, but)).limit(1)
+        query = select(watched_files.c.path).where(_is_in_other_watch(document_id, but)).limit(1)
         with self._db.read() as connection:
             return connection.execute(query).first() is not None
 
     def pass_on(self, document_id: str, watch_id: str) -> bool:
         """Make the other folders with this document its owners; return false if there are none."""
-        query = update(watched_files).where(_of_others(document_id, watch_id)).values(owned=True)
+        query = update(watched_files).where(_is_in_other_watch(document_id, watch_id)).values(owned=True)
         with self._db.begin() as connection:
             return connection.execute(query).rowcount > 0
 
 
-def _of_others(document_id: str, watch_id: str) -> ColumnElement[bool]:
+def _is_in_other_watch(document_id: str, watch_id: str) -> ColumnElement[bool]:
     return and_(watched_files.c.document_id == document_id, watched_files.c.watch_id != watch_id)
