@@ -44,12 +44,12 @@ class AnswerabilityModel:
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
         self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.enable_truncation(WINDOW)
-        fitted = {name: array.astype(np.float32) for name, array in arrays(FITTED).items()}
-        changed = [name.removesuffix(".up") for name in fitted if name.endswith(".up")]
-        changes = {f"{name}.weight": fitted[f"{name}.up"] @ fitted[f"{name}.down"] for name in changed}
-        self._model = ScoringBert(path, changes, fitted["head.weight"], precision)
-        self._bias = float(fitted["head.bias"][0])
-        self._calls = ThreadPoolExecutor(self._model.at_once, thread_name_prefix="answerability")
+        adapters = {name: array.astype(np.float32) for name, array in arrays(FITTED).items()}
+        names = [name.removesuffix(".up") for name in adapters if name.endswith(".up")]
+        changes = {f"{name}.weight": adapters[f"{name}.up"] @ adapters[f"{name}.down"] for name in names}
+        self._model = ScoringBert(path, changes, adapters["head.weight"], precision)
+        self._bias = float(adapters["head.bias"][0])
+        self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
 
     def __call__(self, question: str, texts: Sequence[str]) -> Iterator[float]:
         """Yield the probability that each text answers the question, in order, computed in the background.
@@ -57,8 +57,8 @@ class AnswerabilityModel:
         If question and text have more than `WINDOW` tokens together, the end of the longer one is cut off.
         """
         encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
-        return self._calls.map(self._scored, [one.ids for one in encodings])
+        return self._executor.map(self._score, [encoding.ids for encoding in encodings])
 
-    def _scored(self, ids: Sequence[int]) -> float:
+    def _score(self, ids: Sequence[int]) -> float:
         log_odds = float(self._model.scores(*padded([ids], 0, LENGTH_STEP))[0]) + self._bias
         return 1.0 / (1.0 + math.exp(-log_odds))

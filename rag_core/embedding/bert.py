@@ -29,7 +29,7 @@ class Bert:
     ----------
     dimension : int
         Length of a token's state.
-    at_once : int
+    max_parallel_calls : int
         How many calls of `states` run in parallel; more calls wait.
     """
 
@@ -42,30 +42,30 @@ class Bert:
         core = openvino.Core()
         graph = _last_states(_Weights(folder))
         self.dimension = int(graph.output(0).partial_shape[2].get_length())
-        hints = _hints(core, precision)
+        hints = _compile_options(core, precision)
         # Batches of texts: one core per call, because cores that share a call wait for one another at each layer,
         # and for the core that parses pages at the same time.
-        self._many = core.compile_model(graph, "CPU", {**hints, "PERFORMANCE_HINT": "THROUGHPUT"})
-        self.at_once = int(self._many.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        self._batch_model = core.compile_model(graph, "CPU", {**hints, "PERFORMANCE_HINT": "THROUGHPUT"})
+        self.max_parallel_calls = int(self._batch_model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
         # A question: all cores, and no queue behind texts that are being indexed. In fp32, because its rounding error
         # affects every score and can swap passages with similar scores.
-        exact = _hints(core, "fp32")
-        self._question = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
+        exact = _compile_options(core, "fp32")
+        self._question_model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
         # One core and the precision of texts, so that a question embedded at the same time is not slowed down.
         one_core = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
-        self._low_priority = core.compile_model(graph, "CPU", one_core)
+        self._low_priority_model = core.compile_model(graph, "CPU", one_core)
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """Return last hidden states, shape (texts, tokens, dimension), for ids and mask of shape (texts, tokens)."""
-        return _first_output(self._many, ids, mask)
+        return _first_output(self._batch_model, ids, mask)
 
     def question_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """Return the same for one text that a user waits for."""
-        return _first_output(self._question, ids, mask)
+        return _first_output(self._question_model, ids, mask)
 
     def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """Return the same for one text that is embedded at the same time as a question."""
-        return _first_output(self._low_priority, ids, mask)
+        return _first_output(self._low_priority_model, ids, mask)
 
 
 class ScoringBert:
@@ -88,9 +88,9 @@ class ScoringBert:
 
         core = openvino.Core()
         # One core per text, so that cores do not wait for one another at each layer.
-        hints = {**_hints(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
+        hints = {**_compile_options(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
         self._compiled = core.compile_model(_scores(_Weights(folder, changes), head), "CPU", hints)
-        self.at_once = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        self.max_parallel_calls = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """Return a score for each text, shape (texts,), for ids and mask of shape (texts, tokens)."""
@@ -99,19 +99,19 @@ class ScoringBert:
 
 def _first_output(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
     # A new request for each call, because requests are not thread-safe and cheap to create.
-    made: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
-    return made
+    output: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
+    return output
 
 
 def arrays(file: Path) -> dict[str, FloatArray]:
     """Return the arrays of a safetensors file by name, in their stored type."""
     from safetensors.numpy import load_file
 
-    held: dict[str, FloatArray] = load_file(file)
-    return held
+    weights: dict[str, FloatArray] = load_file(file)
+    return weights
 
 
-def _hints(core: Any, precision: str) -> dict[str, Any]:
+def _compile_options(core: Any, precision: str) -> dict[str, Any]:
     """Return the compile options that all models share."""
     native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     arithmetic = "bf16" if precision == "bf16" or (precision == "auto" and native) else "f32"
@@ -125,7 +125,7 @@ class _Weights:
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._arrays = {_present_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
+        self._arrays = {_current_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
         for name, change in (changes or {}).items():
             self._arrays[name] = self._arrays[name] + change
         self._tables: dict[str, Any] = {}
@@ -155,7 +155,7 @@ class _Weights:
         return ops.add(scaled, ops.constant(self[f"{name}.bias"]))
 
 
-def _present_name(name: str) -> str:
+def _current_name(name: str) -> str:
     name = name.removeprefix("bert.")
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
@@ -180,7 +180,7 @@ def _scores(weights: _Weights, head: FloatArray) -> Any:
     from openvino import opset13 as ops
 
     # The last layer computes only the first token's state, which is faster and does not change the scores.
-    ids, mask, firsts = _encoder(weights, wanted=1)
+    ids, mask, firsts = _encoder(weights, token_count=1)
     scores = ops.matmul(ops.squeeze(firsts, _constant([1])), ops.constant(head), False, False)
     return openvino.Model([scores], [ids, mask], "scoring_bert")
 
@@ -189,14 +189,14 @@ def _unseen(mask: Any) -> Any:
     """Return the attention bias: a large negative number for padding, 0 for tokens."""
     from openvino import opset13 as ops
 
-    seen = ops.convert(mask, "f32")
-    return ops.multiply(ops.subtract(_constant(1.0, np.float32), seen), _constant(-1e9, np.float32))
+    is_token = ops.convert(mask, "f32")
+    return ops.multiply(ops.subtract(_constant(1.0, np.float32), is_token), _constant(-1e9, np.float32))
 
 
-def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, Any]:
+def _encoder(weights: _Weights, token_count: int | None = None) -> tuple[Any, Any, Any]:
     """Return the parameters ``input_ids`` and ``attention_mask``, and the last hidden states.
 
-    The states are those of the first ``wanted`` tokens of each text, or of all tokens.
+    The states are those of the first ``token_count`` tokens of each text, or of all tokens.
 
     Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional transformers for
     language understanding", NAACL 2019, with absolute positions and one token type.
@@ -226,8 +226,8 @@ def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, An
     for layer in range(layers):
         name = f"encoder.layer.{layer}"
         key, value = (by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("key", "value"))
-        if wanted is not None and layer == layers - 1:
-            states = ops.slice(states, _constant([0]), _constant([wanted]), _constant([1]), _constant([1]))
+        if token_count is not None and layer == layers - 1:
+            states = ops.slice(states, _constant([0]), _constant([token_count]), _constant([1]), _constant([1]))
         query = by_head(weights.linear(states, f"{name}.attention.self.query"))
         attended = ops.transpose(ops.scaled_dot_product_attention(query, key, value, bias), _constant([0, 2, 1, 3]))
         joined = ops.reshape(attended, _constant([0, 0, dimension]), True)

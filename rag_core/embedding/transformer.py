@@ -73,13 +73,13 @@ class TransformerEmbedder(ABC):
         return int(self._tokenizer.num_special_tokens_to_add(False))
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts], add_special_tokens=False)
-        return [np.asarray(one.offsets, np.int32).reshape(-1, 2) for one in encodings]
+        encodings = self._tokenizer.encode_batch([_replace_breaks(text) for text in texts], add_special_tokens=False)
+        return [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         if not texts:
             return []
-        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts])
+        encodings = self._tokenizer.encode_batch([_replace_breaks(text) for text in texts])
         for text, encoding in zip(texts, encodings, strict=True):
             if len(encoding.ids) > self.window:
                 raise EmbedderError(
@@ -87,21 +87,21 @@ class TransformerEmbedder(ABC):
                     f"{text[:60]!r}…"
                 )
         batches = self._batches([len(encoding.ids) for encoding in encodings])
-        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches], background)
-        by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(made), strict=True))
+        results = self._map(self._embed_batch, [[encodings[row] for row in batch] for batch in batches], background)
+        by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(results), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
+        encoding = self._tokenizer.encode(_replace_breaks(question), add_special_tokens=False)
         encoding.truncate(self.window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
-        own = own_positions(encoding)
+        positions = own_positions(encoding)
         dense, token_vectors = self._forward_question(encoding.ids, low_priority)
         return Question(
             text=question,
             dense=dense[0],
-            tokens=self._projection.apply(token_vectors[0][own]),
-            offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
+            tokens=self._projection.apply(token_vectors[0][positions]),
+            offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions],
         )
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
@@ -112,17 +112,17 @@ class TransformerEmbedder(ABC):
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+    def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
         """Yield the result of ``make`` for each batch, in order; see `Embedder.embed` for ``background``."""
         return map(make, batches)
 
-    def _embedded(self, encodings: Encodings) -> list[Embedding]:
+    def _embed_batch(self, encodings: Encodings) -> list[Embedding]:
         dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
-        made = []
+        results = []
         for row, encoding in enumerate(encodings):
             values, scales = quantize(self._projection.apply(token_vectors[row][own_positions(encoding)]))
-            made.append(Embedding(dense[row], values, scales))
-        return made
+            results.append(Embedding(dense[row], values, scales))
+        return results
 
 
 def load_tokenizer(serialized: str) -> Tokenizer:
@@ -174,12 +174,12 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
 
 def padded(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
     """Return token ids and mask, int64, shape (texts, tokens), with tokens rounded up to ``multiple``."""
-    longest = -(-max(len(one) for one in ids) // multiple) * multiple
+    longest = -(-max(len(row_ids) for row_ids in ids) // multiple) * multiple
     padded_ids = np.full((len(ids), longest), pad, np.int64)
     mask = np.zeros((len(ids), longest), np.int64)
-    for row, one in enumerate(ids):
-        padded_ids[row, : len(one)] = one
-        mask[row, : len(one)] = 1
+    for row, row_ids in enumerate(ids):
+        padded_ids[row, : len(row_ids)] = row_ids
+        mask[row, : len(row_ids)] = 1
     return padded_ids, mask
 
 
@@ -194,5 +194,5 @@ def own_positions(encoding: Encoding) -> Int64Array:
     return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
 
 
-def _spaced(text: str) -> str:
+def _replace_breaks(text: str) -> str:
     return _CONTROL_SPACE.sub(" ", text)

@@ -34,7 +34,7 @@ class DenseIndex:
         self._client = client
         self._settings = client.get_settings()
         self._collection_name = collection_name(generation_id)
-        self._found: Any = None
+        self._cached_collection: Any = None
 
     @property
     def _collection(self) -> Any:
@@ -47,14 +47,14 @@ class DenseIndex:
             except NotFoundError:
                 return None
 
-        if self._found is None:
-            self._found = self._call(find)
-        return self._found
+        if self._cached_collection is None:
+            self._cached_collection = self._call(find)
+        return self._cached_collection
 
-    def _made(self) -> Any:
+    def _get_or_create_collection(self) -> Any:
         """Return the collection, created if necessary: only `add` does so, or reads would restore a removed one."""
         if self._collection is None:
-            self._found = self._call(
+            self._cached_collection = self._call(
                 lambda: self._client.get_or_create_collection(
                     self._collection_name,
                     embedding_function=None,
@@ -62,15 +62,15 @@ class DenseIndex:
                     configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
                 )
             )
-        return self._found
+        return self._cached_collection
 
     def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
         """Add or overwrite vectors, shape (n, dimension), one per chunk, each with its version."""
-        collection = self._made()
+        collection = self._get_or_create_collection()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             last = first + WRITE_BATCH
             records = {
-                "ids": [str(one) for one in chunk_ids[first:last]],
+                "ids": [str(chunk_id) for chunk_id in chunk_ids[first:last]],
                 "embeddings": vectors[first:last],
                 "metadatas": [{"version": version} for version in versions[first:last]],
             }
@@ -80,14 +80,14 @@ class DenseIndex:
         """Return the ``k`` chunks nearest to the question, best first; ``versions`` restricts the search."""
         if self._collection is None:
             return []
-        hits = [hit for where in _filters(versions) for hit in self._nearest(question, k, where)]
+        hits = [hit for where in _where_filters(versions) for hit in self._nearest(question, k, where)]
         return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         """Delete these chunks; ignore unknown ids."""
         collection = self._collection
         for first in range(0, len(chunk_ids) if collection is not None else 0, WRITE_BATCH):
-            ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
+            ids = [str(chunk_id) for chunk_id in chunk_ids[first : first + WRITE_BATCH]]
             self._call(lambda ids=ids: collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
@@ -102,12 +102,15 @@ class DenseIndex:
         if collection is None:
             return set()
         if chunk_ids is None:
-            found = self._call(lambda: collection.get(include=[])["ids"])
-            return {int(one) for one in found}
+            stored_ids = self._call(lambda: collection.get(include=[])["ids"])
+            return {int(chunk_id) for chunk_id in stored_ids}
         ids: set[int] = set()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
-            run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {int(one) for one in self._call(lambda run=run: collection.get(ids=run, include=[])["ids"])}
+            batch = [str(chunk_id) for chunk_id in chunk_ids[first : first + WRITE_BATCH]]
+            ids |= {
+                int(chunk_id)
+                for chunk_id in self._call(lambda batch=batch: collection.get(ids=batch, include=[])["ids"])
+            }
         return ids
 
     def drop(self) -> None:
@@ -118,19 +121,19 @@ class DenseIndex:
 
     def _nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
         collection = self._collection
-        found = self._call(
+        result = self._call(
             lambda: collection.query(
                 query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
             )
         )
-        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        pairs = zip(result["ids"][0], result["distances"][0], strict=True)
         return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
 
     def _call(self, call: Any) -> Any:
-        return _in_words(call, self._settings)
+        return _call_chroma(call, self._settings)
 
 
-def _filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
+def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
     """Return the Chroma filters for these versions, one per query."""
     if versions is None:
         return [None]
@@ -152,11 +155,11 @@ def open_chroma(path: Path, host: str | None, port: int) -> Any:
 
     settings = chromadb.Settings(anonymized_telemetry=False)
     if host is None:
-        return _in_words(lambda: _embedded(str(path), settings), settings)
-    return _in_words(lambda: chromadb.HttpClient(host, port, settings=settings), settings)
+        return _call_chroma(lambda: _open_embedded(str(path), settings), settings)
+    return _call_chroma(lambda: chromadb.HttpClient(host, port, settings=settings), settings)
 
 
-def _embedded(path: str, settings: Any) -> Any:
+def _open_embedded(path: str, settings: Any) -> Any:
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
 
@@ -173,7 +176,7 @@ def collection_name(generation_id: int) -> str:
     return f"chunks-{generation_id}"
 
 
-def _in_words(call: Any, settings: Any) -> Any:
+def _call_chroma(call: Any, settings: Any) -> Any:
     """Return the result of a call to the Chroma with these settings; raise `StoreUnavailable`."""
     import httpx
     from chromadb.errors import ChromaError
@@ -185,15 +188,15 @@ def _in_words(call: Any, settings: Any) -> Any:
     # chromadb raises a bare ValueError when it cannot connect to its server.
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
         if settings.is_persistent:
-            where = f"in {settings.persist_directory}"
-            todo = (
+            location = f"in {settings.persist_directory}"
+            hint = (
                 "If its disk is full, free some space. If its files are damaged, stop Footnote, delete that folder, "
                 "start again and re-index all documents: their vectors are also in the database"
             )
         else:
-            where = f"at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
-            todo = (
+            location = f"at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
+            hint = (
                 "Check that it runs, and check CHROMA_HOST and RAG_CHROMA_PORT; or remove CHROMA_HOST to use the "
                 "embedded Chroma"
             )
-        raise StoreUnavailable(f"Chroma {where} does not answer ({error}). {todo}. Nothing was lost.") from error
+        raise StoreUnavailable(f"Chroma {location} does not answer ({error}). {hint}. Nothing was lost.") from error

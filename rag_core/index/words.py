@@ -29,7 +29,7 @@ MAX_POSTINGS = 50_000
 # Maximum number of cached document frequencies.
 MAX_REMEMBERED = 20_000
 # The tokenizer treats superscripts as digits, so "sales" would not find "sales²".
-_RAISED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
+_SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 
@@ -41,11 +41,11 @@ def query_terms(question: str) -> list[str]:
     ['10-k', 'say', 'enospc', '10', 'k']
     """
     # Composed, because a combining accent would split its word.
-    composed = unicodedata.normalize("NFC", question.translate(_RAISED))
-    whole = [match.group().lower() for match in _TERM.finditer(composed)]
-    content = [term for term in whole if term not in STOP_WORDS]
+    composed = unicodedata.normalize("NFC", question.translate(_SUPERSCRIPTS))
+    terms = [match.group().lower() for match in _TERM.finditer(composed)]
+    content = [term for term in terms if term not in STOP_WORDS]
     parts = [part for term in content for part in _PART.findall(term) if part != term and part not in STOP_WORDS]
-    return list(dict.fromkeys([*(content or whole), *parts]))[:MAX_TERMS]
+    return list(dict.fromkeys([*(content or terms), *parts]))[:MAX_TERMS]
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Counts:
     """
 
     total: int | None = None
-    holding: dict[str, int] = field(default_factory=dict)
+    document_frequencies: dict[str, int] = field(default_factory=dict)
 
 
 class WordIndex:
@@ -85,7 +85,12 @@ class WordIndex:
     def add(self, chunk_ids: Sequence[int], rows: Sequence[tuple[str, str, str]]) -> None:
         """Add or overwrite chunks, each as ``(prefix, text, version)``."""
         values = [
-            {"id": chunk_id, "prefix": prefix.translate(_RAISED), "body": body.translate(_RAISED), "version": version}
+            {
+                "id": chunk_id,
+                "prefix": prefix.translate(_SUPERSCRIPTS),
+                "body": body.translate(_SUPERSCRIPTS),
+                "version": version,
+            }
             for chunk_id, (prefix, body, version) in zip(chunk_ids, rows, strict=True)
         ]
         if values:
@@ -107,10 +112,10 @@ class WordIndex:
         the most frequent terms are left out (see `MAX_POSTINGS`), and if all versions are searched, also terms in
         more than half of all chunks.
         """
-        wanted = query_terms(question.text)
-        if not wanted or (versions is not None and not versions):
+        terms = query_terms(question.text)
+        if not terms or (versions is not None and not versions):
             return []
-        named, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
+        version_ids, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
         scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among "
         statement = (
             "SELECT rowid, -bm25(words) AS score FROM words "  # noqa: S608 - constants
@@ -119,8 +124,8 @@ class WordIndex:
         with self._db.read() as connection:
             # If only some versions are searched, they may contain only the most frequent terms.
             enough = k if versions is None else MAX_POSTINGS
-            match = _match(self._selective(connection, wanted, enough))
-            values = {"match": match, "k": k, "versions": json.dumps(list(named)), "among": among}
+            match = _fts_query(self._select_terms(connection, terms, enough))
+            values = {"match": match, "k": k, "versions": json.dumps(list(version_ids)), "among": among}
             return [
                 Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
             ]
@@ -132,7 +137,7 @@ class WordIndex:
         word, which is slow for common words.
         """
         # The word too, because its stem may be shorter than ``beginning``.
-        match = f"{_match([word])} OR {_match([beginning])}*"
+        match = f"{_fts_query([word])} OR {_fts_query([beginning])}*"
         query = text(
             "SELECT EXISTS (SELECT 1 FROM words WHERE words MATCH :match AND rowid BETWEEN :first AND :last "
             "AND version = :version)"
@@ -150,49 +155,49 @@ class WordIndex:
         with self._db.read() as connection:
             total = self._total(connection)
             frequencies = self._document_frequencies(connection, words)
-        return {word: max(0.0, math.log((total + 1) / (held + 0.5))) for word, held in frequencies.items()}
+        return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
-    def _selective(self, connection: Connection, wanted: Sequence[str], enough: int) -> list[str]:
+    def _select_terms(self, connection: Connection, terms: Sequence[str], enough: int) -> list[str]:
         """Return the rarest of these terms, at least one that occurs, with at most `MAX_POSTINGS` rows in total.
 
         Once there are ``enough`` rows, terms in more than half of all rows are left out too: FTS5 gives them
         nearly no weight, and they are the slowest.
         """
-        frequencies = self._document_frequencies(connection, wanted)
+        frequencies = self._document_frequencies(connection, terms)
         half = self._total(connection) / 2
         kept: list[str] = []
         postings = 0
-        for term in sorted(wanted, key=frequencies.__getitem__):
-            held = frequencies[term]
-            if (postings and postings + held > MAX_POSTINGS) or (postings >= enough and held > half):
+        for term in sorted(terms, key=frequencies.__getitem__):
+            frequency = frequencies[term]
+            if (postings and postings + frequency > MAX_POSTINGS) or (postings >= enough and frequency > half):
                 break
             kept.append(term)
-            postings += held
+            postings += frequency
         return kept
 
     def _total(self, connection: Connection) -> int:
         """Return the number of chunks, cached."""
-        known = self._counts
-        if known.total is None:
-            known.total = _count(connection)
-        return known.total
+        counts = self._counts
+        if counts.total is None:
+            counts.total = _count_rows(connection)
+        return counts.total
 
     def _document_frequencies(self, connection: Connection, words: Sequence[str]) -> dict[str, int]:
         """Return the number of chunks with each word, cached because counting a common word reads all its rows."""
-        known = self._counts.holding
-        found = {word: known[word] for word in words if word in known}
-        lacking = list(dict.fromkeys(word for word in words if word not in found))
-        if lacking:
+        cached = self._counts.document_frequencies
+        frequencies = {word: cached[word] for word in words if word in cached}
+        missing = list(dict.fromkeys(word for word in words if word not in frequencies))
+        if missing:
             # One statement for all words is faster and changes the owner of Python's lock less often.
             query = text(
-                "SELECT one.key AS place, (SELECT count(*) FROM words WHERE words MATCH one.value) AS held "
-                "FROM json_each(:matches) AS one"
+                "SELECT term.key AS place, (SELECT count(*) FROM words WHERE words MATCH term.value) AS frequency "
+                "FROM json_each(:matches) AS term"
             )
-            counted = connection.execute(query, {"matches": json.dumps([_match([word]) for word in lacking])})
-            found |= {lacking[row.place]: int(row.held) for row in counted}
-        for word in lacking[: max(0, MAX_REMEMBERED - len(known))]:
-            known[word] = found[word]
-        return found
+            counted = connection.execute(query, {"matches": json.dumps([_fts_query([word]) for word in missing])})
+            frequencies |= {missing[row.place]: int(row.frequency) for row in counted}
+        for word in missing[: max(0, MAX_REMEMBERED - len(cached))]:
+            cached[word] = frequencies[word]
+        return frequencies
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         """Delete these chunks; ignore unknown ids."""
@@ -208,7 +213,7 @@ class WordIndex:
         if chunk_ids is not None:
             return len(self.ids(chunk_ids))
         with self._db.read() as connection:
-            return _count(connection)
+            return _count_rows(connection)
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
         """Return the ids of the stored chunks, among these or in total."""
@@ -222,11 +227,11 @@ class WordIndex:
         self._db.close()
 
 
-def _count(connection: Connection) -> int:
+def _count_rows(connection: Connection) -> int:
     # FTS5's table of lengths has one row per entry; counting the rows of ``words`` would read every text.
     return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
 
 
-def _match(wanted: Sequence[str]) -> str:
+def _fts_query(terms: Sequence[str]) -> str:
     # Each term is a quoted FTS5 string, so that a question cannot contain operators of the query language.
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in wanted)
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)

@@ -17,11 +17,11 @@ from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, Emb
 from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentStatus, Embedding, embedded_text
 
-TOGETHER = 512
+MAX_CHUNKS = 512
 # Texts per call of the embedder. Two calls run at a time, so that the embedder does not wait while vectors are
 # stored. Cancelling and stopping take effect between calls.
-AT_ONCE = 64
-LOTS = 2
+TEXTS_PER_CALL = 64
+PARALLEL_CALLS = 2
 REPORT_EVERY_S = 0.25
 
 
@@ -53,7 +53,7 @@ class EmbeddingStage:
         self._tasks = tasks
         self._embedded = embedded
         self._results = results
-        self._calls = ThreadPoolExecutor(LOTS, thread_name_prefix="embedding")
+        self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
 
@@ -65,21 +65,21 @@ class EmbeddingStage:
         self._stopping = True
         self._tasks.close()
         self._thread.join()
-        self._calls.shutdown()
+        self._executor.shutdown()
 
     def _run(self) -> None:
-        while (tasks := self._take()) and not self._stopping:
+        while (tasks := self._take_tasks()) and not self._stopping:
             groups: dict[str, list[EmbeddingTask]] = {}
             for task in tasks:
                 groups.setdefault(task.generation.space, []).append(task)
             for group in groups.values():
                 self._process(group)
 
-    def _take(self) -> list[EmbeddingTask]:
+    def _take_tasks(self) -> list[EmbeddingTask]:
         """Return the waiting tasks, up to a number of chunks; an empty list when it is time to stop."""
         first = self._tasks.get()
         taken = [first] if first else []
-        while taken and sum(len(task.spans) for task in taken) < TOGETHER:
+        while taken and sum(len(task.spans) for task in taken) < MAX_CHUNKS:
             try:
                 following = self._tasks.get(wait=False)
             except queue.Empty:
@@ -114,13 +114,15 @@ class EmbeddingStage:
         order = sorted(batch.texts, key=lambda digest: batch.texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
-        for first in range(0, len(order), AT_ONCE):
+        for first in range(0, len(order), TEXTS_PER_CALL):
             self._drop_cancelled(batch)
             if self._stopping or not batch.tasks:
                 break
-            lot = [digest for digest in order[first : first + AT_ONCE] if batch.is_wanted(digest)]
-            running.append((lot, self._calls.submit(embedder.embed, [batch.texts[digest][0] for digest in lot])))
-            if len(running) == LOTS:
+            digests = [digest for digest in order[first : first + TEXTS_PER_CALL] if batch.is_wanted(digest)]
+            running.append(
+                (digests, self._executor.submit(embedder.embed, [batch.texts[digest][0] for digest in digests]))
+            )
+            if len(running) == PARALLEL_CALLS:
                 self._save(space, batch, *running.popleft())
             if time.monotonic() - reported > REPORT_EVERY_S:
                 reported = time.monotonic()
@@ -129,9 +131,9 @@ class EmbeddingStage:
             self._save(space, batch, *running.popleft())
         self._drop_cancelled(batch)
 
-    def _save(self, space: str, batch: _Batch, lot: Sequence[bytes], running: Future[list[Embedding]]) -> None:
+    def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
         """Store the embeddings of a call, except those that only cancelled tasks need, because no chunk uses them."""
-        vectors = dict(zip(lot, running.result(), strict=True))
+        vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.vectors.save(space, wanted)
         batch.count_saved(wanted)

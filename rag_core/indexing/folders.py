@@ -29,7 +29,7 @@ class FolderListing:
 
     def name(self, path: str) -> str:
         """Return the name of a file in its folder."""
-        return _real(path).rsplit("/", 1)[-1]
+        return _unescape_path(path).rsplit("/", 1)[-1]
 
 
 def list_pdfs(url: str) -> FolderListing:
@@ -46,26 +46,26 @@ def list_pdfs(url: str) -> FolderListing:
     try:
         if not fs.isdir(root):
             raise StoreUnavailable(f"{url} cannot be reached, or is not a folder.")
-        found, unread = find_files(fs, root)
+        files, unread = find_files(fs, root)
     except ValueError as error:
         raise unreadable_url(url, error) from None
     except OSError as error:
         raise StoreUnavailable(f"{url} cannot be read ({error.strerror or error}).") from error
     base = root.rstrip("/") + "/"
     stamps = {
-        _storable(str(path).removeprefix(base)): "-".join(
+        _escape_path(str(path).removeprefix(base)): "-".join(
             str(info.get(key, "")) for key in ("size", "mtime", "ETag", "etag")
         )
-        for path, info in sorted(found.items())
+        for path, info in sorted(files.items())
         if str(path).lower().endswith(".pdf") and info.get("type") == "file"
     }
-    unread = {_storable(path.removeprefix(base)): reason for path, reason in unread.items()}
+    unread = {_escape_path(path.removeprefix(base)): reason for path, reason in unread.items()}
     return FolderListing(
-        str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + _real(path)))
+        str(fs.unstrip_protocol(root)), stamps, unread, lambda path: bytes(fs.cat_file(base + _unescape_path(path)))
     )
 
 
-def _storable(path: str) -> str:
+def _escape_path(path: str) -> str:
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -73,7 +73,7 @@ def _storable(path: str) -> str:
     return path
 
 
-def _real(path: str) -> str:
+def _unescape_path(path: str) -> str:
     return os.fsdecode(unquote_to_bytes(path)).removeprefix(_ESCAPED) if path.startswith(_ESCAPED) else path
 
 

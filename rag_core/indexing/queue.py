@@ -45,10 +45,10 @@ from rag_core.types.documents import SameName
 log = logging.getLogger(__name__)
 # Attempts per job: if a store still fails then, a person must act.
 MOST_TRIES = 3
-TIDY_EVERY_S = 3600.0
+PRUNE_JOBS_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
 # Ended jobs are kept for at least this time, so that waiting threads see how they ended.
-SEEN_AFTER = timedelta(days=1)
+KEEP_ENDED_FOR = timedelta(days=1)
 
 
 class IndexingQueue:
@@ -83,19 +83,19 @@ class IndexingQueue:
         self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results)
         self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
         self._reindexer = Reindexer(stores, generations, removal, self._cancelled, self._stopping, reindexed)
-        self._ends = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)
+        self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)
         # Queued jobs that were read from the database, and the tasks of the running re-index.
-        self._files: deque[Job] = deque()
+        self._pending_jobs: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
         self._reindex_had_turn = False
         # Attempts per job; entries are removed when a job has ended.
         self._attempts: Counter[str] = Counter()
-        self._tidied = self._removed = time.monotonic()
+        self._jobs_pruned_at = self._removals_checked_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
     def start(self) -> None:
         """Start to run queued jobs."""
-        self._ends.start()
+        self._result_stage.start()
         self._publication.start()
         self._embedding.start()
         self._thread.start()
@@ -111,7 +111,7 @@ class IndexingQueue:
         self._thread.join()
         self._embedding.stop()
         self._publication.stop()
-        self._ends.stop()
+        self._result_stage.stop()
         self._parsing.close()
 
     def submit(
@@ -158,7 +158,7 @@ class IndexingQueue:
         job = self._stores.jobs.get(job_id)
         if job.state is JobState.QUEUED and self._stores.jobs.start(job_id):
             try:
-                self._end(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
+                self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
             except StoreError:
                 # The job is marked as running but no thread runs it: end it when the store works again.
                 self._cancelled.add(job_id)
@@ -182,42 +182,42 @@ class IndexingQueue:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                self._work()
+                self._run_next_task()
             except Exception:  # the store of the queue failed; the next attempt may succeed
                 log.exception("the indexing queue failed")
                 self.wait_for_change(1.0)
 
-    def _work(self) -> None:
+    def _run_next_task(self) -> None:
         """Parse one task, of a queued file or else of the re-index.
 
         Files that are queued already go first. New files wait for one task of the re-index, because otherwise the
         re-index could neither progress nor notice that it is cancelled.
         """
         task = None
-        if self._files or self._reindex is None or self._reindex_had_turn:
+        if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
             task = self._next_file()
             self._reindex_had_turn = False
         if task is None:
-            self._reindex = self._reindex or self._begin_reindex()
+            self._reindex = self._reindex or self._start_reindex()
             if self._reindex is None:
                 if self._in_flight.is_zero:
                     self._retry_and_clean()
                 self.wait_for_change(1.0)
                 return
-            task = self._next_of_reindex(self._reindex)
+            task = self._next_reindex_task(self._reindex)
             self._reindex_had_turn = True
         if task is not None:
             self._in_flight.add()
             self._parsing.run(task)
 
     def _next_file(self) -> IndexingTask | None:
-        if not self._files:
-            self._files.extend(self._stores.jobs.queued("index"))
-        while self._files:
+        if not self._pending_jobs:
+            self._pending_jobs.extend(self._stores.jobs.queued("index"))
+        while self._pending_jobs:
             # Removed only after its job has started: if the store fails, no later file may go first.
-            begun = self._stores.jobs.start(self._files[0].job_id)
-            job = self._files.popleft()
-            if begun:
+            is_started = self._stores.jobs.start(self._pending_jobs[0].job_id)
+            job = self._pending_jobs.popleft()
+            if is_started:
                 self._attempts[job.job_id] += 1
                 return IndexingTask(
                     job.job_id,
@@ -229,14 +229,14 @@ class IndexingQueue:
                 )
         return None
 
-    def _begin_reindex(self) -> Iterator[IndexingTask | None] | None:
-        waiting = self._stores.jobs.queued("reindex")
-        if waiting and self._stores.jobs.start(waiting[0].job_id):
-            self._attempts[waiting[0].job_id] += 1
-            return self._reindexer.run(waiting[0])
+    def _start_reindex(self) -> Iterator[IndexingTask | None] | None:
+        queued = self._stores.jobs.queued("reindex")
+        if queued and self._stores.jobs.start(queued[0].job_id):
+            self._attempts[queued[0].job_id] += 1
+            return self._reindexer.run(queued[0])
         return None
 
-    def _next_of_reindex(self, tasks: Iterator[IndexingTask | None]) -> IndexingTask | None:
+    def _next_reindex_task(self, tasks: Iterator[IndexingTask | None]) -> IndexingTask | None:
         """Return the next task of the running re-index, or ``None`` if it has ended."""
         self._reindex = None
         for task in tasks:
@@ -250,30 +250,30 @@ class IndexingQueue:
 
     def _retry_and_clean(self) -> None:
         """Retry jobs and removals that a failed store interrupted, and delete old ended jobs."""
-        jobs, problems = self._stores.jobs, self._ends.problems
+        jobs, problems = self._stores.jobs, self._result_stage.problems
         if self._attempts:
             given_up = {
-                job_id: f"Failed after {times} attempts. {problems.get(job_id, 'A store failed each time.')}"
-                for job_id, times in list(self._attempts.items())
-                if times >= MOST_TRIES
+                job_id: f"Failed after {attempts} attempts. {problems.get(job_id, 'A store failed each time.')}"
+                for job_id, attempts in list(self._attempts.items())
+                if attempts >= MOST_TRIES
             }
-            begun = list(self._attempts)
-            resume_jobs(self._stores, self._removal, begun, given_up)
-            states = jobs.states(begun)
-            for job_id in begun:
+            job_ids = list(self._attempts)
+            resume_jobs(self._stores, self._removal, job_ids, given_up)
+            states = jobs.states(job_ids)
+            for job_id in job_ids:
                 if states.get(job_id) is not JobState.QUEUED:
                     del self._attempts[job_id]
             for job_id in problems.keys() - self._attempts.keys():
                 del problems[job_id]
             self._in_flight.notify()
-        if time.monotonic() - self._removed > REMOVE_EVERY_S:
+        if time.monotonic() - self._removals_checked_at > REMOVE_EVERY_S:
             finish_removals(self._stores, self._removal)
-            self._removed = time.monotonic()
-        if time.monotonic() - self._tidied > TIDY_EVERY_S:
-            self._tidied = time.monotonic()
-            jobs.forget_ended(KEPT_JOBS, ended_before=now() - SEEN_AFTER)
+            self._removals_checked_at = time.monotonic()
+        if time.monotonic() - self._jobs_pruned_at > PRUNE_JOBS_EVERY_S:
+            self._jobs_pruned_at = time.monotonic()
+            jobs.forget_ended(KEPT_JOBS, ended_before=now() - KEEP_ENDED_FOR)
 
-    def _end(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
+    def _end_job(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
         """End a job that no stage has started."""
         self._passwords.pop(job_id, None)
         if version_id:

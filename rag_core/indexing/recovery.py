@@ -34,14 +34,14 @@ def recover(stores: Stores, removal: Removal) -> bool:
         removal.finish,
         lambda: _reset_unfinished(stores, removal),
         lambda: _remove_former(stores, removal),
-        lambda: _empty_ended(stores, removal),
+        lambda: _clear_ended(stores, removal),
         *([] if clean else [lambda: _remove_orphans(stores)]),
     ]
-    done = [_done(step) for step in steps]
-    return all(done)
+    outcomes = [_try_step(step) for step in steps]
+    return all(outcomes)
 
 
-def _done(step: Callable[[], None]) -> bool:
+def _try_step(step: Callable[[], None]) -> bool:
     """Run a step and return whether it succeeded; errors of the database itself are raised."""
     try:
         step()
@@ -113,7 +113,7 @@ def is_superseded(stores: Stores, row: VersionRow) -> bool:
     return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
 
-def _empty_ended(stores: Stores, removal: Removal) -> None:
+def _clear_ended(stores: Stores, removal: Removal) -> None:
     """Clear ended versions that could not be cleared before, because a store did not answer."""
     for version_id in stores.library.ended_with_chunks():
         row = stores.library.version(version_id)
@@ -165,8 +165,8 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
 def _remove_former(stores: Stores, removal: Removal) -> None:
     """Remove replaced versions and inactive generations, except one that a re-index job still builds."""
     _remove_replaced(stores, removal)
-    wanted = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
-    _remove_generations(stores, removal, "retired", *(() if wanted else ("building",)))
+    is_reindexing = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
+    _remove_generations(stores, removal, "retired", *(() if is_reindexing else ("building",)))
 
 
 def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
@@ -177,15 +177,15 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 
 def _remove_orphans(stores: Stores) -> None:
     """Delete entries of the derived stores, and files, that the database does not refer to."""
-    known = set(stores.library.chunk_ids_all())
-    stores.words.delete(sorted(stores.words.ids() - known))
+    chunk_ids = set(stores.library.chunk_ids_all())
+    stores.words.delete(sorted(stores.words.ids() - chunk_ids))
     for state in ("active", "building"):
         for generation_id, _ in stores.library.generations(state):
             dense = stores.dense(generation_id)
-            dense.delete(sorted(dense.ids() - known))
+            dense.delete(sorted(dense.ids() - chunk_ids))
     stores.vectors.remove_unused()
-    referred = {row.sha256 for row in stores.library.versions_where()}
+    digests = {row.sha256 for row in stores.library.versions_where()}
     for digest in stores.files.digests():
-        if digest not in referred:
+        if digest not in digests:
             stores.files.delete(digest)
     stores.files.remove_parts()

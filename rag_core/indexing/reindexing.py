@@ -95,8 +95,8 @@ class Reindexer:
             return
         cancelled = ""
         if job.job_id in self._cancelled and len(self._ended) < todo:
-            again = sum(not result.has_failed for result in self._ended)
-            cancelled = f"Cancelled after {again} of {todo} documents were re-indexed." if again else UNCHANGED
+            reindexed = sum(not result.has_failed for result in self._ended)
+            cancelled = f"Cancelled after {reindexed} of {todo} documents were re-indexed." if reindexed else UNCHANGED
         self._finish(job, kept, cancelled=cancelled)
 
     def _rebuild(self, job: Job, target: Fingerprint) -> Generator[IndexingTask | None, None, bool]:
@@ -267,8 +267,10 @@ class Reindexer:
         """End the job with the result of each document; ``cancelled`` is the reason if not all were indexed."""
         rows = [
             *(
-                _document_row(one.task.document_id, one.task.name, one.status.value, one.chunks, one.reason)
-                for one in self._ended
+                _document_row(
+                    result.task.document_id, result.task.name, result.status.value, result.chunks, result.reason
+                )
+                for result in self._ended
             ),
             *(_document_row(row.document_id, row.name, row.status, row.chunks, row.reason) for row in kept),
         ]

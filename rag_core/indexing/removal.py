@@ -22,48 +22,50 @@ class Removal:
         # Locked while a document is removed and while a version is written to the derived stores: data that is
         # written there for a removed document would stay for ever.
         self.lock = threading.RLock()
-        self._at_hand: set[str] = set()
+        self._in_progress: set[str] = set()
 
     def document(self, document_id: str) -> DeleteReceipt:
         """Remove a document with all its versions, or finish its removal; raise `UnknownDocument`."""
         with self.lock:
-            self._at_hand.add(document_id)
+            self._in_progress.add(document_id)
             try:
                 self._stores.library.begin_removal(document_id)
-                return self._hidden(document_id)
+                return self._remove_hidden(document_id)
             finally:
-                self._at_hand.remove(document_id)
+                self._in_progress.remove(document_id)
 
     def unfinished(self) -> list[str]:
         """Return the names of the documents whose removal was interrupted."""
-        at_hand = set(self._at_hand)
+        in_progress = set(self._in_progress)
         removing = self._stores.library.removing()
-        return sorted(name for one, name in removing.items() if one not in at_hand | self._at_hand)
+        return sorted(
+            name for document_id, name in removing.items() if document_id not in in_progress | self._in_progress
+        )
 
     def finish(self) -> None:
         """Finish the removals that were interrupted."""
         with self.lock:
             for document_id in self._stores.library.removing():
-                self._hidden(document_id)
+                self._remove_hidden(document_id)
 
-    def _hidden(self, document_id: str) -> DeleteReceipt:
+    def _remove_hidden(self, document_id: str) -> DeleteReceipt:
         library = self._stores.library
         name = library.name(document_id)
-        held = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
-        version_ids = [row.id for row in held]
+        rows = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
+        version_ids = [row.id for row in rows]
         chunk_ids = library.chunk_ids(version_ids)
         embedding_ids = self._stores.vectors.ids_for_versions(version_ids)
-        removed = sum(self.remove_version(row) for row in held)
+        removed = sum(self.remove_version(row) for row in rows)
         library.remove_document(document_id)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
             "words": self._stores.words.count(chunk_ids),
             "vectors": sum(
                 self._stores.dense(generation).count(chunk_ids)
-                for generation in {row.generation_id for row in held if row.generation_id}
+                for generation in {row.generation_id for row in rows if row.generation_id}
             ),
             "token vectors": self._stores.vectors.count_unused(embedding_ids),
-            "files": sum(self._left_over(digest) for digest in {row.sha256 for row in held}),
+            "files": sum(self._is_orphaned(digest) for digest in {row.sha256 for row in rows}),
         }
         return DeleteReceipt(document_id, name, removed, remaining)
 
@@ -111,7 +113,7 @@ class Removal:
         self._stores.vectors.remove_unused(embedding_ids)
         return len(chunk_ids)
 
-    def _left_over(self, digest: str) -> bool:
+    def _is_orphaned(self, digest: str) -> bool:
         """Return whether a file is stored that no version refers to."""
         referred = self._stores.library.versions_where(versions.c.sha256 == digest)
         return not referred and self._stores.files.exists(digest)

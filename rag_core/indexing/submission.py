@@ -49,12 +49,12 @@ class Submission:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with stores.file_lock:
-            twin = stores.library.find_content(digest)
-            if twin:
-                lost = twin[2] and not stores.files.exists(digest)
-                if twin[2]:
+            duplicate = stores.library.find_content(digest)
+            if duplicate:
+                is_missing = duplicate[2] and not stores.files.exists(digest)
+                if duplicate[2]:
                     stores.files.put(data)
-                return self._add_duplicate(name, *twin, lost=lost)
+                return self._add_duplicate(name, *duplicate, lost=is_missing)
             if document_id is None or not stores.library.documents([document_id]):
                 document_id = stores.library.find_name(name, collection)
                 if document_id and on_same_name == "keep":
@@ -70,13 +70,13 @@ class Submission:
             row = stores.library.version(stores.library.document(document_id).version_id)
             if row is None:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
-            twin = stores.library.find_content(row.sha256, waiting=True)
-            if twin:
-                return self._add_duplicate(row.name, *twin)
+            duplicate = stores.library.find_content(row.sha256, waiting=True)
+            if duplicate:
+                return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            again = new_job("index", row.name, details={"reread": True})
-            return self._add(again, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
+            job_row = new_job("index", row.name, details={"reread": True})
+            return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
         """Return whether a document of that name with other content is searched or queued."""
@@ -88,12 +88,12 @@ class Submission:
         # Queued documents count too: one of the same upload would be replaced before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
-    def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **of: Any) -> Job:
+    def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **options: Any) -> Job:
         """Add a version and the job that indexes it; see `DocumentStore.add_version`."""
         if password:
             self._passwords[row["id"]] = password
         try:
-            self._stores.library.add_version(row["name"], *content, **of, job=row)
+            self._stores.library.add_version(row["name"], *content, **options, job=row)
         except StoreError:
             self._passwords.pop(row["id"], None)
             raise
@@ -103,8 +103,8 @@ class Submission:
         if complete:
             same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
         else:
-            what = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
-            same = f"{what}. If that fails, add this file again"
+            state = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
+            same = f"{state}. If that fails, add this file again"
         stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
         result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
         # Added as an ended job: the queue must not run a job without a version.

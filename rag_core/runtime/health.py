@@ -31,32 +31,32 @@ def check_health(
     """Check all stores and settings and return a `Status`; report a store that does not answer as a problem."""
     problems: list[str] = []
     reachable: dict[str, bool] = {}
-    held: dict[str, int] = {}
+    sizes: dict[str, int] = {}
 
-    def asked(what: Callable[[], T], otherwise: T) -> T:
+    def try_call(call: Callable[[], T], default: T) -> T:
         try:
-            return what()
+            return call()
         except (RagError, OSError) as error:
             problems.append(str(error))
-            return otherwise
+            return default
 
-    def count(name: str, what: Callable[[], int]) -> None:
-        found = asked(what, -1)
-        reachable[name] = found >= 0
+    def count(name: str, call: Callable[[], int]) -> None:
+        number = try_call(call, -1)
+        reachable[name] = number >= 0
         if reachable[name]:
-            held[name] = found
+            sizes[name] = number
 
-    counts = asked(lambda: _counts(stores), dict[str, int]())
+    counts = try_call(lambda: _counts(stores), dict[str, int]())
     count("database", lambda: len(stores.library.chunk_ids_all()))
     count("words", stores.words.count)
-    count("vectors", lambda: sum(stores.dense(one).count() for one, _ in _live(stores)))
+    count("vectors", lambda: sum(stores.dense(generation_id).count() for generation_id, _ in _list_generations(stores)))
     count("token vectors", stores.vectors.count)
-    contents = asked(stores.library.searched_contents, frozenset[str]())
-    files = asked(lambda: frozenset(stores.files.digests()), None)
+    contents = try_call(stores.library.searched_contents, frozenset[str]())
+    files = try_call(lambda: frozenset(stores.files.digests()), None)
     count("files", lambda: -1 if files is None else len(files))
-    built = asked(generations.built_with, None)
-    configured = asked(generations.configured, None)
-    asked(generations.active, None)
+    built = try_call(generations.built_with, None)
+    configured = try_call(generations.configured, None)
+    try_call(generations.active, None)
     if built and configured and (differing := built.differences(configured)):
         problems.append(
             f"The index was built with other settings ({', '.join(differing)}). It is used unchanged; "
@@ -64,22 +64,22 @@ def check_health(
         )
     if settings.gguf and (problem := find_gguf_problem(settings.gguf)):
         problems.append(problem)
-    if names := asked(unfinished, list[str]()):
+    if names := try_call(unfinished, list[str]()):
         problems.append(
             f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
             "still stored, but no search finds them. It continues automatically."
         )
     # The counts are comparable only if no data is being written or removed and all stores answered.
-    busy = asked(lambda: _busy(stores), False)
+    busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
-    if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
+    if settled and len({sizes.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
-            f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
-            f"index, {held.get('vectors')} in Chroma. Re-index all documents to repair it."
+            f"The stores disagree: {sizes.get('database')} chunks in the database, {sizes.get('words')} in the word "
+            f"index, {sizes.get('vectors')} in Chroma. Re-index all documents to repair it."
         )
     lost = frozenset[str]() if files is None else contents - files
     if lost:  # Checked again, because documents may have been deleted while files were listed.
-        lost &= asked(stores.library.searched_contents, frozenset[str]())
+        lost &= try_call(stores.library.searched_contents, frozenset[str]())
     if lost:
         problems.append(
             f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
@@ -92,15 +92,15 @@ def check_health(
         healthy=not unique,
         problems=unique,
         counts=counts,
-        stores=held,
+        stores=sizes,
         reachable=reachable,
         built_with=built,
         configured=configured,
-        disk_bytes=_disk(settings.data_dir),
+        disk_bytes=_measure_disk(settings.data_dir),
         data_dir=str(settings.data_dir),
-        threshold=asked(lambda: preferences.threshold, settings.threshold),
-        generator=asked(lambda: models.generator, settings.generator_name),
-        usage=asked(stores.usage.totals, []),
+        threshold=try_call(lambda: preferences.threshold, settings.threshold),
+        generator=try_call(lambda: models.generator, settings.generator_name),
+        usage=try_call(stores.usage.totals, []),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
 
@@ -110,15 +110,15 @@ def _counts(stores: Stores) -> dict[str, int]:
     return {**stores.library.counts(), "failed": failed, "conversations": stores.conversations.count()}
 
 
-def _busy(stores: Stores) -> bool:
+def _is_busy(stores: Stores) -> bool:
     return bool(stores.library.hidden_versions() or stores.jobs.all(active=True, limit=1))
 
 
-def _live(stores: Stores) -> list[tuple[int, object]]:
+def _list_generations(stores: Stores) -> list[tuple[int, object]]:
     return [*stores.library.generations("active"), *stores.library.generations("building")]
 
 
-def _disk(folder: Path) -> dict[str, int]:
+def _measure_disk(folder: Path) -> dict[str, int]:
     """Return the sizes of the parts of the data folder in bytes, without following symbolic links."""
     sizes: dict[str, int] = {}
     for file in folder.rglob("*"):

@@ -32,7 +32,7 @@ class IndexGeneration:
 
     def chunker(self) -> Chunker:
         """Return the chunker of this generation."""
-        return Chunker(_rule(self.fingerprint, self.embedder), self.embedder.offsets)
+        return Chunker(_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
 
 
 class IndexGenerations:
@@ -55,16 +55,16 @@ class IndexGenerations:
             The embedder has other weights than the one that the index was built with.
         """
         with self._starting:
-            found = self._stores.library.generations("active")
-            if not found:
+            rows = self._stores.library.generations("active")
+            if not rows:
                 fingerprint = self.configured()
-                found = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
-        return self._open(*found[-1])
+                rows = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
+        return self._open(*rows[-1])
 
     def building(self) -> IndexGeneration | None:
         """Return the generation that a re-index is building, or ``None``."""
-        found = self._stores.library.generations("building")
-        return self._open(*found[-1]) if found else None
+        rows = self._stores.library.generations("building")
+        return self._open(*rows[-1]) if rows else None
 
     def begin(self, fingerprint: Fingerprint) -> IndexGeneration:
         """Create a generation that is built while the active one stays in use."""
@@ -79,8 +79,8 @@ class IndexGenerations:
             ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` instead of the setting; ``None`` is
             ignored.
         """
-        given = {name: value for name, value in changes.items() if value is not None}
-        embedder = self._models.embedder(given.get("embedder", self._settings.embedder))
+        values = {name: value for name, value in changes.items() if value is not None}
+        embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
         identity = embedder.identity
         fingerprint = Fingerprint(
             embedder=identity.name,
@@ -88,18 +88,18 @@ class IndexGenerations:
             dimension=identity.dimension,
             token_dimension=identity.token_dimension,
             projection=identity.projection,
-            chunk_tokens=given.get("chunk_tokens", self._settings.chunk_tokens),
-            chunk_overlap=given.get("chunk_overlap", self._settings.chunk_overlap),
+            chunk_tokens=values.get("chunk_tokens", self._settings.chunk_tokens),
+            chunk_overlap=values.get("chunk_overlap", self._settings.chunk_overlap),
             extractor=PARSER_VERSION,
             prefix=PREFIX_RULE,
         )
-        _rule(fingerprint, embedder)
+        _chunk_config(fingerprint, embedder)
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
         """Return the active generation's fingerprint, without loading its embedder."""
-        found = self._stores.library.generations("active")
-        return found[-1][1] if found else None
+        rows = self._stores.library.generations("active")
+        return rows[-1][1] if rows else None
 
     def mismatch(self) -> dict[str, tuple[Any, Any]]:
         """Return the differences between the index and the current settings as ``name: (index, settings)``."""
@@ -109,8 +109,8 @@ class IndexGenerations:
     def _open(self, generation_id: int, fingerprint: Fingerprint) -> IndexGeneration:
         embedder = self._embedder(fingerprint.embedder)
         identity = embedder.identity
-        now = (identity.weights, identity.dimension, identity.projection)
-        if now != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
+        current = (identity.weights, identity.dimension, identity.projection)
+        if current != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
             if identity.weights == fingerprint.weights:
                 raise IndexMismatch(
                     f"The index was built by a version that stored other vectors of {fingerprint.embedder}: re-index "
@@ -128,16 +128,17 @@ class IndexGenerations:
         try:
             return self._models.embedder(name)
         except EmbedderMissing as error:
-            wanted = self._settings.embedder
-            if name == wanted:
+            configured_name = self._settings.embedder
+            if name == configured_name:
                 raise
             raise EmbedderMissing(
                 f"The index was built with the embedding model {name!r}, which is no longer on this machine. "
-                f"Re-index all documents (Admin, or the reindex command) to use {wanted!r}, or restore that model."
+                f"Re-index all documents (Admin, or the reindex command) to use {configured_name!r}, or restore that "
+                "model."
             ) from error
 
 
-def _rule(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
+def _chunk_config(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
     return ChunkConfig(
         tokens=fingerprint.chunk_tokens,
         overlap=fingerprint.chunk_overlap,

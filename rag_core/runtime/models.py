@@ -30,7 +30,7 @@ class LocalModels:
         self._cross_encoder: CrossEncoder | None = None
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
-        self._warmth = Readiness(False, "Not started")
+        self._readiness = Readiness(False, "Not started")
         # Problems of models that could not be loaded, with the reason of each.
         self._problems: dict[str, str] = {}
         self._preparing = False
@@ -54,13 +54,13 @@ class LocalModels:
         """
         with self._loading:
             if name not in self._loaded:
-                self._warmth = Readiness(False, "Loading the embedder")
+                self._readiness = Readiness(False, "Loading the embedder")
                 load = partial(load_embedder, name, precision=self._settings.embedding_precision)
-                self._loaded[name] = self._made(load, NOT_LOADED)
+                self._loaded[name] = self._load(load, NOT_LOADED)
                 # The loaded objects stay, and checking all of them for garbage would delay some questions.
                 freeze_garbage_collector()
             # Also if it was loaded before: the failure may belong to an embedder that is no longer needed.
-            self._warmth = Readiness(True, "Ready")
+            self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
 
@@ -79,9 +79,9 @@ class LocalModels:
             )
         with self._loading:
             if self._cross_encoder is None:
-                self._warmth = Readiness(False, "Loading the cross-encoder")
-                self._cross_encoder = self._made(partial(CrossEncoder, name), "The cross-encoder could not be loaded")
-                self._warmth = Readiness(True, "Ready")
+                self._readiness = Readiness(False, "Loading the cross-encoder")
+                self._cross_encoder = self._load(partial(CrossEncoder, name), "The cross-encoder could not be loaded")
+                self._readiness = Readiness(True, "Ready")
             return self._cross_encoder
 
     def answerability(self) -> AnswerabilityModel:
@@ -95,18 +95,18 @@ class LocalModels:
         with self._loading:
             if self._answerability is None:
                 load = partial(AnswerabilityModel, precision=self._settings.embedding_precision)
-                self._answerability = self._made(load, "The model of the gate could not be loaded")
+                self._answerability = self._load(load, "The model of the gate could not be loaded")
             return self._answerability
 
-    def _made(self, load: Callable[[], Model], problem: str) -> Model:
+    def _load(self, load: Callable[[], Model], problem: str) -> Model:
         """Return the loaded model; if loading fails, `warmth` reports the problem."""
         try:
-            made = load()
+            model = load()
         except RagError as error:
             self._problems[problem] = str(error)
             raise
         self._problems.pop(problem, None)
-        return made
+        return model
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
@@ -122,6 +122,6 @@ class LocalModels:
         """Whether the models are loaded, and if not, why."""
         if problems := list(self._problems.items()):
             return Readiness(False, *problems[0])
-        if self._preparing and self._warmth.ready:
+        if self._preparing and self._readiness.ready:
             return Readiness(False, "Preparing to search")
-        return self._warmth
+        return self._readiness

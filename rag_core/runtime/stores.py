@@ -57,22 +57,22 @@ class Stores:
         self.file_lock = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
-        self._opening = threading.Lock()
+        self._chroma_lock = threading.Lock()
 
     def _check_schema(self, folder: Path) -> None:
-        found = self.preferences.get("schema")
-        if found is None:
+        number = self.preferences.get("schema")
+        if number is None:
             self.preferences.set("schema", SCHEMA)
-        elif found != SCHEMA:
+        elif number != SCHEMA:
             raise StoreUnavailable(
-                f"The data folder {folder} was written by another version of Footnote (schema {found}, this version "
+                f"The data folder {folder} was written by another version of Footnote (schema {number}, this version "
                 f"needs {SCHEMA}). Start that version, or set another folder (--data-dir, RAG_DATA_DIR) and add the "
                 "documents again; their files are in the subfolder named files."
             )
 
     def dense(self, generation_id: int) -> DenseIndex:
         """Return the dense index of a generation. The first call opens Chroma, which takes seconds."""
-        with self._opening:
+        with self._chroma_lock:
             if self._chroma is None:
                 settings = self._settings
                 self._chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
@@ -83,7 +83,7 @@ class Stores:
     def drop_dense(self, generation_id: int) -> None:
         """Delete a generation from Chroma."""
         self.dense(generation_id).drop()
-        with self._opening:
+        with self._chroma_lock:
             self._dense.pop(generation_id, None)
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class Stores:
         try:
             self.words.close()
             self.database.close()
-            with self._opening:
+            with self._chroma_lock:
                 self._dense.clear()
                 if self._chroma is not None:
                     self._chroma.close()
