@@ -96,7 +96,7 @@ def test_a_damaged_page_of_a_database_is_told_with_what_to_do(tmp_path: Path) ->
     whole = (tmp_path / "words.sqlite").read_bytes()
     (tmp_path / "words.sqlite").write_bytes(whole[:8192] + b"\xab" * (len(whole) - 8192))
     index = WordIndex(tmp_path / "words.sqlite")
-    with pytest.raises(StoreUnavailable, match=r"words\.sqlite is damaged .*remove that file.*re-index"):
+    with pytest.raises(StoreUnavailable, match=r"words\.sqlite is damaged .*delete that file.*re-index"):
         index.ids()
     index.close()
 
