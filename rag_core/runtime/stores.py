@@ -1,4 +1,4 @@
-"""Everything that is stored, opened once and closed together."""
+"""All stores, opened and closed together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rag_core.store.watches import WatchStore
 
 
 class Stores:
-    """The database and all that lies beside it.
+    """The database, the uploaded files and the indexes.
 
     Raises
     ------
@@ -49,15 +49,15 @@ class Stores:
         except BaseException:
             self._lock.release()
             raise
-        # Held while a file is stored and referred to, or found to be left over and deleted.
+        # Locked while a file is stored and referenced, or checked for references and deleted.
         self.file_lock = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
-        self._opening = threading.Lock()
+        self._chroma_lock = threading.Lock()
 
     def dense(self, generation_id: int) -> DenseIndex:
-        """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""
-        with self._opening:
+        """Return the dense index of a generation. The first call opens Chroma, which takes seconds."""
+        with self._chroma_lock:
             if self._chroma is None:
                 settings = self._settings
                 self._chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
@@ -66,17 +66,17 @@ class Stores:
             return self._dense[generation_id]
 
     def drop_dense(self, generation_id: int) -> None:
-        """Remove a generation from Chroma."""
+        """Delete a generation from Chroma."""
         self.dense(generation_id).drop()
-        with self._opening:
+        with self._chroma_lock:
             self._dense.pop(generation_id, None)
 
     def close(self) -> None:
-        """Close what is open and let another process in."""
+        """Close all stores and release the lock on the data folder."""
         try:
             self.words.close()
             self.database.close()
-            with self._opening:
+            with self._chroma_lock:
                 self._dense.clear()
                 if self._chroma is not None:
                     self._chroma.close()
