@@ -1,6 +1,6 @@
-"""One request to an OpenAI-compatible endpoint, and what can go wrong with it.
+"""Send requests to an OpenAI-compatible endpoint, and convert its errors.
 
-The only module that imports ``openai``, when the first request is made.
+This is the only module that imports ``openai``. It does so at the first request.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from rag_core.settings import Settings
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
-# Servers on the own machine want no key, but the client is not made without one.
+# Placeholder for servers that require no key; the client requires one.
 _NO_KEY = "no-key-needed"
 
 
 class Endpoint:
-    """The endpoint that the settings name, or the model in this process. Safe to use from many threads."""
+    """The endpoint of the settings, or the model in this process. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -47,9 +47,9 @@ class Endpoint:
         self._options = self._api.options(settings)
 
     def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
-        """Pieces of the reply's text; ``report`` is filled on the way.
+        """Yield the pieces of the reply's text, and fill ``report``.
 
-        Closing the iterator closes the connection, at which servers stop generating.
+        Closing the iterator closes the connection; servers then stop generating.
 
         Raises
         ------
@@ -72,18 +72,18 @@ class Endpoint:
                         break
                     if found.text:
                         yield found.text
-                    # Tokens are told with the end or, by Chat Completions, after it; some count along on the way.
+                    # Chat Completions reports the tokens after the end of the text, some servers in every event.
                     if report.finish and found.tokens:
                         return
         except (OpenAIError, ValueError) as error:
-            # The client lets JSON and UTF-8 errors of a stream through: both are ValueErrors.
+            # The client does not convert the JSON and UTF-8 errors of a stream; both are ValueErrors.
             failure = self._failure(error, connected=connected, started=bool(report.written))
-        # Nothing that goes wrong after the end takes anything from the text.
+        # An error after the end of the text does not affect it.
         if not report.finish:
             raise failure or self._broken("the stream ended before the answer was complete", bool(report.written))
 
     def models(self) -> list[str]:
-        """Names of the models that the endpoint offers, sorted.
+        """Return the names of the endpoint's models, sorted.
 
         Raises
         ------
@@ -98,14 +98,11 @@ class Endpoint:
         raise failure
 
     def warm_up(self) -> None:
-        """Do ahead what the first request would wait for, short of asking anything; raises `RequestError`.
-
-        A model that runs in this process is loaded.
-        """
+        """Create the client, and load a model that runs in this process; raise `RequestError`."""
         self._api.resource(self._connect())
 
     def close(self) -> None:
-        """Close idle connections, and free a model in this process; the next request begins anew."""
+        """Close idle connections and free a model in this process; the next request opens them again."""
         with self._lock:
             client, self._client = self._client, None
         if client:
@@ -130,8 +127,8 @@ class Endpoint:
         if not all(33 <= ord(char) <= 126 for char in key):
             raise RequestError(self._explain.unusable_key())
         timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
-        # Documents go to the address that was set: not to where it redirects, nor, when that address
-        # is this machine, through a proxy that the environment names.
+        # Documents must only be sent to the configured address: no redirects, and no proxy of the environment for
+        # addresses on this machine.
         try:
             http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
         except (ImportError, OSError, ValueError) as error:
@@ -140,7 +137,7 @@ class Endpoint:
         return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
 
     def _address(self) -> tuple[str, str]:
-        """Base URL and key."""
+        """Return the base URL and the key."""
         if self._local:
             failure = None
             try:
@@ -182,7 +179,7 @@ class Endpoint:
         return self._broken("the endpoint sent something that is not part of an answer", started)
 
     def _told(self, code: str, said: str, *, started: bool) -> RequestError:
-        """An error that came as an event of the stream."""
+        """Convert an error that the endpoint sends as an event of the stream."""
         status = int(code) if code.isdecimal() else STATUS_OF.get(code)
         if status is None or started:
             return self._broken(f"the endpoint reported “{said or code}”", started)
@@ -197,6 +194,6 @@ class Endpoint:
         code, said = error_details(error)
         explained = self._explain.status(error.status_code, code, said)
         after_s = retry_after_s(error.response.headers)
-        # Nobody waits longer for a second try than they would for an answer.
+        # A retry must not wait longer than the time-out of an answer.
         passing = is_retryable(error.status_code, code, said) and after_s <= self._settings.openai_timeout_s
         return RequestError(explained, status=error.status_code, passing=passing, after_s=after_s)

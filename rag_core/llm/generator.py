@@ -1,4 +1,4 @@
-"""Answers written by a language model, streamed."""
+"""Stream answers from a language model, with retries."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from rag_core.text.injection import contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
 
 T = TypeVar("T")
-# Seconds before the second try; they double with each try.
+# Seconds before the first retry; they double with each retry.
 BACKOFF_S = 0.5
 _Pieces = Generator[str, None, None]
 
 
 class AnswerStream(Iterator[str]):
-    """The pieces of one answer, and afterwards what the reader should know about it.
+    """Iterator over the pieces of one answer.
 
     Attributes
     ----------
     notices : tuple[str, ...]
-        Plain sentences, complete once the iterator is exhausted: passages that did not fit, an
-        answer that reached its length limit.
+        Messages for the user, for example about passages that do not fit or about the length limit. They are complete
+        when the iterator is exhausted.
     usage : Usage
-        What it took, also where it failed or was closed half-way.
+        The usage so far, also after an error or `close`.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
@@ -49,30 +49,30 @@ class AnswerStream(Iterator[str]):
         return next(self._pieces)
 
     def close(self) -> None:
-        """Stop: the connection is closed, at which servers stop generating."""
+        """Close the connection; servers then stop generating."""
         self._pieces.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The whole reply to a request, and what it took."""
+    """The complete reply to a request, and its usage."""
 
     text: str
     usage: Usage
 
 
 class LanguageModel:
-    """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses, or in this process.
+    """A model behind an endpoint with OpenAI's Chat Completions or Responses API, or in this process.
 
     Parameters
     ----------
     settings : Settings
-        ``gguf`` and the ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
-        is sent, as servers on the own machine expect.
+        ``gguf`` and the ``openai_*`` fields. Without a base URL, the endpoint is OpenAI's; without a key, a
+        placeholder is sent, for local servers.
     on_usage : Callable[[Usage], None]
-        Hears what each request took, as soon as it has ended.
+        Called with the usage of each request when it ends.
     sleep : Callable[[float], None]
-        Waits between tries.
+        Waits before a retry.
     """
 
     def __init__(
@@ -95,17 +95,16 @@ class LanguageModel:
     def stream_answer(
         self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
     ) -> AnswerStream:
-        """Write an answer from the passages that fit into the context; see `prompts.build_messages`.
+        """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
 
-        A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
-        piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double, vary by chance
-        and are no shorter than the endpoint asks for; a time-out is not, for the reader has waited
-        long enough.
+        A request that fails temporarily (HTTP 429, 5xx, no connection, an interruption before the first piece) is
+        repeated up to ``RAG_OPENAI_RETRIES`` times. The pause doubles with each retry, contains jitter, and is not
+        shorter than the endpoint demands. A time-out is not retried, since the user already waited for long.
 
         Raises
         ------
         GeneratorError
-            On iteration, as the subclass that fits.
+            On iteration, as one of its subclasses.
         SettingsError
             No model is set.
         """
@@ -114,16 +113,16 @@ class LanguageModel:
         return AnswerStream(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
 
     def write(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
-        """The reply to chat messages, in pieces, for work other than answering from passages."""
+        """Stream the reply to arbitrary chat messages."""
         return AnswerStream(lambda outcome: self._tries(outcome, messages))
 
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
-        """The whole reply to chat messages; raises a `GeneratorError`."""
+        """Return the complete reply to chat messages; raise `GeneratorError`."""
         reply = self.write(messages)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
     def models(self) -> list[str]:
-        """Names of the models that the endpoint offers, sorted.
+        """Return the names of the endpoint's models, sorted.
 
         Raises
         ------
@@ -133,15 +132,15 @@ class LanguageModel:
         return self._asked(self._endpoint.models)
 
     def warm_up(self) -> None:
-        """Do ahead what the first question would wait for; raises a `GeneratorError`."""
+        """Create the client, and load a model that runs in this process; raise `GeneratorError`."""
         self._asked(self._endpoint.warm_up)
 
     def probe(self) -> Iterator[ModelCheck]:
-        """Try the endpoint out with one small request; see `rag_core.llm.connection_test.check_connection`."""
+        """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
         return check_connection(self._endpoint, self._settings, self._on_usage)
 
     def close(self) -> None:
-        """Close idle connections; the generator may be used again."""
+        """Close idle connections; the model stays usable."""
         self._endpoint.close()
 
     def _asked(self, what: Callable[[], T]) -> T:
@@ -161,7 +160,7 @@ class LanguageModel:
     ) -> _Pieces:
         settings = self._settings
         if not passages:
-            # A model without passages would only answer from what it was trained on.
+            # Without passages the model would answer from its training data.
             yield REFUSAL
             return
         room = {
@@ -194,12 +193,12 @@ class LanguageModel:
 
     def _pause_s(self, tried: int, asked_s: float) -> float:
         longest = min(BACKOFF_S * 2.0**tried, self._settings.openai_timeout_s)
-        # Half of the pause is left to chance, so that those turned away together do not come back together.
+        # Jitter, so that clients that were rejected together do not retry together.
         return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
     def _account(self, outcome: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
         if not report.written and report.tokens is None:
-            return  # refused, or broken off before anything was made of it
+            return  # The request was refused or interrupted before the model wrote anything.
         usage = estimate_usage(self._settings, messages, report.written, report.tokens)
         outcome.usage += usage
         self._on_usage(usage)
@@ -209,14 +208,14 @@ class LanguageModel:
             why = "its content filter withheld the text"
             raise self._explain.interrupted(why) if started else self._explain.empty(why)
         if report.refusal:
-            why = f"the model declined to go on with “{report.refusal}”"
+            why = f"the model declined to continue: “{report.refusal}”"
             raise self._explain.interrupted(why) if started else self._explain.declined(report.refusal)
         if not started:
             raise self._explain.only_reasoning() if report.finish == "length" else self._explain.empty("it has no text")
         if report.finish == "length":
             outcome.notices += (
-                f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
-                "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",
+                f"The answer ends at the limit of {self._settings.openai_answer_tokens} tokens "
+                "(RAG_OPENAI_ANSWER_TOKENS).",
             )
         if report.finish == "incomplete":
             outcome.notices += ("The endpoint ended the answer before it was complete.",)
@@ -232,6 +231,6 @@ def _budget_notices(fitted: FittedContext, given: int, context_tokens: int) -> I
     withheld = [f"[{one.rank}]" for one in fitted.passages if contains_instructions(one.text)]
     if withheld:
         yield (
-            f"Sentences that read like instructions to a model were kept from the model, in {', '.join(withheld)}. "
+            f"Sentences that read like instructions to a model were not sent to it: in {', '.join(withheld)}. "
             "Open the passage to read them."
         )

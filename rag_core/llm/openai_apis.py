@@ -1,7 +1,7 @@
-"""Where the two protocols of OpenAI differ: the fields of a request, and the events of its stream.
+"""Request fields and stream events of OpenAI's two APIs, Chat Completions and Responses.
 
-Free of any client library: both are given the client and look at what comes out of it by name, for
-servers of other makes leave fields out or fill them with something else.
+The module imports no client library. It reads attributes by name and checks their types, since other servers omit
+fields or fill them differently.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from rag_core.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """What one event of a stream tells.
+    """The content of one event of a stream.
 
     Attributes
     ----------
     text, refusal : str
-        The next piece of the answer, or of the words with which the model declines to give one.
+        The next piece of the answer, or of the model's refusal.
     finish : str
-        Why the text ended, empty while it goes on: ``stop``, ``length`` (the answer's limit),
-        ``content_filter``, ``incomplete``, or a server's own word for ``stop``.
+        Why the text ended, empty before the end: ``stop``, ``length`` (the token limit),
+        ``content_filter``, ``incomplete``, or a server-specific word for ``stop``.
     tokens : tuple[int, int], optional
         Input and output tokens of the whole request.
     failure : tuple[str, str], optional
@@ -38,25 +38,25 @@ class StreamEvent:
 
 
 class EndpointApi(Protocol):
-    """One of the protocols. ``name`` is what people call it."""
+    """One of the APIs. ``name`` is its name in messages."""
 
     name: str
 
     def options(self, settings: Settings) -> dict[str, Any]:
-        """The request's fields beyond model, messages and stream."""
+        """Return the request's fields except model, messages and stream."""
 
     def resource(self, client: Any) -> Any:
-        """The part of the client that sends the request; a second's imports, the first time."""
+        """Return the client's resource that sends requests; the first access is slow, since it imports modules."""
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, str]], options: dict[str, Any]) -> Any:
-        """Send the request; returns the stream of its events."""
+        """Send the request, and return the stream of its events."""
 
     def read(self, event: Any) -> StreamEvent:
-        """What an event tells; nothing, where it is of no known shape."""
+        """Return the content of an event; empty if the event is unknown."""
 
 
 class ChatCompletions:
-    """``POST /chat/completions``: what nearly every server speaks."""
+    """``POST /chat/completions``, which nearly every server supports."""
 
     name = "Chat Completions"
 
@@ -88,7 +88,7 @@ class ChatCompletions:
 
 
 class Responses:
-    """``POST /responses``, OpenAI's newer protocol."""
+    """``POST /responses``, OpenAI's newer API."""
 
     name = "Responses"
 
@@ -96,7 +96,7 @@ class Responses:
         return {
             "max_output_tokens": settings.openai_answer_tokens,
             "temperature": settings.openai_temperature,
-            # Otherwise the provider keeps question and passages.
+            # Otherwise the provider stores question and passages.
             "store": False,
         }
 
@@ -130,7 +130,7 @@ class Responses:
 
 
 def _item(message: dict[str, str]) -> dict[str, Any]:
-    """A message as an item of the Responses API; some servers take what a model said only in parts."""
+    """Return a message as an item of the Responses API; some servers accept the model's turns only as parts."""
     if message["role"] != "assistant":
         return dict(message)
     said = {"type": "output_text", "text": message["content"]}
@@ -138,7 +138,7 @@ def _item(message: dict[str, str]) -> dict[str, Any]:
 
 
 def api_of(settings: Settings) -> EndpointApi:
-    """The protocol that the settings name."""
+    """Return the API that the settings name."""
     return Responses() if settings.openai_api == "responses" else ChatCompletions()
 
 
@@ -148,7 +148,7 @@ def _text(holder: Any, name: str) -> str:
 
 
 def _parts(content: Any) -> str:
-    """The text of content in parts, of which others are thoughts, as Mistral's models send it."""
+    """Return the text parts of a content list; Mistral's models also send parts with reasoning."""
     parts = content if isinstance(content, list) else []
     said = [one.get("text") for one in parts if isinstance(one, dict) and one.get("type") == "text"]
     return "".join(one for one in said if isinstance(one, str))
@@ -161,5 +161,5 @@ def _tokens(usage: Any, input_name: str, output_name: str) -> tuple[int, int] | 
 
 def _amount(holder: Any, name: str) -> int | None:
     value = getattr(holder, name, None)
-    # Not `isinstance`: true is an int for it, and no number of tokens.
+    # Not `isinstance`, which accepts bool as int.
     return value if type(value) is int and value >= 0 else None

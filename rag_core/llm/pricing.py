@@ -1,4 +1,4 @@
-"""What a request to a language model took: tokens, as told or counted, and their price."""
+"""Count the tokens of a request to a language model, and compute their price."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _MILLION = 1_000_000
 def estimate_usage(
     settings: Settings, messages: Sequence[dict[str, str]], written: str, told: tuple[int, int] | None
 ) -> Usage:
-    """What one request took.
+    """Return the usage of one request.
 
     Parameters
     ----------
+    settings : Settings
     messages : Sequence[dict[str, str]]
-        What was sent.
+        The request's messages.
     written : str
-        What the model wrote.
+        The reply's text.
     told : tuple[int, int], optional
-        Input and output tokens as the endpoint counts them; else both are estimated with
-        ``cl100k_base``, which other models' tokenizers differ from by a tenth or two.
+        Input and output tokens as reported by the endpoint; without them, both are estimated with ``cl100k_base``.
     """
     if told is None:
         sent = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)

@@ -1,4 +1,4 @@
-"""What models think aloud before they answer."""
+"""Remove the reasoning that models write before their answers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from contextlib import closing
 
 from rag_core.types import AskEvent, Delta, Restart
 
-_THOUGHT = "What the model thought before it answered was left out."
+_THOUGHT = "The model's reasoning before the answer was removed."
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
 
 def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
-    """Leave out a block of thought at the start, as ``<think>``, which some servers send as part of the text."""
+    """Yield the pieces without a reasoning block at the start, such as ``<think>``, which some servers send."""
     held = start = ""
     end: str | None = None
     with closing(pieces):
@@ -29,13 +29,13 @@ def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, 
                 yield start
                 yield from pieces
                 return
-    # The answer ended where it could still have become a block: a lone "<" is all the text there is.
+    # The text ended while it was still a prefix of an opening tag, such as a single "<".
     if start and not end:
         yield start.rstrip()
 
 
 def text_after_reasoning(text: str) -> str:
-    """A whole text without thought whose end alone is marked: its beginning stands in the prompt of some models."""
+    """Return a text without reasoning that only has a closing tag, since some prompts contain the opening tag."""
     for begun, closed in _BLOCKS:
         if closed in text and begun not in text.partition(closed)[0]:
             return text.rpartition(closed)[2].lstrip()
@@ -43,7 +43,7 @@ def text_after_reasoning(text: str) -> str:
 
 
 def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
-    """What was written, `text_after_reasoning`; what was shown of the thought is taken back."""
+    """Return the text after the reasoning; if reasoning was already shown, yield events that replace it."""
     written = "".join(pieces)
     text = text_after_reasoning(written)
     if text != written:

@@ -107,7 +107,7 @@ def rank_chunks(
         ``rank_by`` is ``cross_encoder`` and ``cross_encode`` is not given.
     """
     if rank_by == "cross_encoder" and cross_encode is None:
-        raise ValueError("rank_by='cross_encoder' requires the argument cross_encode.")
+        raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
     lines = _chunk_ids(hits.lines)
     with timer.measure("rerank"):
         fused = reciprocal_rank_fusion([hits.dense, hits.words], rrf_k)

@@ -182,7 +182,7 @@ def test_summary_that_breaks_off_is_kept_as_far_as_it_was_written(folder: Path) 
         answer = events[-1]
         assert isinstance(answer, Answer)
         assert (answer.state, answer.text) == (AnswerState.ANSWERED, "The budget is 42 million euros [1].")
-        assert "broke off half-way" in answer.notices[-1]
+        assert "stopped half-way" in answer.notices[-1]
         assert not any(isinstance(event, Restart) for event in events)
 
 
