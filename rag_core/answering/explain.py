@@ -1,4 +1,4 @@
-"""How passages were found: the ranking of each stage, and the words behind a score."""
+"""Explain how passages are found: the ranking of each stage, and the matching tokens behind a score."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from rag_core.types import (
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
-# The score that passages are weighed by.
+# Name of the score that determines the weights of passages.
 WEIGHED_BY = "rerank"
 
 
 class Explanations:
-    """Explains how passages are found and scored, with the parts that find and score them.
+    """Explains how passages are found and scored.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Explanations:
         collections: Sequence[str] = (),
         configuration: RetrievalConfig | None = None,
     ) -> Explanation:
-        """Return what each stage of a search finds for a question, with all ranks, scores and the gate's verdict.
+        """Return the results of each stage of a search, with all ranks, scores and the gate's decision.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Explanations:
         documents, collections : sequence of str, optional
             Names or ids of documents, and names of collections, to search; everything if none is given.
         configuration : RetrievalConfig, optional
-            How to retrieve; by default as set.
+            Parameters of the retrieval; by default those of the settings.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Explanations:
         passages = tuple(
             judged.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
-        # A ranking's scores are in the order of the stage that gave them.
+        # The scores of each stage are in the stage's order.
         stages = tuple(
             StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in rows))
             for name, by_chunk in scores.items()
@@ -109,7 +109,7 @@ class Explanations:
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """Return, for each token of a question, its weight and its best match in a chunk.
 
-        There are none if the embedder computes no token vectors, or the chunk has none yet.
+        The result has no matches if the embedder computes no token vectors, or the chunk has none yet.
 
         Raises
         ------
@@ -143,24 +143,24 @@ class Explanations:
         )
 
     def weight_passages(self, explanation: Explanation, weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
-        """Return the passages of an explanation with the weights that a reader would give them, best first.
+        """Return the passages of an explanation with their weights, best first.
 
         Passages without a rerank score are left out.
 
         Raises
         ------
         ValueError
-            k or the temperature is out of range.
+            ``k`` or the temperature is out of range.
         """
         return weight_passages(candidates(explanation), weighting)
 
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-        """Return the share of the ``k`` best passages' weight that the right one has; ``None``: no stage found it."""
+        """Return the weight of the right passage among the ``k`` best; ``right`` is ``None`` if no stage finds it."""
         return evidence_mass(weighted, k, right)
 
 
 def candidates(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
-    """The passages of an explanation that can be weighed, with their documents' ages."""
+    """Return the passages of an explanation that have a score, with the ages of their documents."""
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
     return [

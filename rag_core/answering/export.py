@@ -1,4 +1,4 @@
-"""Conversations as files to keep: Markdown and PDF, with the sources of each answer."""
+"""Export conversations as Markdown and PDF, with the sources of each answer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from rag_core.settings import Settings
 from rag_core.types import Answer, Conversation, Message
 
 REMOVED = "[removed]"
-# Endpoints that want no key are given a word in its place ("none", "ollama"), which texts hold too.
+# Shorter values are not removed: users set words such as "none" or "ollama" for endpoints that need no key.
 SHORTEST_SECRET = 8
-# What Markdown reads as more than the character it is. Quoted text keeps none of it; a model's text keeps
-# emphasis and lists, but nothing that would load or lead anywhere.
+# Markdown's special characters. In quotes all of them are escaped; a model's text keeps emphasis and lists, but no
+# links, images and HTML.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
 _LEADING = re.compile(r"^(\s*)([-=]|\d+(?=[.)]))", re.MULTILINE)
 _LOADING = re.compile(r"([\\`\[\]<>!&|$])")
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
-_UNSHOWN = "Characters that this PDF’s font does not have stand as “?”; the Markdown export has them all."
+_UNSHOWN = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
 
 def markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
-    """A conversation as Markdown: questions as headings, answers, and the quotes that they rest on."""
+    """Return a conversation as Markdown: questions as headings, then answers and their sources."""
     lines = [f"# {_escaped(conversation.title)}", f"{_dated(conversation)}"]
     for message in messages:
         if message.role == "user":
@@ -48,7 +48,7 @@ def markdown(settings: Settings, conversation: Conversation, messages: Sequence[
 
 
 def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
-    """The same as a PDF, A4, with text that can be selected."""
+    """Return a conversation as a PDF in A4 with selectable text."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import Paragraph, SimpleDocTemplate
@@ -72,7 +72,7 @@ def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Messa
 
 
 def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """Styles and texts, in order."""
+    """Yield pairs of style and text, in order."""
     yield "title", " ".join(conversation.title.split())
     yield "note", _dated(conversation)
     for message in messages:
@@ -95,7 +95,7 @@ def _dated(conversation: Conversation) -> str:
 
 
 def _notes(answer: Answer) -> list[str]:
-    """Who wrote an answer, and whether it is whole. Notices are left out: they tell of this installation."""
+    """Return who wrote an answer and whether it is complete. Notices, which are about the installation, are omitted."""
     stopped = ["Stopped before the end."] if answer.stopped else []
     if answer.generator == "extractive":
         return stopped
@@ -104,7 +104,7 @@ def _notes(answer: Answer) -> list[str]:
 
 
 def _sources(answer: Answer) -> list[str]:
-    """Marker, document, page and quote of each citation, once each; the passages where none was cited."""
+    """Return marker, document, page and quote of each distinct citation; without citations, the passages."""
     cited = [
         f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
         + (" (citation added, not the model's)" if one.added else "")
@@ -115,13 +115,13 @@ def _sources(answer: Answer) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text that Markdown shows as written, line by line."""
+    """Escape a text so that Markdown shows it unchanged, with the same lines."""
     escaped = _LEADING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text))
     return escaped.replace("\n", "  \n")
 
 
 def _without_secrets(settings: Settings, text: str) -> str:
-    """Text without the values of secret settings, which someone may have typed or an endpoint repeated."""
+    """Remove the values of secret settings, which a user may type or an endpoint may repeat."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
         for form in (value, _escaped(value)) if len(value) >= SHORTEST_SECRET else ():
@@ -130,7 +130,7 @@ def _without_secrets(settings: Settings, text: str) -> str:
 
 
 def _styles() -> tuple[dict[str, Any], frozenset[int]]:
-    """Paragraph styles by name, and the code points that their font can show."""
+    """Return the paragraph styles by name, and the code points in their fonts."""
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont

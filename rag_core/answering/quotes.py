@@ -1,4 +1,4 @@
-"""Answers quoted from the passages, without a language model or below what one wrote."""
+"""Answer with quotes from the passages, instead of a language model's text or after it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from rag_core.reading.short_answers import short_answer
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer, claims_of_quotes
 
-# The least calibrated probability at which looked-up lines are quoted rather than sentences.
+# Minimum calibrated probability at which looked-up table rows are quoted instead of sentences.
 LIKELY = 0.5
 
 
 def quote_answer(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
-    """Return the looked-up lines or the sentences that answer; a refusal, with a notice, if none can."""
+    """Return the looked-up table rows or the sentences that answer; if there are none, a refusal with a notice."""
     return _quote_lookup(outcome) or _quote_sentences(outcome, notices)
 
 
 def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
-    """The lines looked up, if a passage with them is likely to answer, however close prose comes."""
+    """Return the looked-up table rows if a passage with them is likely to answer."""
     lookup = outcome.ranked.lookup
     if lookup is None:
         return None
@@ -42,7 +42,7 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
     text, citations = read(outcome.ranked.question, outcome.ranked.weights, evidence)
     quotes = [citation.quote for citation in citations]
     if wanted := wanting(question, quotes):
-        notices.append(f"The question asks for {wanted}, and the sentences that come closest tell none.")
+        notices.append(f"The question asks for {wanted}, but the closest sentences contain none.")
         return REFUSED
     short = short_answer(question, quotes)
     return VerifiedAnswer(text, citations, claims_of_quotes(text, citations), short) if citations else REFUSED

@@ -1,4 +1,4 @@
-"""One ranking: what the stages of retrieval find for a question in one state of the index."""
+"""Rank the chunks of an index for a question with all stages of retrieval."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder,
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
-# In a question without capitals any word may be a name: the first chunks keep their places.
+# Number of top chunks that keep their ranks for a question without capitals, in which any word may be a name.
 FIXED_TOP = 2
-# The orders for which a domain lookup runs.
+# Values of ``rank_by`` for which a domain look-up runs.
 _WITH_LOOKUP = ("financials", "named", "cross_encoder")
 
 
 class Ranker:
-    """Ranks the chunks of an index for a question, as settings and the query's configuration say.
+    """Ranks the chunks of an index for a question according to the settings and the query's configuration.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Ranker:
     models : LocalModels
     lookup : DomainLookup
     pool : SearchPool
-        Runs what can go on while the question is embedded.
+        Runs searches while the question is embedded.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Ranker:
         self._pool = pool
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
-        """Return chunks in their order; see `Searcher.rank`."""
+        """Return the ranked chunks; see `Searcher.rank`."""
         with self._pool.tasks() as tasks:
             return self._rank(query, timer, hypothesis, generation, tasks)
 
@@ -122,9 +122,9 @@ class Ranker:
         return EmbeddedLookup(plan, question, token_weights(question, self._stores.words.idf, STOP_WORDS))
 
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
-        """The ranking with newer documents preferred, if the settings say so.
+        """Prefer newer documents, if the settings say so.
 
-        Only the rerankers' scores are of one size: a bonus that is large for one stage is nothing for another.
+        This applies only to rankings by a reranker, since the scores of other stages have different scales.
         """
         if rank_by in ("financials", "named") and not ranking.scores["financials"]:
             rank_by = "rerank"
@@ -145,7 +145,7 @@ class Ranker:
     def _versions(
         self, scope: Sequence[str] | None, generation_id: int
     ) -> tuple[VersionFilter | None, VersionFilter | None]:
-        """Versions to search among words, and among one generation's vectors: ``None`` if all may be seen."""
+        """Return the versions to search in the word index and in the generation's vectors; ``None`` for all."""
         if scope is not None:
             seen = list(self._stores.library.visible_versions(scope))
             return seen, seen
@@ -162,7 +162,7 @@ def _begin(
     k: int,
     versions: VersionFilter | None,
 ) -> Future[list[Hit]]:
-    """Begin a search; the token vectors of what it finds are loaded with it."""
+    """Start a search in the background, which also loads the token vectors of its hits."""
 
     def search() -> list[Hit]:
         hits = retriever.retrieve(question, k, versions)
@@ -179,9 +179,9 @@ def _gather(
     rerank: Rerank,
     timer: Timer,
 ) -> RetrievedHits:
-    """Wait for the retrievers and rerank what they find; each retriever's time is what was left to wait for.
+    """Wait for the retrievers and rerank their hits; the timings contain only the waiting times.
 
-    What words found is reranked while dense retrieval is still running.
+    The hits of word search are reranked while dense retrieval is running.
     """
     found: dict[str, list[Hit]] = {}
     for name, search in (("lexical", words), ("financials", lines)):

@@ -1,7 +1,7 @@
-"""Summarize whole documents: read them in parts, note statements, check them, write them up.
+"""Summarize whole documents with a language model.
 
-The parts are read one by one (map), each note is compared with the passages it cites, and only supported notes
-are written up (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
+The model takes notes on each part (map). Each note is checked against the passages it cites, and the model writes the
+summary from the supported notes (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
-# The score of a summary's gate, and what it is held against: the share of its statements that stand in
-# the passages they cite. A model that makes up half of what it writes is not to be believed.
+# The score and threshold of a summary's gate: the share of statements that the cited passages support. If the model
+# makes up half of its statements, the summary is not reliable.
 SCORE, LEAST_SUPPORTED = "supported", 0.5
-# Chunks may be half as long as the longest, so twice as many are fetched and those that do not fit are dropped.
+# Chunks may be half as long as the maximum, so twice as many are fetched; those that do not fit are dropped.
 _SHORTER = 2.0
-# Tokens that a passage takes in the prompt beside its text.
+# Tokens of a passage in the prompt in addition to its text.
 _PER_PASSAGE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary's checked text, who wrote it, and the passages that it cites with the gate's verdict."""
+    """A summary's checked text, its model, and the cited passages with the gate's decision."""
 
     result: SearchResult
     verified: VerifiedAnswer
@@ -57,7 +57,7 @@ class Summary:
 
 
 class Summarizer:
-    """Summarises documents with a language model.
+    """Summarizes documents with a language model.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class Summarizer:
         self._generators = generators
 
     def summary(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary | None]:
-        """Read, note and write up, as a stream of events.
+        """Write a summary, as a stream of events.
 
-        ``None`` where the endpoint failed, or the limits leave no room: a notice says so, and the
-        caller searches plainly instead.
+        Return ``None`` and add a notice if the endpoint fails or the limits are too low; the caller then uses a plain
+        search.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Summarizer:
         try:
             return (yield from self._summary(model, query, trace))
         except (GeneratorError, CallLimit) as error:
-            trace.notices.append(f"{error} Searched plainly instead.")
+            trace.notices.append(f"{error} A plain search was used instead.")
             yield Restart(str(error))
             return None
 
@@ -121,19 +121,19 @@ class Summarizer:
         return (yield from self._written(model, result, notes, encode, trace))
 
     def _limits(self, request: str) -> tuple[int, int]:
-        """Tokens of passages that a call can take, and calls that there are for reading."""
+        """Return the tokens of passages per call, and the number of calls available for reading."""
         settings = self._settings
         capacity = summary_room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
         if notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} leaves too little room for a summary's "
-                f"notes beside RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or lower "
-                "the second."
+                f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or "
+                "lower the second."
             )
         if not calls:
             raise CallLimit(
-                f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may take. Raise "
+                f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may need. Raise "
                 f"it to RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} or more."
             )
         parts = calls
@@ -142,7 +142,7 @@ class Summarizer:
         return capacity, parts
 
     def _read(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
-        """Passages in reading order, as many as so many calls can take; and how many there are."""
+        """Return the passages in reading order that fit into the calls, and the number of all passages."""
         library = self._stores.library
         scope = None if query.documents is None else list(query.documents)
         visible = library.visible_versions(scope)
@@ -170,7 +170,7 @@ class Summarizer:
         budget: CallBudget,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, list[str]]:
-        """What each part says, checked (map)."""
+        """Return the supported notes on each part (map)."""
         notes = []
         parts = pack_batches([prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
@@ -187,7 +187,7 @@ class Summarizer:
     def _condensed(
         self, request: str, notes: list[str], capacity: int, checking: NoteChecker, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
-        """Notes of so few parts that they fit into one prompt."""
+        """Condense the notes until they fit into one prompt."""
         most, level = notes_per_prompt(capacity), 1
         while len(notes) > most:
             stage = f"condense_{level}"
@@ -206,7 +206,7 @@ class Summarizer:
         encode: TextEncoder,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Summary]:
-        """The text made from the notes, each claim attributed to a passage (reduce)."""
+        """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
         yield Stage("generate", WRITING)
         stream = model.write(build_reduce_messages(result.question, notes))
         pieces: list[str] = []

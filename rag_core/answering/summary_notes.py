@@ -1,4 +1,4 @@
-"""The notes of a summary: which of them the passages support, and the numbers of the passages that they cite."""
+"""Check the notes of a summary against the passages, and renumber the cited passages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
 
 def supported_notes(verified: VerifiedAnswer) -> list[str]:
-    """Return the statements that their passages support, with their markers, as lines: at most `MOST_NOTES`.
+    """Return at most `MOST_NOTES` supported statements with their markers, one per line.
 
-    A statement without markers is joined with the next, whose markers stand for both.
+    A statement without markers is joined with the next one, whose markers apply to both.
     """
     notes: list[str] = []
     pending: list[str] = []
@@ -55,7 +55,7 @@ class NoteChecker:
 
     @property
     def share(self) -> float:
-        """Share of all statements so far that their passages support; 0 before the first."""
+        """Share of supported statements among all statements so far; 0 if there are none."""
         return self._supported / self._statements if self._statements else 0.0
 
     def notes(self, reply: str) -> list[str]:
@@ -70,7 +70,7 @@ class NoteChecker:
 
 
 def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
-    """Return the passages that texts cite, numbered from 1 in order of appearance, and the texts with those numbers."""
+    """Return the cited passages, numbered from 1 in order of appearance, and the texts with the new numbers."""
     known = {one.rank for one in passages}
     numbers = {old: new for new, old in enumerate((one for one in cited_ranks(texts) if one in known), 1)}
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
@@ -78,7 +78,7 @@ def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tupl
 
 
 def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
-    """Return the passages that an answer cites or was compared with, numbered from 1, and the answer so numbered."""
+    """Return the passages that an answer cites or was compared with, and the answer, with numbers from 1."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
     wanted = [*cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}
@@ -103,7 +103,7 @@ def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tupl
 
 
 def describe_range(passages: Sequence[Passage]) -> str:
-    """Return in words from where to where neighbouring passages reach."""
+    """Return the documents and pages that consecutive passages cover, in words."""
     first, last = passages[0], passages[-1]
     if first.document != last.document:
         return f"{first.document} page {first.page_label} to {last.document} page {last.page_label}"

@@ -207,7 +207,7 @@ def test_an_endpoint_that_fails_leaves_the_plain_search(folder: Path, well: int)
         answer = engine.answer(ASK_BUDGET, documents=["bridge.pdf"], configuration=SUMMARY)
         assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "extractive")
         assert "HTTP 500" in answer.notices[0]
-        assert answer.notices[0].endswith("Searched plainly instead.")
+        assert answer.notices[0].endswith("A plain search was used instead.")
         assert answer.usage.calls == well
 
 
@@ -222,7 +222,7 @@ def test_settings_that_leave_no_room_are_told(folder: Path, values: dict[str, in
     with asking(folder, complete("It is 42 million euros [1]."), **values) as (engine, _):
         answer = engine.answer(ASK_BUDGET, configuration=SUMMARY)
         assert answer.notices[0].startswith(named)
-        assert answer.notices[0].endswith("Searched plainly instead.")
+        assert answer.notices[0].endswith("A plain search was used instead.")
         assert answer.citations
 
 
