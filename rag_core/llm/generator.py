@@ -83,7 +83,7 @@ class LanguageModel:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = settings
-        self._explain = EndpointErrors(settings)
+        self._errors = EndpointErrors(settings)
         self._endpoint = Endpoint(settings)
         self._on_usage = on_usage
         self._sleep = sleep
@@ -110,11 +110,11 @@ class LanguageModel:
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return AnswerStream(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
+        return AnswerStream(lambda stream: self._pieces(stream, question, passages, history, doubtful))
 
     def write(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
         """Stream the reply to arbitrary chat messages."""
-        return AnswerStream(lambda outcome: self._tries(outcome, messages))
+        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages))
 
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
         """Return the complete reply to chat messages; raise `GeneratorError`."""
@@ -129,11 +129,11 @@ class LanguageModel:
         GeneratorError
             The endpoint does not answer, or not with a list of models.
         """
-        return self._asked(self._endpoint.models)
+        return self._call_endpoint(self._endpoint.models)
 
     def warm_up(self) -> None:
         """Create the client, and load a model that runs in this process; raise `GeneratorError`."""
-        self._asked(self._endpoint.warm_up)
+        self._call_endpoint(self._endpoint.warm_up)
 
     def probe(self) -> Iterator[ModelCheck]:
         """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
@@ -143,16 +143,16 @@ class LanguageModel:
         """Close idle connections; the model stays usable."""
         self._endpoint.close()
 
-    def _asked(self, what: Callable[[], T]) -> T:
+    def _call_endpoint(self, call: Callable[[], T]) -> T:
         try:
-            return what()
+            return call()
         except RequestError as failed:
             error = failed.error
         raise error
 
     def _pieces(
         self,
-        outcome: AnswerStream,
+        stream: AnswerStream,
         question: str,
         passages: Sequence[Passage],
         history: Sequence[Message],
@@ -168,12 +168,14 @@ class LanguageModel:
             "answer_tokens": settings.openai_answer_tokens,
         }
         fitted = fit_context(passages, question, history, **room)
-        outcome.notices += tuple(_budget_notices(fitted, len(passages), settings.openai_context_tokens))
-        yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful))
+        stream.notices += tuple(_describe_omissions(fitted, len(passages), settings.openai_context_tokens))
+        yield from self._stream_with_retries(
+            stream, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful)
+        )
 
-    def _tries(self, outcome: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
+    def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries
-        for tried in range(retries + 1):
+        for attempt in range(retries + 1):
             report, started, failed = RequestReport(), False, None
             try:
                 with closing(strip_reasoning(self._endpoint.stream(messages, report))) as pieces:
@@ -183,45 +185,45 @@ class LanguageModel:
             except RequestError as failure:
                 failed = failure
             finally:
-                self._account(outcome, messages, report)
+                self._record_usage(stream, messages, report)
             if failed is None:
-                self._conclude(outcome, report, started)
+                self._finish(stream, report, started)
                 return
-            if started or not failed.passing or tried == retries:
+            if started or not failed.passing or attempt == retries:
                 raise failed.error
-            self._sleep(self._pause_s(tried, failed.after_s))
+            self._sleep(self._compute_pause_s(attempt, failed.after_s))
 
-    def _pause_s(self, tried: int, asked_s: float) -> float:
-        longest = min(BACKOFF_S * 2.0**tried, self._settings.openai_timeout_s)
+    def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:
+        longest = min(BACKOFF_S * 2.0**attempt, self._settings.openai_timeout_s)
         # Jitter, so that clients that were rejected together do not retry together.
-        return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
-    def _account(self, outcome: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
+    def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
         if not report.written and report.tokens is None:
             return  # The request was refused or interrupted before the model wrote anything.
         usage = estimate_usage(self._settings, messages, report.written, report.tokens)
-        outcome.usage += usage
+        stream.usage += usage
         self._on_usage(usage)
 
-    def _conclude(self, outcome: AnswerStream, report: RequestReport, started: bool) -> None:
+    def _finish(self, stream: AnswerStream, report: RequestReport, started: bool) -> None:
         if report.finish == "content_filter":
             why = "its content filter withheld the text"
-            raise self._explain.interrupted(why) if started else self._explain.empty(why)
+            raise self._errors.interrupted(why) if started else self._errors.empty(why)
         if report.refusal:
             why = f"the model declined to continue: “{report.refusal}”"
-            raise self._explain.interrupted(why) if started else self._explain.declined(report.refusal)
+            raise self._errors.interrupted(why) if started else self._errors.declined(report.refusal)
         if not started:
-            raise self._explain.only_reasoning() if report.finish == "length" else self._explain.empty("it has no text")
+            raise self._errors.only_reasoning() if report.finish == "length" else self._errors.empty("it has no text")
         if report.finish == "length":
-            outcome.notices += (
+            stream.notices += (
                 f"The answer ends at the limit of {self._settings.openai_answer_tokens} tokens "
                 "(RAG_OPENAI_ANSWER_TOKENS).",
             )
         if report.finish == "incomplete":
-            outcome.notices += ("The endpoint ended the answer before it was complete.",)
+            stream.notices += ("The endpoint ended the answer before it was complete.",)
 
 
-def _budget_notices(fitted: FittedContext, given: int, context_tokens: int) -> Iterator[str]:
+def _describe_omissions(fitted: FittedContext, given: int, context_tokens: int) -> Iterator[str]:
     setting = f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens}"
     if fitted.left_out:
         listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)

@@ -17,7 +17,7 @@ from rag_core.settings import Settings
 from rag_core.system import available_cores
 
 _MAGIC = b"GGUF"
-_ERRORS_ALONE = 1
+_ERRORS_ONLY = 1
 # Cache for prompts, since the prompts of one conversation start alike; llama.cpp's default is too large.
 _PROMPT_CACHE_MIB = 512
 
@@ -33,7 +33,7 @@ class GgufServer:
         assert settings.gguf is not None
         self._path = settings.gguf
         self._settings = settings
-        self._starting = threading.Lock()
+        self._lock = threading.Lock()
         self._server: Any = None
         self._key = secrets.token_urlsafe(32)
 
@@ -46,14 +46,14 @@ class GgufServer:
             The file is missing, llama.cpp cannot load it, or the package is not installed. The next
             call tries again.
         """
-        with self._starting:
+        with self._lock:
             if self._server is None:
                 self._server = self._load(self._path)
             return f"{self._server.listening_address}/v1", self._key
 
     def stop(self) -> None:
         """Free the model's memory; `start` loads it again."""
-        with self._starting:
+        with self._lock:
             self._server = None
 
     def _load(self, path: Path) -> Any:
@@ -73,14 +73,14 @@ class GgufServer:
         params.ui = params.endpoint_slots = params.endpoint_props = False
         params.offline = True
         params.warmup = False
-        params.verbosity = _ERRORS_ALONE
+        params.verbosity = _ERRORS_ONLY
         for threads in (params.cpuparams, params.cpuparams_batch):
             # The threads wait for each other in busy loops, so one thread more than free cores slows down every step.
             threads.n_threads = self._settings.gguf_threads or max(1, available_cores() - 1)
             threads.poll = 0
         try:
             server = xllamacpp.Server(params)
-            self._until_it_works(server.listening_address)
+            self._wait_until_ready(server.listening_address)
             return server
         except (RuntimeError, OSError, HTTPException) as error:
             raise GeneratorUnavailable(
@@ -89,7 +89,7 @@ class GgufServer:
                 "memory; see the log. Lower RAG_OPENAI_CONTEXT_TOKENS to use less memory."
             ) from None
 
-    def _until_it_works(self, address: str) -> None:
+    def _wait_until_ready(self, address: str) -> None:
         """Wait until the server processes its queue, by a request that goes through the queue.
 
         llama.cpp reports readiness slightly earlier, and a server freed in between hangs.

@@ -72,7 +72,7 @@ class SubQuestion:
 def expand_queries(complete: Complete, question: str, most: int) -> list[str]:
     """Return up to ``most`` queries that differ from the question and from each other."""
     reply = complete(build_chat(_QUERIES.format(most=most) + _QUOTED, f"Question: {escape_markup(question)}"))
-    return _queries(reply, [question])[:most]
+    return _parse_queries(reply, [question])[:most]
 
 
 def write_hypothesis(complete: Complete, question: str) -> str:
@@ -81,7 +81,7 @@ def write_hypothesis(complete: Complete, question: str) -> str:
     Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
     """
     reply = complete(build_chat(_HYPOTHESIS + _QUOTED, f"Question: {escape_markup(question)}"))
-    return _line(reply)[:LONGEST_HYPOTHESIS]
+    return _clean_line(reply)[:LONGEST_HYPOTHESIS]
 
 
 def decompose_question(complete: Complete, question: str, documents: Sequence[str], most: int) -> list[SubQuestion]:
@@ -90,21 +90,21 @@ def decompose_question(complete: Complete, question: str, documents: Sequence[st
     A part that shares no word with the question is dropped, since its answer would not answer the question.
     Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
     """
-    listed = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
-    request = f"Documents:\n{listed}\n\nQuestion: {escape_markup(question)}"
+    document_list = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
+    request = f"Documents:\n{document_list}\n\nQuestion: {escape_markup(question)}"
     reply = complete(build_chat(_PARTS.format(most=most) + _QUOTED, request))
-    found: dict[tuple[str, int | None], SubQuestion] = {}
-    for line in _lines(reply):
+    parts: dict[tuple[str, int | None], SubQuestion] = {}
+    for line in _parse_lines(reply):
         text = _BULLET.sub("", line)
         number = _NUMBER.match(text)
         document = int(number[1]) - 1 if number and 0 < int(number[1]) <= len(documents) else None
-        text = _query(_NUMBER.sub("", text))
-        if text and _stems(text) & _stems(question):
-            found.setdefault((text.casefold(), document), SubQuestion(text, document))
-    return list(found.values())[:most]
+        text = _parse_query(_NUMBER.sub("", text))
+        if text and _content_stems(text) & _content_stems(question):
+            parts.setdefault((text.casefold(), document), SubQuestion(text, document))
+    return list(parts.values())[:most]
 
 
-def next_query(complete: Complete, question: str, passages: Sequence[Passage], asked: Sequence[str]) -> str:
+def next_query(complete: Complete, question: str, passages: Sequence[Passage], queries: Sequence[str]) -> str:
     """Return a query for what the passages do not answer; empty if nothing is missing, or the query is not new.
 
     The query must share a word with the question, or with a passage that does, so that it stays on the subject.
@@ -112,17 +112,17 @@ def next_query(complete: Complete, question: str, passages: Sequence[Passage], a
     questions", ACL 2023.
     """
     blocks = "\n\n".join(format_passage(passage) for passage in passages)
-    before = "\n".join(f"- {escape_markup(one)}" for one in asked)
-    request = f"{blocks}\n\nSearched for so far:\n{before}\n\nQuestion: {escape_markup(question)}"
+    searched = "\n".join(f"- {escape_markup(one)}" for one in queries)
+    request = f"{blocks}\n\nSearched for so far:\n{searched}\n\nQuestion: {escape_markup(question)}"
     reply = complete(build_chat(_MISSING + _QUOTED, request))
     if re.match(rf"\W*{ENOUGH}\b", reply, re.IGNORECASE) or re.search(rf"\b{ENOUGH}\W*$", reply):
         return ""
-    wanted = next(iter(_queries(reply, asked)), "")
-    known = _stems(question)
+    query = next(iter(_parse_queries(reply, queries)), "")
+    known = _content_stems(question)
     for passage in passages:
-        its = _stems(passage.text)
-        known |= its if its & _stems(question) else set()
-    return wanted if _stems(wanted) & known else ""
+        stems = _content_stems(passage.text)
+        known |= stems if stems & _content_stems(question) else set()
+    return query if _content_stems(query) & known else ""
 
 
 def format_conversation(history: Sequence[Message]) -> str:
@@ -153,37 +153,37 @@ def parse_rewritten_question(reply: str, question: str, conversation: str) -> st
     return wording if added and sum(word in known for word in added) * 2 >= len(added) else ""
 
 
-def _queries(reply: str, known: Sequence[str]) -> list[str]:
+def _parse_queries(reply: str, known: Sequence[str]) -> list[str]:
     """Return the distinct queries in a reply without the known ones."""
-    taken = {_line(one).casefold() for one in known}
-    found: dict[str, str] = {}
-    for line in _lines(reply):
-        query = _query(_BULLET.sub("", line))
-        if query and query.casefold() not in taken:
-            found.setdefault(query.casefold(), query)
-    return list(found.values())
+    known_queries = {_clean_line(one).casefold() for one in known}
+    queries: dict[str, str] = {}
+    for line in _parse_lines(reply):
+        query = _parse_query(_BULLET.sub("", line))
+        if query and query.casefold() not in known_queries:
+            queries.setdefault(query.casefold(), query)
+    return list(queries.values())
 
 
-def _lines(reply: str) -> list[str]:
+def _parse_lines(reply: str) -> list[str]:
     """Return the items of a reply with one item per line, or with a JSON list, which some models write instead."""
-    listed = _JSON_LIST.search(reply)
-    if listed:
+    json_list = _JSON_LIST.search(reply)
+    if json_list:
         with suppress(ValueError):
-            return [one for one in json.loads(listed[0]) if isinstance(one, str)]
+            return [one for one in json.loads(json_list[0]) if isinstance(one, str)]
     return reply_lines(reply)
 
 
-def _query(line: str) -> str:
+def _parse_query(line: str) -> str:
     """Return a line as a query; empty if it has no content word or is too long."""
-    query = _line(line).strip("\"'“”‘’` ")
-    return query if len(query) <= LONGEST_QUERY and _stems(query) else ""
+    query = _clean_line(line).strip("\"'“”‘’` ")
+    return query if len(query) <= LONGEST_QUERY and _content_stems(query) else ""
 
 
-def _line(text: str) -> str:
+def _clean_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def _stems(text: str) -> set[str]:
+def _content_stems(text: str) -> set[str]:
     return {word.stem for word in tokenize(text) if word.content}
 
 

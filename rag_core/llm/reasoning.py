@@ -7,23 +7,23 @@ from contextlib import closing
 
 from rag_core.types import AskEvent, Delta, Restart
 
-_THOUGHT = "The model's reasoning before the answer was removed."
+_REASONING_REMOVED = "The model's reasoning before the answer was removed."
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
 
 def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
     """Yield the pieces without a reasoning block at the start, such as ``<think>``, which some servers send."""
-    held = start = ""
+    buffer = start = ""
     end: str | None = None
     with closing(pieces):
         for piece in pieces:
-            held += piece
-            start = held.lstrip()
-            end = end or next((closed for begun, closed in _BLOCKS if start.startswith(begun)), None)
+            buffer += piece
+            start = buffer.lstrip()
+            end = end or next((closing_tag for opening, closing_tag in _BLOCKS if start.startswith(opening)), None)
             if end:
                 start = start.partition(end)[2].lstrip()
-            elif any(begun.startswith(start) for begun, _ in _BLOCKS):
+            elif any(opening.startswith(start) for opening, _ in _BLOCKS):
                 continue
             if start:
                 yield start
@@ -36,9 +36,9 @@ def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, 
 
 def text_after_reasoning(text: str) -> str:
     """Return a text without reasoning that only has a closing tag, since some prompts contain the opening tag."""
-    for begun, closed in _BLOCKS:
-        if closed in text and begun not in text.partition(closed)[0]:
-            return text.rpartition(closed)[2].lstrip()
+    for opening, closing_tag in _BLOCKS:
+        if closing_tag in text and opening not in text.partition(closing_tag)[0]:
+            return text.rpartition(closing_tag)[2].lstrip()
     return text
 
 
@@ -47,6 +47,6 @@ def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
     written = "".join(pieces)
     text = text_after_reasoning(written)
     if text != written:
-        yield Restart(_THOUGHT)
+        yield Restart(_REASONING_REMOVED)
         yield Delta(text)
     return text

@@ -23,7 +23,7 @@ _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
 )
 # Never dropped, since the provider would then store the request.
-_INDISPENSABLE = "store"
+_REQUIRED_OPTION = "store"
 
 
 class RequestError(Exception):
@@ -66,11 +66,11 @@ class RequestReport:
 
 def retry_after_s(headers: Any) -> float:
     """Return the seconds in ``Retry-After``, which may also be a date (RFC 9110, 10.2.3); 0 if there is none."""
-    asked = str(headers.get("retry-after", "")).strip()
-    if asked.isdecimal():
-        return float(asked)
+    value = str(headers.get("retry-after", "")).strip()
+    if value.isdecimal():
+        return float(value)
     try:
-        moment = parsedate_to_datetime(asked)
+        moment = parsedate_to_datetime(value)
     except ValueError:
         return 0.0
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
@@ -79,8 +79,8 @@ def retry_after_s(headers: Any) -> float:
 def error_details(error: Any) -> tuple[str, str]:
     """Return code and message of the error object; some endpoints send plain text, or the field "detail"."""
     body = error.body if isinstance(error.body, dict) else {"message": error.body}
-    said = body.get("message") or body.get("detail")
-    return str(error.code or body.get("type") or ""), said if isinstance(said, str) else ""
+    message = body.get("message") or body.get("detail")
+    return str(error.code or body.get("type") or ""), message if isinstance(message, str) else ""
 
 
 def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] | None:
@@ -89,15 +89,15 @@ def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] 
     Reasoning models accept ``max_completion_tokens`` and one temperature; most other servers accept
     only ``max_tokens``.
     """
-    said = str(error)
-    named = (name for name in options if re.search(rf"\b{name}\b", said) and _UNKNOWN.search(said))
-    refused = str(error.param or next(named, ""))
-    if refused not in options or refused == _INDISPENSABLE:
+    message = str(error)
+    unknown = (name for name in options if re.search(rf"\b{name}\b", message) and _UNKNOWN.search(message))
+    rejected = str(error.param or next(unknown, ""))
+    if rejected not in options or rejected == _REQUIRED_OPTION:
         return None
-    simpler = {name: value for name, value in options.items() if name != refused}
-    if refused == "max_tokens":
-        simpler["max_completion_tokens"] = options["max_tokens"]
-    return simpler
+    remaining = {name: value for name, value in options.items() if name != rejected}
+    if rejected == "max_tokens":
+        remaining["max_completion_tokens"] = options["max_tokens"]
+    return remaining
 
 
 def redact_url(url: str) -> str:

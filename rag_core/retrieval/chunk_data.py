@@ -33,7 +33,7 @@ class ChunkLoader:
         self, chunks: ChunkStore, vectors: TokenVectorStore, embedder: QuestionEmbedder, pool: Executor
     ) -> None:
         self._chunks = chunks
-        self._stored = vectors
+        self._vector_store = vectors
         self._embedder = embedder
         self._pool = pool
         self._requested: set[int] = set()
@@ -68,27 +68,27 @@ class ChunkLoader:
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
         """Load the stored token vectors of chunks in the calling thread."""
         with self._loading:
-            self._vectors |= self._stored.tokens(self._new(chunk_ids))
+            self._vectors |= self._vector_store.tokens(self._without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Return token vectors by chunk id; compute those of the first `EMBED_ON_DEMAND` chunks without stored ones."""
-        if self._new(chunk_ids):
+        if self._without_vectors(chunk_ids):
             with self._loading:
-                new = self._new(chunk_ids)
-                self._vectors |= {**dict.fromkeys(new), **self._load(new)}
-        found = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
-        return {chunk_id: vectors for chunk_id, vectors in found.items() if vectors is not None}
+                new = self._without_vectors(chunk_ids)
+                self._vectors |= {**dict.fromkeys(new), **self._load_vectors(new)}
+        loaded = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
+        return {chunk_id: vectors for chunk_id, vectors in loaded.items() if vectors is not None}
 
     @property
     def loaded_vectors(self) -> dict[int, ChunkVectors]:
         """All token vectors loaded so far, by chunk id."""
         return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
 
-    def _new(self, chunk_ids: Sequence[int]) -> list[int]:
+    def _without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
         return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
 
-    def _load(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        stored = dict(self._stored.tokens(chunk_ids))
+    def _load_vectors(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
+        stored = dict(self._vector_store.tokens(chunk_ids))
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_ON_DEMAND]
         if missing:
             rows = list(self._chunks.visible_chunks(missing).values())

@@ -25,8 +25,8 @@ CHUNKS_PER_PRODUCT = 16
 # in a long question, such as "the" and "of", change the score little.
 MOST_TOKENS = 24
 # The largest value of int8.
-_LARGEST = 127
-_ALL_WEIGHTS = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
+_INT8_MAX = 127
+_TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 
 
 def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
@@ -78,22 +78,22 @@ def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
     chunk : FloatArray, shape (n, dimension)
         Unit vectors.
     """
-    return _with_beside(question @ chunk.T / _ALL_WEIGHTS, np.zeros(1, np.intp))
+    return _add_neighbours(question @ chunk.T / _TOTAL_WEIGHT, np.zeros(1, np.intp))
 
 
-def _with_beside(cosines: FloatArray, starts: IntArray) -> FloatArray:
+def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
     """Add the weighted cosines of neighbours; ``starts`` are the columns at which chunks start, the first is 0."""
     summed = cosines.copy()
     firsts = starts[1:]
     for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, 1):
-        share = weight * cosines
-        summed[distance:, distance:] += share[:-distance, :-distance]
-        summed[:-distance, :-distance] += share[distance:, distance:]
+        weighted = weight * cosines
+        summed[distance:, distance:] += weighted[:-distance, :-distance]
+        summed[:-distance, :-distance] += weighted[distance:, distance:]
         # Tokens of another chunk are not neighbours.
-        into = np.unique(firsts[:, None] + np.arange(distance))
-        into = into[(into >= distance) & (into < cosines.shape[1])]
-        summed[distance:, into] -= share[:-distance, into - distance]
-        summed[:-distance, into - distance] -= share[distance:, into]
+        columns = np.unique(firsts[:, None] + np.arange(distance))
+        columns = columns[(columns >= distance) & (columns < cosines.shape[1])]
+        summed[distance:, columns] -= weighted[:-distance, columns - distance]
+        summed[:-distance, columns - distance] -= weighted[distance:, columns]
     return summed
 
 
@@ -164,30 +164,30 @@ def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: 
     """
     places = compared_tokens(weights)
     question, weights = question[places], weights[places]
-    scale = float(np.abs(question).max()) / _LARGEST or 1.0
-    asked = np.rint(question / scale).astype(np.int8)
+    scale = float(np.abs(question).max()) / _INT8_MAX or 1.0
+    quantized = np.rint(question / scale).astype(np.int8)
     parts = [chunks[first : first + CHUNKS_PER_PRODUCT] for first in range(0, len(chunks), CHUNKS_PER_PRODUCT)]
-    return np.concatenate([_scores(asked, scale, part, weights) for part in parts])
+    return np.concatenate([_scores(quantized, scale, part, weights) for part in parts])
 
 
-def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    """Return the scores of chunks; the question's vectors are ``asked`` times ``scale``."""
+def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
+    """Return the scores of chunks; the question's vectors are ``quantized`` times ``scale``."""
     # Packing the chunks' vectors, not the question's, gives one contiguous row of products per question token, which
     # the code below needs; transposing the products would be slow.
     packed = numkong.dots_pack(np.concatenate([chunk.tokens for chunk in chunks]), dtype="int8")
-    cosines = np.asarray(numkong.dots_packed(asked, packed)).astype(np.float32)
-    scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _ALL_WEIGHTS)
+    cosines = np.asarray(numkong.dots_packed(quantized, packed)).astype(np.float32)
+    scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _TOTAL_WEIGHT)
     lengths = np.array([len(chunk.scales) for chunk in chunks])
     ends = np.cumsum(lengths)
     starts = ends - lengths
     cosines *= scales
-    near = _with_beside(cosines, starts)
+    similarities = _add_neighbours(cosines, starts)
     # A run is the prefix or a sentence; a chunk's first run starts at the chunk's first token.
     counts = [len(chunk.sentences) for chunk in chunks]
     sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)
-    firsts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))
-    first_runs = np.searchsorted(firsts, starts)
-    by_run = np.maximum.reduceat(near, firsts, axis=1)
+    run_starts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))
+    first_runs = np.searchsorted(run_starts, starts)
+    by_run = np.maximum.reduceat(similarities, run_starts, axis=1)
     whole = weights @ np.maximum.reduceat(by_run, first_runs, axis=1)
     best_sentence = np.maximum.reduceat(weights @ by_run, first_runs)
     scores: FloatArray = ((whole + SENTENCE_WEIGHT * best_sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
@@ -196,7 +196,7 @@ def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weig
 
 def _words(text: str, offsets: IntArray) -> list[str | None]:
     spans = [(match.start(), match.end(), match.group().lower()) for match in _WORD.finditer(text)]
-    found: list[str | None] = []
+    words: list[str | None] = []
     for start, end in offsets:
-        found.append(next((word for first, last, word in spans if first <= start and end <= last), None))
-    return found
+        words.append(next((word for first, last, word in spans if first <= start and end <= last), None))
+    return words

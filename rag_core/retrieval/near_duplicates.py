@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _DIGITS = re.compile(r"\d+")
 # Numbers and negations, which must be the same in duplicates.
 # The lookbehind, unlike \b, also matches after an underscore.
-_TELLING = re.compile(
+_FIGURES_AND_NEGATIONS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
     r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"
 )
@@ -52,25 +52,25 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
     folded: dict[int, list[int]] = {}
     kept: dict[tuple[str, ...], list[ChunkRow]] = {}
     # Cheap checks first: the digits tell most texts apart, and in prose without digits the sets of words do.
-    words, telling, shingles = cache(_words), cache(_telling), cache(_shingles)
+    words, figures, shingles = cache(_count_words), cache(_find_figures), cache(_find_shingles)
     for chunk in chunks[: LOOKED_AT * wanted]:
-        alike = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
-        better = next(
+        same_digits = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
+        original = next(
             (
                 one
-                for one in alike
+                for one in same_digits
                 if _may_resemble(words(one.text), words(chunk.text))
-                and not _overlap(one, chunk)
-                and telling(one.text) == telling(chunk.text)
-                and _resemble(shingles(one.text), shingles(chunk.text))
+                and not _has_overlap(one, chunk)
+                and figures(one.text) == figures(chunk.text)
+                and _is_near_duplicate(shingles(one.text), shingles(chunk.text))
             ),
             None,
         )
-        if better is not None:
-            folded[better.id].append(chunk.id)
+        if original is not None:
+            folded[original.id].append(chunk.id)
         else:
             folded[chunk.id] = []
-            alike.append(chunk)
+            same_digits.append(chunk)
     for chunk in chunks[LOOKED_AT * wanted :]:
         if len(folded) >= wanted:
             break
@@ -79,19 +79,19 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _WordCount:
     """The number of words of a text, and the set of its words."""
 
     count: int
     distinct: frozenset[str]
 
 
-def _words(text: str) -> _Words:
-    found = _WORD.findall(text.lower())
-    return _Words(len(found), frozenset(found))
+def _count_words(text: str) -> _WordCount:
+    words = _WORD.findall(text.lower())
+    return _WordCount(len(words), frozenset(words))
 
 
-def _may_resemble(one: _Words, other: _Words) -> bool:
+def _may_resemble(one: _WordCount, other: _WordCount) -> bool:
     """Return whether two texts can reach `RESEMBLANCE`, judged by their sets of words.
 
     Each word that only one text has starts a shingle that only this text has, except for the last words, which start
@@ -101,21 +101,21 @@ def _may_resemble(one: _Words, other: _Words) -> bool:
     return max(len(one.distinct), len(other.distinct)) - len(one.distinct & other.distinct) <= most
 
 
-def _shingles(text: str) -> Shingles:
+def _find_shingles(text: str) -> Shingles:
     words = _WORD.findall(text.lower())
     runs = zip(*(words[first:] for first in range(SHINGLE_WORDS)), strict=False)
     return frozenset(runs) or frozenset([tuple(words)])
 
 
-def _telling(text: str) -> tuple[str, ...]:
-    return tuple(sorted(_TELLING.findall(text.lower())))
+def _find_figures(text: str) -> tuple[str, ...]:
+    return tuple(sorted(_FIGURES_AND_NEGATIONS.findall(text.lower())))
 
 
-def _resemble(one: Shingles, other: Shingles) -> bool:
+def _is_near_duplicate(one: Shingles, other: Shingles) -> bool:
     return len(one & other) >= RESEMBLANCE * len(one | other)
 
 
-def _overlap(one: ChunkRow, other: ChunkRow) -> bool:
+def _has_overlap(one: ChunkRow, other: ChunkRow) -> bool:
     return (
         one.version_id == other.version_id
         and (one.page_index, one.start) < (other.page_index_end, other.end)

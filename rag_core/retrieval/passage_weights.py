@@ -62,15 +62,15 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
     """
     if weighting.k < 1:
         raise ValueError(f"At least one passage must be weighed, not {weighting.k}.")
-    fresh = freshness([one.age_days for one in candidates])
+    freshnesses = freshness([one.age_days for one in candidates])
     noise = np.random.default_rng(weighting.seed).standard_normal(len(candidates))
     scores = np.array([one.score for one in candidates], np.float64)
-    adjusted = scores + weighting.decay * fresh + weighting.noise * noise
+    adjusted = scores + weighting.decay * freshnesses + weighting.noise * noise
     order = np.argsort(-adjusted, kind="stable")
     weights = np.zeros(len(candidates), np.float32)
     weights[: weighting.k] = softmax(adjusted[order[: weighting.k]], weighting.temperature)
     return tuple(
-        WeightedPassage(candidates[at], float(fresh[at]), float(adjusted[at]), rank, float(weight))
+        WeightedPassage(candidates[at], float(freshnesses[at]), float(adjusted[at]), rank, float(weight))
         for rank, (at, weight) in enumerate(zip(order, weights, strict=True), 1)
     )
 
@@ -93,15 +93,15 @@ def evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None)
         The rival is the passage with the highest weight above the right one. If passages above it are from documents
         that are older by `STALE_DAYS` or more, the rival is the first of these, and the case is ``STALE``.
     """
-    own = next((one for one in weighed if one.candidate.chunk_id == right), None)
-    if own is None:
+    right_passage = next((one for one in weighed if one.candidate.chunk_id == right), None)
+    if right_passage is None:
         return EvidenceMass(EvidenceCase.ABSENT, None, False, 0.0, None)
-    above = weighed[: own.rank - 1]
-    if own.rank > k:
-        return EvidenceMass(EvidenceCase.TOO_LOW, own.rank, False, 0.0, above[0].candidate.chunk_id)
+    above = weighed[: right_passage.rank - 1]
+    if right_passage.rank > k:
+        return EvidenceMass(EvidenceCase.TOO_LOW, right_passage.rank, False, 0.0, above[0].candidate.chunk_id)
     if not above:
-        return EvidenceMass(EvidenceCase.LEADS, own.rank, True, own.weight, None)
-    older = [one for one in above if one.candidate.age_days >= own.candidate.age_days + STALE_DAYS]
+        return EvidenceMass(EvidenceCase.LEADS, right_passage.rank, True, right_passage.weight, None)
+    older = [one for one in above if one.candidate.age_days >= right_passage.candidate.age_days + STALE_DAYS]
     case = EvidenceCase.STALE if older else EvidenceCase.IGNORED
     rival = (older or above)[0].candidate.chunk_id
-    return EvidenceMass(case, own.rank, True, own.weight, rival)
+    return EvidenceMass(case, right_passage.rank, True, right_passage.weight, rival)

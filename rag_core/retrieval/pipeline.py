@@ -62,8 +62,8 @@ class SectionRanker:
         lines : sequence of int
             Word-search hits of the look-up, best first.
         """
-        among = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
-        closest = self.rerank(among)[:SECTION_CHUNKS]
+        candidates = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
+        closest = self.rerank(candidates)[:SECTION_CHUNKS]
         texts = self.texts([hit.chunk_id for hit in closest])
         heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
         return [
@@ -119,8 +119,8 @@ def rank_chunks(
         with timer.measure("financials"):
             ranked_sections = sections.rank(_chunk_ids(reranked), lines)
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
-    last = financials or reranked
-    orders = {"rerank": reranked, "financials": last, "named": last, "cross_encoder": last}
+    with_sections = financials or reranked
+    orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
     # If only one retriever ran, the fused order is that retriever's order.
     order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
@@ -133,9 +133,9 @@ def rank_chunks(
     }
     if rank_by == "cross_encoder" and cross_encode is not None:
         with timer.measure("cross_encoder"):
-            read = cross_encode(order[:CROSS_ENCODER_CHUNKS])
-        order = list(dict.fromkeys([*_chunk_ids(read), *order]))
-        scores["cross_encoder"] = _by_chunk(read)
+            cross_encoded = cross_encode(order[:CROSS_ENCODER_CHUNKS])
+        order = list(dict.fromkeys([*_chunk_ids(cross_encoded), *order]))
+        scores["cross_encoder"] = _by_chunk(cross_encoded)
     return Ranking(tuple(order), scores)
 
 

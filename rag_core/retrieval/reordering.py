@@ -36,17 +36,17 @@ def prefer_named_documents(
         Number of top chunks that keep their ranks; used for lower-case words, which may not be names.
     """
     labels = set(documents.values())
-    calls = {label: names_in_title(label, names) for label in labels}
-    telling = [name for name in names if 0 < sum(name in own for own in calls.values()) < len(labels)]
-    named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
+    names_of = {label: names_in_title(label, names) for label in labels}
+    distinctive = [name for name in names if 0 < sum(name in matched for matched in names_of.values()) < len(labels)]
+    named_labels = {label for label, matched in names_of.items() if not matched.isdisjoint(distinctive)}
 
-    def is_meant(chunk_id: int) -> bool:
-        if documents.get(chunk_id) in named:
+    def is_named(chunk_id: int) -> bool:
+        if documents.get(chunk_id) in named_labels:
             return True
         text = normalize(texts.get(chunk_id, ""))
-        return any(name in text for name in telling)
+        return any(name in text for name in distinctive)
 
-    scores = {chunk_id: float(is_meant(chunk_id)) for chunk_id in ranking.order} if telling else {}
+    scores = {chunk_id: float(is_named(chunk_id)) for chunk_id in ranking.order} if distinctive else {}
     first, rest = ranking.order[:kept], ranking.order[kept:]
     order = (*first, *sorted(rest, key=lambda chunk_id: -scores.get(chunk_id, 0.0)))
     if order == ranking.order:
