@@ -100,14 +100,14 @@ class Answerer:
             configuration = replace(configuration, strategy="plain")
         outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
         yield outcome.result
-        yield from self._answered(query, outcome, history, trace)
+        yield from self._write_answer(query, outcome, history, trace)
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
         """Return the answer from the outcome of a search."""
-        events = self._answered(query, outcome, (), AnswerTrace())
+        events = self._write_answer(query, outcome, (), AnswerTrace())
         return next(event for event in events if isinstance(event, Answer))
 
-    def _answered(
+    def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
         result = outcome.result
@@ -121,7 +121,7 @@ class Answerer:
         writer = self._generators.active()
         draft = _Draft(VerifiedAnswer(""))
         if writer is not None:
-            draft = yield from self._generate(writer, query, outcome, history, trace)
+            draft = yield from self._write_draft(writer, query, outcome, history, trace)
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
@@ -129,7 +129,7 @@ class Answerer:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
             if not answer.text:
                 result = replace(result, gate=gate)
-            answer = _with_quotes(draft, outcome, gate, trace)
+            answer = _append_quotes(draft, outcome, gate, trace)
             for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
@@ -137,7 +137,7 @@ class Answerer:
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield build_answer(query, result, answer, generator, trace)
 
-    def _generate(
+    def _write_draft(
         self,
         writer: LanguageModel,
         query: Query,
@@ -175,13 +175,13 @@ class Answerer:
         return _Draft(answer, problem)
 
 
-def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
+def _append_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
     """Append quotes to the draft, if the gate allows them; return quotes or a refusal if the draft is empty."""
     written = draft.answer
     quotes = quote_answer(outcome, trace.notices) if gate.answerable else REFUSED
     if draft.problem:
-        how = QUOTES_BELOW if written.text else QUOTED_INSTEAD
-        trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {how}")
+        place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
+        trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {place}")
     elif draft.nothing_found:
         trace.notices.append(NOTHING_FOUND if quotes.refused else f"{NOTHING_FOUND} {CLOSEST_BELOW}")
     if not written.text:

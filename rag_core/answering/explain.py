@@ -78,12 +78,12 @@ class Explanations:
         """
         scope = Scope.of(documents, collections)
         query = self._searcher.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
-        found = self._searcher.search(query, Timer())
-        rows, scores = found.ranked.rows, found.ranked.ranking.scores
-        order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
-        judged = {one.chunk_id: one for one in found.result.passages}
+        outcome = self._searcher.search(query, Timer())
+        rows, scores = outcome.ranked.rows, outcome.ranked.ranking.scores
+        order = [chunk_id for chunk_id in outcome.ranked.ranking.order if chunk_id in rows]
+        shown = {one.chunk_id: one for one in outcome.result.passages}
         passages = tuple(
-            judged.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
+            shown.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
         # The scores of each stage are in the stage's order.
         stages = tuple(
@@ -91,7 +91,7 @@ class Explanations:
             for name, by_chunk in scores.items()
             if by_chunk
         )
-        result = found.result
+        result = outcome.result
         added_at = {
             one.document_id: one.added_at
             for one in self._stores.library.documents(sorted({passage.document_id for passage in passages}))
@@ -126,19 +126,21 @@ class Explanations:
             return TokenMatches(embedded_question.text, embedded, (), 0.0, 0.0)
         weights = token_weights(embedded_question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.to_float()
-        places = compared_tokens(weights)
-        near = token_similarities(embedded_question.tokens[places], vectors)
-        best = near.argmax(axis=1)
+        indices = compared_tokens(weights)
+        similarities = token_similarities(embedded_question.tokens[indices], vectors)
+        best = similarities.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
-        rows = zip(embedded_question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
+        rows = zip(embedded_question.offsets[indices], weights[indices], similarities.max(axis=1), spans, strict=True)
         return TokenMatches(
             question=embedded_question.text,
             text=embedded,
             matches=tuple(
-                TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
-                for own, weight, similarity, its in rows
+                TokenMatch(
+                    int(span[0]), int(span[1]), float(weight), float(similarity), int(chunk_span[0]), int(chunk_span[1])
+                )
+                for span, weight, similarity, chunk_span in rows
             ),
-            whole=max_sim(near, weights[places]),
+            whole=max_sim(similarities, weights[indices]),
             score=float(score_chunks(embedded_question.tokens, [chunk], weights)[0]),
         )
 

@@ -55,19 +55,19 @@ class FollowUps:
         question = " ".join(text.split())
         rewriting = Rewriting()
         if search_for is not None:
-            wanted = " ".join(search_for.split())
-            rewriting = Rewriting("" if wanted == question else wanted)
+            query = " ".join(search_for.split())
+            rewriting = Rewriting("" if query == question else query)
         elif history:
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._generators.active()).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)
-        spent = 1000 * (time.perf_counter() - started)
+        elapsed_ms = 1000 * (time.perf_counter() - started)
         events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration)
         with closing(events):
             for event in events:
-                yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
+                yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event
 
     def with_suggestions(
         self, events: Generator[AskEvent, None, None], scope: Scope
@@ -88,12 +88,12 @@ class FollowUps:
             yield Suggestions(questions)
 
 
-def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:
+def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elapsed_ms: float) -> Answer:
     """Return the answer to the rewritten question as one to the original question."""
-    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(spent_ms, 2)}
+    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(elapsed_ms, 2)}
     if rewriting.text:
         answer = replace(answer, question=question, rewritten=rewriting.text)
-        timings = {"rewrite": round(spent_ms, 2), **timings}
+        timings = {"rewrite": round(elapsed_ms, 2), **timings}
     return replace(
         answer,
         timings_ms=timings,
@@ -126,8 +126,10 @@ class Rewriter:
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
         """Return the rewritten question; if the endpoint fails, use the rules and add a notice."""
         turns = pair_turns(history)
-        leans = find_reference(question) is not None
-        if not turns or not (leans or (self._generator and content_words(question) and not is_anchored(question))):
+        has_reference = find_reference(question) is not None
+        if not turns or not (
+            has_reference or (self._generator and content_words(question) and not is_anchored(question))
+        ):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -136,11 +138,11 @@ class Rewriter:
             try:
                 reply = self._generator.complete(build_rewrite_messages(question, conversation))
             except GeneratorError as error:
-                notices = (f"{error} The question was completed by rules instead.",) if leans else ()
+                notices = (f"{error} The question was completed by rules instead.",) if has_reference else ()
             else:
                 usage = reply.usage
-                if written := parse_rewritten_question(reply.text, question, conversation):
-                    return Rewriting("" if written == question else written, usage=usage)
+                if rewritten := parse_rewritten_question(reply.text, question, conversation):
+                    return Rewriting("" if rewritten == question else rewritten, usage=usage)
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
         completed = rewrite_question(question, turns)
-        return Rewriting("" if completed == question else completed, notices if leans else (), usage)
+        return Rewriting("" if completed == question else completed, notices if has_reference else (), usage)

@@ -19,14 +19,14 @@ def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_
     """
     answering = [one for one in searches if one.result.gate.answerable] or searches
     score_name = whole.result.gate.score_name
-    above = _fuse_passages([found.result.passages for found in answering], score_name, rrf_k)
-    below = _fuse_passages([found.passages for found in answering], score_name, rrf_k)
+    above = _fuse_passages([outcome.result.passages for outcome in answering], score_name, rrf_k)
+    below = _fuse_passages([outcome.passages for outcome in answering], score_name, rrf_k)
     order = (above | {chunk_id: one for chunk_id, one in below.items() if chunk_id not in above}).values()
     passages = tuple(replace(one, rank=rank) for rank, one in enumerate(order, 1))
-    gate = max((found.result.gate for found in answering), key=lambda gate: gate.score)
-    rows = {chunk_id: row for found in searches for chunk_id, row in found.ranked.rows.items()}
+    gate = max((outcome.result.gate for outcome in answering), key=lambda gate: gate.score)
+    rows = {chunk_id: row for outcome in searches for chunk_id, row in outcome.ranked.rows.items()}
     result = replace(whole.result, passages=passages[: min(top_k, len(above))], gate=gate)
-    tokens = {chunk_id: one for found in searches for chunk_id, one in found.tokens.items()}
+    tokens = {chunk_id: one for outcome in searches for chunk_id, one in outcome.tokens.items()}
     ranked = replace(whole.ranked, rows={**whole.ranked.rows, **rows})
     return SearchOutcome(result, ranked, passages, {**tokens, **whole.tokens})
 

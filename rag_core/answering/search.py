@@ -68,25 +68,27 @@ class Searcher:
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Query:
         """Return the query for a question; raise `QuestionError`, `UnknownDocument` or `CollectionError`."""
-        library, held = self._stores.library, None
+        library, document_ids = self._stores.library, None
         if scope:
-            named = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
-            held = tuple(dict.fromkeys(named))
-        return Query(self.checked(text), held, top_k or configuration.top_k or self._preferences.top_k, configuration)
+            ids = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
+            document_ids = tuple(dict.fromkeys(ids))
+        return Query(
+            self.checked(text), document_ids, top_k or configuration.top_k or self._preferences.top_k, configuration
+        )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
         """Retrieve and rerank chunks, and apply the gate; see `Engine.search`."""
         started = time.perf_counter()
         ranked = self.rank(query, timer)
         with timer.measure("gate"):
-            found = self.judge(query, ranked)
+            outcome = self.judge(query, ranked)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         if not self._searched:
             # The objects of the first search are permanent, and there are many; garbage collection over them would
             # delay later searches.
             freeze_garbage_collector()
             self._searched = True
-        return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))
+        return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms)))
 
     def judge(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
         """Return the first passages of a ranking with the gate's decision."""
@@ -98,16 +100,18 @@ class Searcher:
             build_passage(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         )
-        read = [rows[chunk_id] for chunk_id in list(folded)[: max(PASSAGES_SCORED, query.top_k)]]
+        scored_rows = [rows[chunk_id] for chunk_id in list(folded)[: max(PASSAGES_SCORED, query.top_k)]]
         tokens: dict[int, PassageTokens] = {}
         if query.gated:
-            tokens = load_passage_tokens(read, ranked.vectors, ranked.embedder)
+            tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
             passages = score_answerability(
                 passages, tokens, ranked, self._contains_word(), self._models.answerability()
             )
-        given = query.configuration.threshold
+        threshold = query.configuration.threshold
         gate = apply_threshold(
-            passages[:PASSAGES_SCORED], self._preferences.threshold if given is None else given, self._preferences.gate
+            passages[:PASSAGES_SCORED],
+            self._preferences.threshold if threshold is None else threshold,
+            self._preferences.gate,
         )
         notices = self._notices(query.documents, ranked.embedder)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)

@@ -18,8 +18,8 @@ def run_to_end(steps: Generator[object, None, T]) -> T:
         try:
             next(steps)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            result: T = end.value
+            return result
 
 
 def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, None, T]:

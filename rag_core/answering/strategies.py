@@ -77,7 +77,7 @@ class Strategies:
             return (yield from self._plain(query, timer))
         if strategy == "summary":
             raise QuestionError("A summary reads whole documents and finds no passages. Ask for it instead.")
-        how = {
+        run = {
             "queries": self._queries,
             "hyde": self._hyde,
             "iterative": self._iterative,
@@ -86,21 +86,21 @@ class Strategies:
         trace = AnswerTrace(timer=timer)
         budget = CallBudget(self._settings, model_for(strategy, self._generators), trace)
         try:
-            found = yield from how(query, budget, trace)
+            outcome = yield from run(query, budget, trace)
         except (GeneratorError, CallLimit) as error:
             if query.strict:
                 raise
             trace.notices.append(f"{error} A plain search was used instead.")
-            found = yield from self._plain(query, timer)
+            outcome = yield from self._plain(query, timer)
         timer.ms["total"] = trace.elapsed_ms
         result = replace(
-            found.result,
+            outcome.result,
             timings_ms=dict(timer.ms),
-            notices=(*found.result.notices, *trace.notices),
+            notices=(*outcome.result.notices, *trace.notices),
             steps=tuple(trace.steps),
             usage=trace.usage,
         )
-        return replace(found, result=result)
+        return replace(outcome, result=result)
 
     def _plain(self, query: Query, timer: Timer) -> Steps:
         # A search is fast, so its stages are reported at the end.
@@ -112,17 +112,17 @@ class Strategies:
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Fuse the rankings for the question and the model's queries (RAG-Fusion; Rackauckas 2024)."""
-        made = yield from run_plan(
+        queries = yield from run_plan(
             "Asking the model for more queries",
             trace.timer,
             partial(expand_queries, budget.complete, query.text, MOST_QUERIES),
         )
-        if not made:
+        if not queries:
             trace.steps.append("The model returned no further queries.")
         rankings = []
-        for text in (query.text, *made):
-            one = replace(query, text=text)
-            rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, one, trace.timer))))
+        for text in (query.text, *queries):
+            text_query = replace(query, text=text)
+            rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, text_query, trace.timer))))
         return self._searcher.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
@@ -140,16 +140,16 @@ class Strategies:
 
     def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Repeat: search, let the model read the passages and write a query for what is missing."""
-        asked = [query.text]
-        found = yield from self._one(query, query.text, trace)
-        searches = [found]
+        queries = [query.text]
+        outcome = yield from self._search_for(query, query.text, trace)
+        searches = [outcome]
         while len(searches) < self._settings.strategy_rounds:
-            read = self._fitting(query.text, found.result.passages[:MOST_READ])
+            passages = self._fit_passages(query.text, outcome.result.passages[:MOST_READ])
             try:
-                wanted = yield from run_plan(
+                next_text = yield from run_plan(
                     f"Reading what search {len(searches)} found",
                     trace.timer,
-                    partial(next_query, budget.complete, query.text, read, asked),
+                    partial(next_query, budget.complete, query.text, passages, queries),
                     len(searches),
                 )
             except (GeneratorError, CallLimit) as error:
@@ -157,55 +157,55 @@ class Strategies:
                     raise
                 trace.notices.append(f"{error} The answer uses the passages found before.")
                 break
-            if not wanted:
+            if not next_text:
                 trace.steps.append("The model found nothing more to search for.")
                 break
-            asked.append(wanted)
-            searches.append((yield from self._one(query, wanted, trace)))
-            found = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
-        return found
+            queries.append(next_text)
+            searches.append((yield from self._search_for(query, next_text, trace)))
+            outcome = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
+        return outcome
 
     def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
         """Search for each part of a comparison separately, and merge the outcomes."""
         whole = yield from run_step(
             "search_0", "Searching for the whole question", partial(self._searcher.search, query, trace.timer)
         )
-        documents = self._listed(query, whole)
+        documents = self._list_documents(query, whole)
         names = list(documents.values())
-        made = yield from run_plan(
+        parts = yield from run_plan(
             "Asking the model what to look up",
             trace.timer,
             partial(decompose_question, budget.complete, query.text, names, MOST_QUERIES),
         )
-        if len(made) < 2:
+        if len(parts) < 2:
             trace.steps.append("The model did not split the question, which was searched for as it is.")
             return whole
         searches = []
-        for part in made:
+        for part in parts:
             scope = query if part.document is None else replace(query, documents=(list(documents)[part.document],))
             where = "" if part.document is None else f" in {names[part.document]}"
-            searches.append((yield from self._one(scope, part.question, trace, where)))
+            searches.append((yield from self._search_for(scope, part.question, trace, where)))
             if not searches[-1].result.gate.answerable:
                 trace.notices.append(f"Nothing was found that answers “{part.question}”{where}.")
         return merge_outcomes(whole, searches, query.top_k, self._rrf_k(query))
 
-    def _one(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
+    def _search_for(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
         search = partial(self._searcher.search, replace(query, text=text), trace.timer)
         return (yield from run_search(text, trace, search, where))
 
-    def _listed(self, query: Query, found: SearchOutcome) -> dict[str, str]:
+    def _list_documents(self, query: Query, outcome: SearchOutcome) -> dict[str, str]:
         """Return the names of the searched documents by id; if they are too many, those of the found passages."""
         scope = query.documents
-        listed = {
+        names = {
             one.document_id: one.name
             for one in self._stores.library.documents(scope if scope is None else list(scope))
             if one.chunks
         }
-        if len(listed) <= MOST_LISTED:
-            return listed
-        return {one.document_id: one.document for one in found.result.passages[:MOST_LISTED]}
+        if len(names) <= MOST_LISTED:
+            return names
+        return {one.document_id: one.document for one in outcome.result.passages[:MOST_LISTED]}
 
-    def _fitting(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    def _fit_passages(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         room = self._settings.openai_context_tokens
         return fit_context(
             passages, question, (), context_tokens=room, answer_tokens=self._settings.openai_answer_tokens

@@ -36,17 +36,17 @@ def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Gener
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
     known = {word.lower() for word in content_words(f"{answer.question} {answer.rewritten}")}
-    good: list[str] = []
-    fitting = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
-    for tries, (topic, question) in enumerate(topics(fitting, known)):
-        if len(good) == MOST or tries == MOST_TRIES:
+    suggested: list[str] = []
+    passing = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
+    for tries, (topic, question) in enumerate(topics(passing, known)):
+        if len(suggested) == MOST or tries == MOST_TRIES:
             break
         # The event before each search allows the caller to stop by closing the generator.
         yield Stage("suggest", LABEL)
-        found = searcher.search(searcher.query(question, scope), Timer()).result
-        if searcher.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
-            good.append(question)
-    return tuple(good)
+        result = searcher.search(searcher.query(question, scope), Timer()).result
+        if searcher.quotes_gate(result.passages).answerable and _is_about(result.passages[0], topic):
+            suggested.append(question)
+    return tuple(suggested)
 
 
 def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, str]]:
@@ -57,34 +57,36 @@ def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, 
     known = known | {
         word.lower() for passage in passages for word in content_words(re.sub(r"[._]", " ", passage.document))
     }
-    told: set[str] = set()
-    forms = [(topic, f"What is in “{topic}”?") for topic in _headings(passages)]
-    forms += [(topic, f"Who or what is {topic}?") for topic in _recurring([one.text for one in passages])]
-    for topic, question in forms:
+    used: set[str] = set()
+    candidates = [(topic, f"What is in “{topic}”?") for topic in _find_headings(passages)]
+    candidates += [
+        (topic, f"Who or what is {topic}?") for topic in _find_recurring_names([one.text for one in passages])
+    ]
+    for topic, question in candidates:
         words = {word.lower() for word in content_words(topic)}
-        if not words or words <= known or words <= told or len(topic.split()) > HEADING_WORDS:
+        if not words or words <= known or words <= used or len(topic.split()) > HEADING_WORDS:
             continue
-        told |= words
+        used |= words
         yield topic, question
 
 
-def _headings(passages: Sequence[Passage]) -> list[str]:
+def _find_headings(passages: Sequence[Passage]) -> list[str]:
     """Return the passages' last headings, except uninformative ones such as "Overview" and "Part II"."""
     headings = (" ".join(passage.heading.split(" › ")[-1].split()).strip(" .:") for passage in passages)
     return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content_words(one)) > 1]
 
 
-def _recurring(texts: Sequence[str]) -> list[str]:
+def _find_recurring_names(texts: Sequence[str]) -> list[str]:
     """Return the names that occur more than once, those of several words first."""
     common = {word for text in texts for word in content_words(text) if word.islower()}
-    said = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _names_something(text, one))
-    times = Counter(name for name in said if _has_a_word(name) and not _begins_with_legal_form(name))
+    names = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _is_specific_name(text, one))
+    times = Counter(name for name in names if _contains_word(name) and not _begins_with_legal_form(name))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
     recurring = [name for name in recurring if not {word.lower() for word in content_words(name)} <= common]
     return sorted(recurring, key=lambda name: len(content_words(name)) == 1)
 
 
-def _names_something(text: str, name: Phrase) -> bool:
+def _is_specific_name(text: str, name: Phrase) -> bool:
     """Return whether a capitalized phrase is the name of one thing, which is true if it has several words.
 
     A single word may have a capital for other reasons: at a sentence's start, as a term or a people after an article
@@ -99,7 +101,7 @@ def _names_something(text: str, name: Phrase) -> bool:
     return within is not None and (following is None or following[1] in FUNCTION_WORDS)
 
 
-def _has_a_word(name: str) -> bool:
+def _contains_word(name: str) -> bool:
     """Return whether a name contains a word, unlike a symbol of a formula."""
     return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content_words(name))
 
@@ -109,5 +111,5 @@ def _begins_with_legal_form(name: str) -> bool:
 
 
 def _is_about(passage: Passage, topic: str) -> bool:
-    said = f"{passage.heading} {passage.text}".lower()
-    return all(word.lower() in said for word in content_words(topic))
+    text = f"{passage.heading} {passage.text}".lower()
+    return all(word.lower() in text for word in content_words(topic))

@@ -15,7 +15,7 @@ from rag_core.types import ChunkRow
 SHINGLE_WORDS = 8
 RESEMBLANCE = 0.9
 # Number of chunks to compare, as a multiple of the number wanted.
-LOOKED_AT = 3
+COMPARED_PER_WANTED = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _DIGITS = re.compile(r"\d+")
@@ -53,7 +53,7 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
     kept: dict[tuple[str, ...], list[ChunkRow]] = {}
     # Cheap checks first: the digits tell most texts apart, and in prose without digits the sets of words do.
     words, figures, shingles = cache(_count_words), cache(_find_figures), cache(_find_shingles)
-    for chunk in chunks[: LOOKED_AT * wanted]:
+    for chunk in chunks[: COMPARED_PER_WANTED * wanted]:
         same_digits = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
         original = next(
             (
@@ -71,7 +71,7 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
         else:
             folded[chunk.id] = []
             same_digits.append(chunk)
-    for chunk in chunks[LOOKED_AT * wanted :]:
+    for chunk in chunks[COMPARED_PER_WANTED * wanted :]:
         if len(folded) >= wanted:
             break
         folded[chunk.id] = []
