@@ -12,7 +12,7 @@ _MILLION = 1_000_000
 
 
 def estimate_usage(
-    settings: Settings, messages: Sequence[dict[str, str]], written: str, told: tuple[int, int] | None
+    settings: Settings, messages: Sequence[dict[str, str]], written: str, reported: tuple[int, int] | None
 ) -> Usage:
     """Return the usage of one request.
 
@@ -23,15 +23,15 @@ def estimate_usage(
         The request's messages.
     written : str
         The reply's text.
-    told : tuple[int, int], optional
+    reported : tuple[int, int], optional
         Input and output tokens as reported by the endpoint; without them, both are estimated with ``cl100k_base``.
     """
-    if told is None:
+    if reported is None:
         sent = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
         counts = sent, count_tokens(written)
     else:
-        counts = told
-    return Usage(1, *counts, estimated=told is None, cost=_cost(settings, *counts), currency=_currency(settings))
+        counts = reported
+    return Usage(1, *counts, estimated=reported is None, cost=_cost(settings, *counts), currency=_currency(settings))
 
 
 def _cost(settings: Settings, input_tokens: int, output_tokens: int) -> float | None:
