@@ -1,4 +1,4 @@
-"""Questions as parts of a conversation: completed from it before they are asked."""
+"""Rewrite follow-up questions so that they do not need the conversation, then answer them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ LABEL = "Reading the conversation"
 
 
 class FollowUps:
-    """Asks follow-ups in words that stand alone.
+    """Rewrites and answers follow-up questions, and suggests further ones.
 
     Parameters
     ----------
     generators : LanguageModels
-        Where there is a generator, it does the rewriting.
+        The active language model rewrites questions; without one, rules do.
     searcher : Searcher
-        Tries questions to go on with.
+        Checks suggested questions.
     answerer : Answerer
-        Answers what comes out.
+        Answers the rewritten question.
     """
 
     def __init__(self, generators: LanguageModels, searcher: Searcher, answerer: Answerer) -> None:
@@ -50,29 +50,29 @@ class FollowUps:
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
         search_for: str | None = None,
     ) -> Generator[AskEvent, None, None]:
-        """Answer; see `Engine.ask`."""
+        """Yield the events of an answer; see `Engine.ask`."""
         started = time.perf_counter()
         question = " ".join(text.split())
         rewriting = Rewriting()
         if search_for is not None:
-            wanted = " ".join(search_for.split())
-            rewriting = Rewriting("" if wanted == question else wanted)
+            query = " ".join(search_for.split())
+            rewriting = Rewriting("" if query == question else query)
         elif history:
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._generators.active()).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)
-        spent = 1000 * (time.perf_counter() - started)
+        elapsed_ms = 1000 * (time.perf_counter() - started)
         events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration)
         with closing(events):
             for event in events:
-                yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
+                yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event
 
     def with_suggestions(
         self, events: Generator[AskEvent, None, None], scope: Scope
     ) -> Generator[AskEvent, None, None]:
-        """Yield the events, and after the answer questions to go on with."""
+        """Yield the events, and suggest questions after the answer."""
         with closing(events):
             for event in events:
                 yield event
@@ -88,12 +88,12 @@ class FollowUps:
             yield Suggestions(questions)
 
 
-def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:
-    """The answer to what was searched for, as one to what was asked."""
-    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(spent_ms, 2)}
+def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elapsed_ms: float) -> Answer:
+    """Return the answer to the rewritten question as one to the original question."""
+    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(elapsed_ms, 2)}
     if rewriting.text:
         answer = replace(answer, question=question, rewritten=rewriting.text)
-        timings = {"rewrite": round(spent_ms, 2), **timings}
+        timings = {"rewrite": round(elapsed_ms, 2), **timings}
     return replace(
         answer,
         timings_ms=timings,
@@ -104,7 +104,7 @@ def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: fl
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What to search for in place of a question; ``text`` is empty if the question can be searched for as it is."""
+    """The query that replaces a question; ``text`` is empty if the question needs no rewriting."""
 
     text: str = ""
     notices: tuple[str, ...] = ()
@@ -112,22 +112,24 @@ class Rewriting:
 
 
 class Rewriter:
-    """Completes follow-ups from the conversation: with the language model if one is set, otherwise by rules.
+    """Rewrites follow-up questions with the language model, or by rules if there is none.
 
     Parameters
     ----------
     generator : LanguageModel or None
-        Rewrites questions that refer to earlier turns, and those that may because they contain no name.
+        Rewrites questions that refer to earlier turns, or may do so because they contain no name.
     """
 
     def __init__(self, generator: LanguageModel | None) -> None:
         self._generator = generator
 
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
-        """Return what to search for; if the endpoint fails, the rules are used and a notice says so."""
+        """Return the rewritten question; if the endpoint fails, use the rules and add a notice."""
         turns = pair_turns(history)
-        leans = find_reference(question) is not None
-        if not turns or not (leans or (self._generator and content_words(question) and not is_anchored(question))):
+        has_reference = find_reference(question) is not None
+        if not turns or not (
+            has_reference or (self._generator and content_words(question) and not is_anchored(question))
+        ):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -136,11 +138,11 @@ class Rewriter:
             try:
                 reply = self._generator.complete(build_rewrite_messages(question, conversation))
             except GeneratorError as error:
-                notices = (f"{error} The question was completed by rules instead.",) if leans else ()
+                notices = (f"{error} The question was completed by rules instead.",) if has_reference else ()
             else:
                 usage = reply.usage
-                if written := parse_rewritten_question(reply.text, question, conversation):
-                    return Rewriting("" if written == question else written, usage=usage)
+                if rewritten := parse_rewritten_question(reply.text, question, conversation):
+                    return Rewriting("" if rewritten == question else rewritten, usage=usage)
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
         completed = rewrite_question(question, turns)
-        return Rewriting("" if completed == question else completed, notices if leans else (), usage)
+        return Rewriting("" if completed == question else completed, notices if has_reference else (), usage)
