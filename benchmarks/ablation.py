@@ -11,7 +11,8 @@ the rule makes, with its 95 % paired bootstrap interval.
 ``follow-ups``: CONVERSATIONS is a file of lines with ``first``, ``question``, ``values`` and ``document``: a question,
 a second one that may depend on it, and texts of which a passage of that document must contain one, such as
 ``benchmarks/office/conversations.jsonl`` with the documents of `benchmarks.office_documents` among others. The second
-question is searched for as it is, with the content words of the first, and as each part of the rules completes it.
+question is searched for with the content words of the first, if the rules take it for dependent, as it is, and with
+these words in any case.
 """
 
 from __future__ import annotations
@@ -20,21 +21,20 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from benchmarks.quality import page_rank
 from benchmarks.with_model import holds_value
+from rag_core.answering.anaphora import is_dependent
+from rag_core.answering.follow_up import add_earlier_words
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import mean_interval
-from rag_core.followups import rewriting
-from rag_core.followups.anaphora import find_reference
-from rag_core.followups.rewriting import Turn, rewrite_question
 from rag_core.settings import load_settings
-from rag_core.text.noun_phrases import content_words
-from rag_core.types import AnswerState, SearchResult
+from rag_core.store.database import now
+from rag_core.types import AnswerState, Message, SearchResult
 
 DEPTH = 10
 Row = dict[str, Any]
@@ -93,41 +93,25 @@ def show_search(data: Path, limit: int | None) -> None:
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-def complete_with_words(question: str, turns: Sequence[Turn]) -> str:
-    """Add the content words of the question before, if the question refers to something or is a fragment."""
-    if find_reference(question) is None:
-        return question
-    return f"{question.rstrip(' ?')} ({' '.join(content_words(turns[-1].question))})?"
+def complete(question: str, history: Sequence[Message]) -> str:
+    """Complete a question as the product does without a language model."""
+    return add_earlier_words(question, history) if is_dependent(question) else question
 
 
-FOLLOW_UPS: dict[str, tuple[Callable[[str, Sequence[Turn]], str], Callable[[], AbstractContextManager[Any]]]] = {
-    "all rules": (rewrite_question, nullcontext),
-    "as asked": (lambda question, _: question, nullcontext),
-    "with the content words of the question before": (complete_with_words, nullcontext),
-    "without substitution of fragments": (
-        rewrite_question,
-        lambda: patch.object(rewriting, "substitute_fragment", lambda *_: ""),
-    ),
-    "without offices": (rewrite_question, without("rag_core.followups.ellipsis.find_roles", lambda _: [])),
-    "without lists (ordinals)": (rewrite_question, lambda: patch.object(rewriting, "resolve_ordinal", lambda *_: "")),
-    "without substitution of pronouns": (
-        rewrite_question,
-        lambda: patch.object(
-            rewriting, "_substituted", lambda question, _, phrase: f"{question.rstrip(' ?')} ({phrase})?"
-        ),
-    ),
+FOLLOW_UPS: dict[str, Callable[[str, Sequence[Message]], str]] = {
+    "words added to dependent questions": complete,
+    "as asked": lambda question, _: question,
+    "words added to every question": add_earlier_words,
 }
 
 
 def show_follow_ups(data: Path, conversations: Path) -> None:
     rows = [json.loads(line) for line in conversations.read_text("utf-8").splitlines()]
     with library(data) as engine:
-        answers = {row["first"]: engine.answer(row["first"]).text for row in rows}
         full: list[tuple[float, float, float]] = []
         print("| completed | rank 1 | first five | answer |\n| --- | --- | --- | --- |")
-        for name, (complete, off) in FOLLOW_UPS.items():
-            with off():
-                asked = [complete(row["question"], [Turn(row["first"], answers[row["first"]])]) for row in rows]
+        for name, rewrite in FOLLOW_UPS.items():
+            asked = [rewrite(row["question"], [Message("", "user", row["first"], now())]) for row in rows]
             found = [_found(engine.answer(question, top_k=5), row) for question, row in zip(asked, rows, strict=True)]
             full = full or found
             shares = [_share([values[column] for values in found]) for column in range(3)]
@@ -136,7 +120,7 @@ def show_follow_ups(data: Path, conversations: Path) -> None:
                     _difference([values[column] for values in full], [values[column] for values in found])
                     for column in range(3)
                 ]
-                shares = [f"{share}; rules add {gain}" for share, gain in zip(shares, differences, strict=True)]
+                shares = [f"{share}; the product adds {gain}" for share, gain in zip(shares, differences, strict=True)]
             print(f"| {name} | " + " | ".join(shares) + " |", flush=True)
 
 

@@ -7,19 +7,21 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
+from rag_core.answering.anaphora import is_anchored, is_dependent
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import suggest_questions
 from rag_core.errors import GeneratorError, RagError
-from rag_core.followups.anaphora import find_reference, is_anchored
-from rag_core.followups.rewriting import pair_turns, rewrite_question
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.text.grammar import tokens
 from rag_core.text.noun_phrases import content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
+# Earlier questions to take words from, and words to take.
+MAX_TURNS, MAX_WORDS = 3, 8
 LABEL = "Reading the conversation"
 
 
@@ -125,11 +127,8 @@ class Rewriter:
 
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
         """Return the rewritten question; if the endpoint fails, use the rules and add a notice."""
-        turns = pair_turns(history)
-        has_reference = find_reference(question) is not None
-        if not turns or not (
-            has_reference or (self._generator and content_words(question) and not is_anchored(question))
-        ):
+        depends = is_dependent(question)
+        if not history or not (depends or (self._generator and content_words(question) and not is_anchored(question))):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -138,11 +137,37 @@ class Rewriter:
             try:
                 reply = self._generator.complete(build_rewrite_messages(question, conversation))
             except GeneratorError as error:
-                notices = (f"{error} The question was completed by rules instead.",) if has_reference else ()
+                notices = (f"{error} The question was completed by rules instead.",) if depends else ()
             else:
                 usage = reply.usage
                 if rewritten := parse_rewritten_question(reply.text, question, conversation):
                     return Rewriting("" if rewritten == question else rewritten, usage=usage)
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
-        completed = rewrite_question(question, turns)
-        return Rewriting("" if completed == question else completed, notices if has_reference else (), usage)
+        completed = add_earlier_words(question, history) if depends else question
+        return Rewriting("" if completed == question else completed, notices if depends else (), usage)
+
+
+def add_earlier_words(question: str, history: Sequence[Message]) -> str:
+    """Return a question with the content words of the last question that has any.
+
+    Query resolution by terms of earlier turns; Voskarides et al., "Query resolution for conversational search with
+    limited supervision", SIGIR 2020. An earlier question counts in the form in which it was searched for.
+
+    After "How long is the Harrow Bridge?", the question "And its width?" becomes "And its width (long Harrow Bridge)?".
+    """
+    present = {token.word for token in tokens(question)}
+    for earlier in reversed(_earlier_questions(history)[-MAX_TURNS:]):
+        words = {token.word: token.text for token in tokens(earlier) if not token.is_function}
+        if added := [text for word, text in words.items() if word not in present][:MAX_WORDS]:
+            return f"{question.rstrip(' ?')} ({' '.join(added)})?"
+    return question
+
+
+def _earlier_questions(history: Sequence[Message]) -> list[str]:
+    questions: list[str] = []
+    for message in history:
+        if message.role == "user":
+            questions.append(message.text)
+        elif questions and message.answer and message.answer.rewritten:
+            questions[-1] = message.answer.rewritten
+    return questions

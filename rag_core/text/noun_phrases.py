@@ -1,4 +1,4 @@
-"""Names and noun phrases of a text, found by letter case and closed word classes."""
+"""Names in a text, found by letter case and closed word classes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, DO, IRREGULAR_PARTICIPLES, Token, tokens
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, IRREGULAR_PARTICIPLES, Token, tokens
 
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")
@@ -17,27 +17,11 @@ _ORDERS = frozenset("name list give tell show explain describe compare find defi
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name or noun phrase, ``text[start:end]``, with its article if it has one."""
+    """A name, ``text[start:end]``, with its article if it has one."""
 
     text: str
     start: int
     end: int
-
-    @property
-    def definite(self) -> bool:
-        return self.text.lower().startswith("the ")
-
-    @property
-    def core(self) -> str:
-        """The phrase without its article."""
-        first, _, rest = self.text.partition(" ")
-        return rest if rest and first.lower() in ARTICLES else self.text
-
-    @property
-    def plural(self) -> bool:
-        """Whether its last word looks like a plural, or it joins two names."""
-        last = self.core.split()[-1].lower()
-        return (last.endswith("s") and not last.endswith(("ss", "us", "is"))) or " and " in self.text
 
 
 def find_names(text: str) -> list[Phrase]:
@@ -54,28 +38,6 @@ def find_names(text: str) -> list[Phrase]:
         elif _is_name(text, token):
             found.append((token.start, token.stem_end))
     return [_with_article(text, start, _with_head(text, words, start, end)) for start, end in found]
-
-
-def find_noun_phrases(question: str) -> list[Phrase]:
-    """Return the phrases that begin with an article and contain no name, in order, without a following verb."""
-    words = tokens(question)
-    taken = find_names(question)
-    found = []
-    for position, token in enumerate(words):
-        if token.word not in ARTICLES or position + 1 == len(words):
-            continue
-        run = _run(question, words[position + 1 :], taken)
-        opener = words[position - 1].word if position else ""
-        run = _without_verb(run, opener)
-        if run:
-            start, end = token.start, run[-1].stem_end
-            found.append(Phrase(question[start:end], start, end))
-    return found
-
-
-def find_topics(question: str) -> list[Phrase]:
-    """Return the names, or the noun phrases if there are no names."""
-    return find_names(question) or find_noun_phrases(question)
 
 
 def content_words(question: str) -> list[str]:
@@ -123,7 +85,7 @@ def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
     before = [token.word for token in words if token.end <= start]
     if not before or before[-1] not in ARTICLES or (len(before) > 1 and before[-2] in AUXILIARIES - BE):
         return end
-    run = _run(text, [token for token in words if token.start >= end], ())
+    run = _take_content_words(text, [token for token in words if token.start >= end])
     if not 1 <= len(run) <= 2 or not text[end : run[0].start].isspace() or not run[0].text.islower():
         return end
     verb = run[0].word.endswith("ed") or run[0].word in IRREGULAR_PARTICIPLES
@@ -137,26 +99,13 @@ def _with_article(text: str, start: int, end: int) -> Phrase:
     return Phrase(article + text[start:end], first, end)
 
 
-def _run(question: str, words: Sequence[Token], taken: Sequence[Phrase]) -> list[Token]:
-    """Return the content words up to the next function word, name or punctuation mark."""
+def _take_content_words(text: str, words: Sequence[Token]) -> list[Token]:
+    """Return the content words up to the next function word or punctuation mark."""
     run: list[Token] = []
     for token in words:
-        apart = run and question[run[-1].end : token.start].strip()
-        named = any(one.start <= token.start < one.end for one in taken)
-        if token.is_function or named or apart:
+        if token.is_function or (run and text[run[-1].end : token.start].strip()):
             break
         run.append(token)
         if token.stem_end < token.end:
             break
-    return run
-
-
-def _without_verb(run: list[Token], opener: str) -> list[Token]:
-    """Return the words without a final verb, as in "did the board meet" and "was the bridge opened"."""
-    if len(run) < 2 or opener not in AUXILIARIES:
-        return run
-    last = run[-1].word
-    participle = last.endswith("ed") or last in IRREGULAR_PARTICIPLES
-    if opener in DO or (opener in BE and participle) or opener not in BE | DO:
-        return run[:-1]
     return run

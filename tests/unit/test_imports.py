@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
 ROOMS = {
     *("parsing", "chunking", "embedding", "index", "retrieval", "gate", "reading", "finance", "verification"),
-    *("llm", "followups"),
+    "llm",
 }
 # A package imports only those of the sets before its own; no two packages of one set import each other.
 LAYERS = (

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 from rag_core.text.grammar import (
     AUXILIARIES,
@@ -48,46 +46,18 @@ _EXPLETIVE_VERBS = frozenset("take takes took cost costs seem seems seemed appea
 _CONJUNCTION_THAT = frozenset("given so now such provided except".split())
 
 
-class ReferenceKind(Enum):
-    """The kind of reference to an earlier turn."""
-
-    PRONOUN = "pronoun"
-    POSSESSIVE = "possessive"
-    DEMONSTRATIVE = "demonstrative"
-    ORDINAL = "ordinal"
-    PLACE = "place"
-    FRAGMENT = "fragment"
-    BARE = "bare"
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """The words of a question, ``question[start:end]``, that refer to an earlier turn.
-
-    ``word`` is the pronoun, demonstrative or ordinal in lower case. The span of a fragment is the part that it adds;
-    that of a bare question is the whole question.
-    """
-
-    kind: ReferenceKind
-    start: int
-    end: int
-    word: str = ""
-
-
-def find_reference(question: str) -> Reference | None:
-    """Return the first reference of a question to an earlier turn; ``None`` if the question is standalone."""
+def is_dependent(question: str) -> bool:
+    """Return whether a question refers to an earlier turn or is only a fragment of one."""
     opener = _OPENERS.match(question)
     start = opener.end() if opener else 0
     end = len(question.rstrip(" ?.!"))
     words = [token for token in tokens(question) if token.start >= start]
-    if not words:
-        return None
-    return (
-        _find_fragment(question, words, start, end, joined=bool(opener))
-        or _find_ordinal(question)
-        or _find_pronoun(question, words)
-        or _find_demonstrative(question, words)
-        or _find_place(question, words)
+    return bool(words) and (
+        _is_fragment(question, words, start, end, joined=bool(opener))
+        or _ORDINAL.search(question) is not None
+        or _has_pronoun(question, words)
+        or _has_demonstrative(question, words)
+        or _has_place(question, words)
     )
 
 
@@ -96,36 +66,25 @@ def is_anchored(question: str) -> bool:
     return bool(find_names(question)) or bool(re.search(r"[\"“«]|\d{5,}", question))
 
 
-def _find_fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> Reference | None:
-    about = _WHAT_ABOUT.match(question[start:end])
-    if about:
-        group = 1 if about[1] else 2
-        return Reference(ReferenceKind.FRAGMENT, start + about.start(group), end)
+def _is_fragment(question: str, words: Sequence[Token], start: int, end: int, *, joined: bool) -> bool:
+    if _WHAT_ABOUT.match(question[start:end]):
+        return True
     # "May" after the first word of a question is the month.
     kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
     if kinds & WH and len(words) <= 4 and all(_is_empty_word(token) for token in words):
-        return Reference(ReferenceKind.BARE, start, end)
+        return True
     if kinds & (WH | AUXILIARIES) or len(words) > MAX_FRAGMENT_WORDS:
-        return None
+        return False
     # Words without a verb may be a standalone search, such as "termination clause".
     phrase = words[0].word in PREPOSITIONS and len(words) <= 5 and question.rstrip().endswith("?")
-    if joined or (phrase and "," not in question):
-        return Reference(ReferenceKind.FRAGMENT, start, end)
-    return None
+    return joined or (phrase and "," not in question)
 
 
 def _is_empty_word(token: Token) -> bool:
     return token.word in _BARE or (token.is_function and token.word in WH | AUXILIARIES | PREPOSITIONS)
 
 
-def _find_ordinal(question: str) -> Reference | None:
-    match = _ORDINAL.search(question)
-    if not match:
-        return None
-    return Reference(ReferenceKind.ORDINAL, match.start(), match.end(), (match[1] or match[2] or match[3]).lower())
-
-
-def _find_pronoun(question: str, words: Sequence[Token]) -> Reference | None:
+def _has_pronoun(question: str, words: Sequence[Token]) -> bool:
     for position, token in enumerate(words):
         if token.word not in PERSONAL | POSSESSIVES or not token.is_function:
             continue
@@ -137,12 +96,11 @@ def _find_pronoun(question: str, words: Sequence[Token]) -> Reference | None:
         if token.word == "it" and _is_expletive(words, position):
             continue
         if not _is_bound(question, words, position, owns=owns):
-            kind = ReferenceKind.POSSESSIVE if owns else ReferenceKind.PRONOUN
-            return Reference(kind, token.start, token.stem_end, token.word)
-    return None
+            return True
+    return False
 
 
-def _find_demonstrative(question: str, words: Sequence[Token]) -> Reference | None:
+def _has_demonstrative(question: str, words: Sequence[Token]) -> bool:
     for position, token in enumerate(words):
         if token.word not in DEMONSTRATIVES or not token.is_function:
             continue
@@ -155,22 +113,18 @@ def _find_demonstrative(question: str, words: Sequence[Token]) -> Reference | No
         if joins or relative or (after in _DEICTIC and token.word in ("this", "these")):
             continue
         if not _has_earlier_antecedent(question, words, position):
-            # Include a noun that follows: "that bridge".
-            noun = words[position + 1] if after and not words[position + 1].is_function else None
-            return Reference(
-                ReferenceKind.DEMONSTRATIVE, token.start, noun.stem_end if noun else token.stem_end, token.word
-            )
-    return None
+            return True
+    return False
 
 
-def _find_place(question: str, words: Sequence[Token]) -> Reference | None:
+def _has_place(question: str, words: Sequence[Token]) -> bool:
     for position, token in enumerate(words):
         beside = {word.word for word in words[max(0, position - 1) : position + 2]}
         if token.word != "there" or not token.is_function or beside & (BE | AUXILIARIES):
             continue
         if not find_names(question[: token.start]) and not _has_earlier_antecedent(question, words, position):
-            return Reference(ReferenceKind.PLACE, token.start, token.stem_end, "there")
-    return None
+            return True
+    return False
 
 
 def _is_separated(question: str, token: Token, other: Token) -> bool:
