@@ -30,6 +30,8 @@ MAX_POSTINGS = 50_000
 MAX_REMEMBERED = 20_000
 # The tokenizer treats superscripts as digits, so "sales" would not find "sales²".
 _SUPERSCRIPTS = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ")
+# Negations are in nearly every chunk.
+_NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
@@ -42,8 +44,10 @@ def query_terms(question: str) -> list[str]:
     # Composed, because a combining accent would split its word.
     composed = unicodedata.normalize("NFC", question.translate(_SUPERSCRIPTS))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
-    content = [term for term in terms if term not in STOP_WORDS]
-    parts = [part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in STOP_WORDS]
+    content = [term for term in terms if term not in _NOT_SEARCHED]
+    parts = [
+        part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in _NOT_SEARCHED
+    ]
     return list(dict.fromkeys([*(content or terms), *parts]))[:MAX_TERMS]
 
 

@@ -11,7 +11,7 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import ANY_YEAR, MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import FUNCTION_WORDS, lacks_lemmas, lemma
+from rag_core.text.words import STOP_WORDS, lacks_lemmas, lemma
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -120,7 +120,7 @@ def _group_words(question: str) -> _QuestionWords:
     content = [word for word in words if not word.is_function and word.word not in _MEASURES]
     telling = {word.word for word in words if word.word in _RELATION_WORDS}
     how_many = _HOW_MANY.search(question)
-    counted = {word.lower() for word in how_many["counted"].split()} - FUNCTION_WORDS if how_many else set()
+    counted = {word.lower() for word in how_many["counted"].split()} - STOP_WORDS if how_many else set()
     auxiliary = next((place for place, word in enumerate(words) if word.word in AUXILIARIES), None)
     if auxiliary is None:
         return _QuestionWords({word.word for word in content} | telling, set(), counted)

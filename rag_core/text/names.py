@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
-from rag_core.text.words import FUNCTION_WORDS, LETTERS, Word, stem
+from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
 # Least fuzzy ratio of two names, since questions misspell and derive names: Celeron for Céloron, Britain for British.
 LIKE_NAMES = 78.0
@@ -73,7 +73,7 @@ def _is_long_enough(word: Word) -> bool:
 
 def is_asking(word: Word) -> bool:
     """Return whether a word only phrases the question: a function word, a number, or a word such as "percent"."""
-    return word.folded in FUNCTION_WORDS or word.folded in _ASKING or word.text[0].isdigit()
+    return word.folded in STOP_WORDS or word.folded in _ASKING or word.text[0].isdigit()
 
 
 def matched_names(question: str, passage: str, title: str) -> frozenset[str]:

@@ -19,7 +19,8 @@ HYPHENATED_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)
 
-FUNCTION_WORDS = frozenset(
+# Function words, and what remains of contractions. Negations are not among them, because they change what is said.
+STOP_WORDS = frozenset(
     "a about above across after again against all along also although am among an and another any are as at be "
     "because been before being below between both but by can could did do does doing down during each either else "
     "even ever every few for from further had has have having he her here hers herself him himself his how however "
@@ -27,22 +28,12 @@ FUNCTION_WORDS = frozenset(
     "of off on once only onto or other others our ours out over own per quite rather same shall she should since so "
     "some still such than that the their theirs them themselves then there therefore these they this those though "
     "through thus to too toward towards under until up upon us very was we were what when where whereas whether "
-    "which while who whom whose why will with within would yet you your".split()
+    "which while who whom whose why will with within would yet you your yours d ll m re s t ve".split()
 )
 # Pronouns with an antecedent in an earlier sentence; that of "that" and "which" is mostly in the same sentence.
 PRONOUNS = frozenset("he him his she her hers it its they them their theirs this these those we us our i my".split())
 _PORTER = Stemmer.Stemmer("porter", 0)
 
-STOP_WORDS = frozenset(
-    """
-    a about above after again all also am an and any are as at be because been before being below between both but
-    by can could did do does doing down during each few for from further had has have having he her here hers him
-    his how i if in into is it its itself just me more most my no nor not now of off on once only or other our
-    ours out over own same she should so some such than that the their theirs them then there these they this
-    those through to too under until up us very was we were what when where which while who whom whose why will
-    with would you your yours s t d ll m re ve
-    """.split()
-)
 
 # Forms of irregular verbs, and synonyms of "begin" and "end".
 _FORMS = (
@@ -72,7 +63,7 @@ class Word:
     @property
     def content(self) -> bool:
         """Whether it is a content word, unlike "the" and "of"."""
-        return self.folded not in FUNCTION_WORDS and (len(self.folded) > 1 or not self.folded.isascii())
+        return self.folded not in STOP_WORDS and (len(self.folded) > 1 or not self.folded.isascii())
 
 
 def tokenize(text: str) -> list[Word]:

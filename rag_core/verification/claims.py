@@ -12,7 +12,7 @@ from rag_core.types.answers import MARKER
 from rag_core.verification.citation_markers import LEADING_WORDS
 from rag_core.verification.refusals import FIGURE, states_no_answer
 
-_GROUP = re.compile(r"\[\d+\](?:[ \t]*\[\d+\])*")
+_GROUP = re.compile(rf"{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*")
 # Markdown before and after a sentence, and punctuation after a marker that belongs to the sentence before it.
 _BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
 _AFTER = re.compile(r"[\s|*_~`]*$")
