@@ -119,7 +119,7 @@ def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library
 
 def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
-    app.segmented_control(key="labels_from").set_value("Made in the app").run()
+    app.segmented_control(key="labels_from").set_value("From the app").run()
     keep = "label_keep"
     app.button(key=keep).click().run()
     assert "has no question" in app.error[0].value
@@ -137,7 +137,7 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
     assert not app.error
     assert app.text_input(key="label_question").value == ""
     app.text_input(key="label_question").set_value(CHESS)
-    app.radio(key="label_kind").set_value("They do not")
+    app.radio(key="label_kind").set_value("No")
     app.button(key=keep).click().run()
     kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels.list()]
     assert kept == [
