@@ -14,8 +14,8 @@ PAGES = [
     st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
 ]
 
-# Before st.navigation and with an icon of our own: else the tab's icon would be that of the page, which
-# the browser would fetch from a server on the internet.
+# Before st.navigation and with a local icon: otherwise the tab shows the icon of the page, which the browser
+# fetches from a server on the internet.
 st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png")
 page = st.navigation(PAGES)
 st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is PAGES[0] else "wide")

@@ -1,4 +1,4 @@
-"""When to answer, and from how many passages."""
+"""Settings of answers: the threshold and the number of passages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_mod
 
 
 def gate(engine: Engine) -> None:
-    """Let the operator change threshold and number of passages."""
+    """Let the operator change the threshold and the number of passages."""
     st.subheader("Answering", anchor=False)
-    # Connecting a model, or disconnecting it, puts the other threshold to use.
+    # Connecting or disconnecting a model switches to the other threshold.
     if st.session_state.get(_WITH_MODEL) != bool(engine.models.current):
         st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = (
             bool(engine.models.current),
@@ -32,14 +32,14 @@ def gate(engine: Engine) -> None:
             key=_THRESHOLD,
             help=_help(engine),
         )
-        st.number_input("Passages an answer is read from", 1, 100, key=_TOP_K)
+        st.number_input("Passages per answer", 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
             st.form_submit_button("Save", type="primary", key="save_gate", on_click=_save, args=[engine])
-            st.form_submit_button("Back to the settings", key="reset_gate", on_click=_reset, args=[engine])
+            st.form_submit_button("Reset to the settings", key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
-        f"In use: {threshold_text(engine.preferences.threshold)} and {engine.preferences.top_k}. The settings say "
-        f"{threshold_text(engine.preferences.default_threshold)} and {settings.top_k}."
+        f"In use: threshold {threshold_text(engine.preferences.threshold)}, {engine.preferences.top_k} passages. "
+        f"In the settings: threshold {threshold_text(engine.preferences.default_threshold)}, {settings.top_k} passages."
     )
     _recent(engine)
 
@@ -47,21 +47,19 @@ def gate(engine: Engine) -> None:
 def _help(engine: Engine) -> str:
     score = f"the best passage's {engine.preferences.gate} score"
     if engine.models.current:
-        return f"If {score} is below it, the language model is not asked. It applies only while a model is connected."
-    return (
-        f'If {score} is below it, the answer is "I don\'t know". It applies only while no language model is connected.'
-    )
+        return f"If {score} is lower, the model is not asked. Applies only while a language model is connected."
+    return f'If {score} is lower, the answer is "I don\'t know". Applies only while no language model is connected.'
 
 
 def _recent(engine: Engine) -> None:
-    """The scores that the newest questions had, to choose the threshold by."""
+    """Show the scores of recent questions, as a help to choose the threshold."""
     scores = engine.evaluations.recent_gate_scores()
     if not scores:
         return
     above = sum(score >= engine.preferences.threshold for score in scores)
     words = (
-        f"Best score of each of the newest {count(len(scores), 'question')} in conversations: {above:,} reached the "
-        "threshold in use, the dashed line."
+        f"Best scores of the newest {count(len(scores), 'question')} in conversations: {above:,} reached the threshold "
+        "in use (dashed line)."
     )
     st.caption(words)
     st.vega_lite_chart(

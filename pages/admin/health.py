@@ -8,12 +8,12 @@ import streamlit as st
 from pages.shared.text import count, plain, size
 from rag_core.types import Status
 
-# What the page counts, in the order shown; anything else that the engine counts follows.
+# The counts shown first, in this order; the engine's other counts follow the table of stores.
 _COUNTS = ("documents", "pages", "chunks")
 
 
 def health(status: Status) -> None:
-    """All is well, or what is wrong."""
+    """Show whether everything works, the problems, and the main counts."""
     if status.healthy:
         st.success("Everything works.", icon=":material/check_circle:")
     for problem in status.problems:
@@ -25,19 +25,19 @@ def health(status: Status) -> None:
 
 
 def stores(status: Status) -> None:
-    """What each store holds, side by side."""
+    """Show the number of entries in each store."""
     st.subheader("Stores", anchor=False)
-    st.caption("The database is the truth; the word index and the vectors hold the same chunks.")
+    st.caption("The database is the source of truth; the word index and the vector index contain the same chunks.")
     rows = [
-        (name, status.stores.get(name), "answers" if status.reachable.get(name, True) else "does not answer")
+        (name, status.stores.get(name), "reachable" if status.reachable.get(name, True) else "not reachable")
         for name in dict.fromkeys((*status.stores, *status.reachable))
     ]
     st.dataframe(
-        pd.DataFrame(rows, columns=["Store", "Holds", "State"]),
+        pd.DataFrame(rows, columns=["Store", "Entries", "State"]),
         hide_index=True,
         key="stores",
-        column_config={"Holds": st.column_config.NumberColumn(format="localized")},
-        alt="Counts in each store",
+        column_config={"Entries": st.column_config.NumberColumn(format="localized")},
+        alt="Entries in each store",
     )
     rest = {name: number for name, number in status.counts.items() if name not in _COUNTS}
     if rest:
@@ -45,9 +45,9 @@ def stores(status: Status) -> None:
 
 
 def installation(status: Status) -> None:
-    """Disk, versions, and who writes the answers."""
+    """Show how answers are written, the data folder, disk use and package versions."""
     st.subheader("Installation", anchor=False)
-    writer = "sentences quoted from the documents" if status.generator == "extractive" else status.generator
+    writer = "quoted from the documents" if status.generator == "extractive" else f"written by {status.generator}"
     st.text(f"Answers: {writer}\nData folder: {status.data_dir}")
     largest_first = sorted(status.disk_bytes.items(), key=lambda one: one[1], reverse=True)
     disk, versions = st.columns(2)
@@ -67,4 +67,4 @@ def installation(status: Status) -> None:
             alt="Versions of packages",
         )
     if failed := status.counts.get("failed", 0):
-        st.caption(f"{count(failed, 'document')} failed. The Documents page says why and can try again.")
+        st.caption(f"{count(failed, 'document')} failed. Open the Documents page to see why and to try again.")

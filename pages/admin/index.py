@@ -1,4 +1,4 @@
-"""What the index was built with, and building it anew."""
+"""What the index was built with, and re-indexing."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _WORDS = {
     "dimension": "Dimensions",
     "token_dimension": "Dimensions of token vectors",
     "projection": "Projection of token vectors",
-    "chunk_tokens": "Tokens a chunk",
+    "chunk_tokens": "Tokens per chunk",
     "chunk_overlap": "Overlap of chunks",
-    "extractor": "Text read with",
-    "prefix": "Put before each chunk",
+    "extractor": "Text extracted with",
+    "prefix": "Prefix of each chunk",
 }
 _ALL = ""
-# What decides the text of chunks, and not the vectors made of it.
+# Fields that change the text of chunks, but not how their vectors are computed.
 _TEXT = {"chunk_tokens", "chunk_overlap", "extractor", "prefix"}
 
 
 def index(engine: Engine, status: Status) -> None:
-    """Compare index and settings; offer a re-index."""
+    """Compare the index with the settings; offer to re-index."""
     st.subheader("Index", anchor=False)
     with told():
         differing = engine.index.differences()
@@ -51,7 +51,7 @@ def _compare(built: Fingerprint | None, configured: Fingerprint | None, differin
         pd.DataFrame(rows, columns=["", "Index", "Settings", "Difference"]),
         hide_index=True,
         key="fingerprint",
-        alt="What the index was built with, beside the settings",
+        alt="What the index was built with, compared with the settings",
     )
 
 
@@ -80,24 +80,24 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
             args=[engine, wanted],
         )
     if wanted:
-        st.caption("Its file is read and indexed anew; until that is done, what is stored of it answers.")
+        st.caption("The file is read and indexed again. Until that is done, answers use the current version.")
     else:
         held = f"{count(len(names), 'document')}, {count(status.stores.get('database', 0), 'chunk')}"
         st.caption(f"{held}. {_plan(differing, engine.index.estimate_seconds())}")
 
 
 def _plan(differing: set[str], seconds: float | None) -> str:
-    """What re-indexing all documents will do."""
+    """Describe what re-indexing all documents will do."""
     if not differing:
         return (
-            "The index was built with the present settings: documents that are complete in every store are kept as "
-            "they are, the others are indexed anew."
+            "The index matches the settings: documents that are complete in every store stay as they are, the others "
+            "are indexed again."
         )
-    reused = "vectors of text that stays the same are kept" if differing <= _TEXT else "every vector is computed anew"
+    reused = "vectors of unchanged text are reused" if differing <= _TEXT else "every vector is computed again"
     most = "at most " if differing <= _TEXT else ""
-    # Another embedder has another pace.
-    pace = f", {most}about {duration(seconds)} at the pace of the present one" if seconds else ""
-    return f"A new index is built beside the present one, which answers until it is complete; {reused}{pace}."
+    # The estimate is from the current embedder; another embedder may be slower or faster.
+    pace = f", {most}about {duration(seconds)} at the speed of the current embedder" if seconds else ""
+    return f"Answers use the current index until the new one is complete; {reused}{pace}."
 
 
 def _start(engine: Engine, wanted: str) -> None:

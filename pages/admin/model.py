@@ -1,4 +1,4 @@
-"""The language model: which one, and whether it works."""
+"""The language model: choose it, and test whether it works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _APIS = {"chat": "Chat Completions", "responses": "Responses"}
 
 
 def model(engine: Engine) -> None:
-    """Who writes the answers; choose another of the endpoint's models, and try it out."""
+    """Show which model writes the answers; let the operator test it or choose another one."""
     st.subheader("Language model", anchor=False)
     with told():
         _in_use(engine)
@@ -31,23 +31,22 @@ def _in_use(engine: Engine) -> None:
     settings = engine.settings
     if not engine.models.endpoint:
         st.caption(
-            "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` and, for a server other than "
-            "OpenAI's, `RAG_OPENAI_BASE_URL` to have them written, or `RAG_GGUF` to run a model in this program. The "
-            "chat then also lets the model help to search: by several queries, step by step, or as a comparison."
+            "None: answers are quoted from the documents. Set `RAG_OPENAI_MODEL` to have a model write them (and "
+            "`RAG_OPENAI_BASE_URL` if the server is not OpenAI's), or set `RAG_GGUF` to run a model inside this app. "
+            "The chat then also offers ways to search with the model's help."
         )
         return
     if settings.gguf:
-        st.text(f"{engine.models.endpoint}, run in this program")
+        st.text(f"{engine.models.endpoint}, run inside this app")
     else:
         model, api = engine.models.current or "No model chosen", _APIS[settings.openai_api]
         st.text(f"{model}, at {engine.models.endpoint}, over {api}")
     if not engine.models.current:
-        st.caption("Until one is chosen here, or set as `RAG_OPENAI_MODEL`, answers are quoted from the documents.")
+        st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
     st.caption(
         f"Temperature {settings.openai_temperature:g} · context {settings.openai_context_tokens:,} tokens, "
-        f"{settings.openai_answer_tokens:,} of them for the answer · given up after "
-        f"{settings.openai_timeout_s:g} s of silence · {settings.openai_retries} further tries. "
-        "The settings `RAG_OPENAI_…` change that."
+        f"{settings.openai_answer_tokens:,} of them for the answer · time-out after {settings.openai_timeout_s:g} s "
+        f"without a reply · {settings.openai_retries} retries. Change these with the settings `RAG_OPENAI_…`."
     )
 
 
@@ -65,7 +64,7 @@ def _controls(engine: Engine) -> None:
             key=_CHOSEN,
             accept_new_options=True,
             placeholder="Choose or type a name",
-            help="List models to choose from what the endpoint offers.",
+            help="Click List models to load the models of the endpoint, or type a name.",
         )
     with st.container(horizontal=True, gap="small"):
         tested = st.button("Test", icon=":material/network_check:", key="test_model", disabled=not chosen)
@@ -74,9 +73,9 @@ def _controls(engine: Engine) -> None:
             if chosen and chosen != engine.models.current:
                 st.button("Use this model", key="use_model", type="primary", on_click=_use, args=[engine, chosen])
             if engine.models.current != engine.settings.model:
-                st.button("Back to the setting", key="reset_model", on_click=_use, args=[engine, None])
+                st.button("Reset to the setting", key="reset_model", on_click=_use, args=[engine, None])
     if tested and chosen:
-        with st.spinner("Asking the model"):
+        with st.spinner("Testing the model"):
             st.session_state[_FOUND] = (chosen, list(engine.models.test(chosen)))
     name, checks = st.session_state.get(_FOUND, ("", []))
     if checks and name == chosen:

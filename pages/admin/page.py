@@ -1,4 +1,4 @@
-"""Admin: whether all is well, what the index was built with, and the gate."""
+"""Admin: health, index, stores, watched folders, language model, costs and answer settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ arrive("admin")
 back = backend()
 st.title("Admin", anchor=False)
 warmth(back.engine)
-with st.spinner("Looking at every store"):
+with st.spinner("Checking every store"):
     status = back.engine.status()
 health(status)
 job_panel(back.engine)

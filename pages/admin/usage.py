@@ -1,4 +1,4 @@
-"""What language models took so far, and what it cost."""
+"""Tokens that language models used so far, and their cost."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import streamlit as st
 from pages.shared.problems import told
 from rag_core.engine import Engine
 
-_PERIODS = {"Last 30 days": timedelta(days=30), "Ever": None}
+_PERIODS = {"Last 30 days": timedelta(days=30), "All time": None}
 _COUNTS = ("Requests", "Tokens in", "Tokens out")
 
 
 def usage(engine: Engine) -> None:
-    """Totals by model, also of answers that were deleted since; nothing where no model was asked."""
+    """Show totals by model, including deleted answers; nothing if no model was used."""
     with told():
         if not engine.models.usage_totals():
             return
         period = st.segmented_control(
-            "Tokens and cost", list(_PERIODS), default="Ever", required=True, key="usage_period"
+            "Tokens and cost", list(_PERIODS), default="All time", required=True, key="usage_period"
         )
         span = _PERIODS[period]
         totals = engine.models.usage_totals(None if span is None else datetime.now(UTC) - span)
         if not totals:
-            st.caption("No model was asked in that time.")
+            st.caption("No model was used in this period.")
             return
         rows = [
             {
@@ -51,8 +51,10 @@ def usage(engine: Engine) -> None:
         )
         notes = []
         if any(one.usage.estimated for one in totals):
-            notes.append("Some of the tokens are estimated, where the endpoint did not tell them.")
+            notes.append("Some token counts are estimates, because the endpoint did not report them.")
         if any(one.usage.cost is None for one in totals):
-            notes.append("Requests made while no price was set have no cost: `RAG_PRICE_INPUT`, `RAG_PRICE_OUTPUT`.")
+            notes.append(
+                "Requests have no cost if no price was set at the time. Set `RAG_PRICE_INPUT` and `RAG_PRICE_OUTPUT`."
+            )
         if notes:
             st.caption(" ".join(notes))

@@ -1,4 +1,4 @@
-"""Folders that the library is kept in step with."""
+"""Watched folders, which the library is synchronised with."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from rag_core.types import WatchedFolder
 
 
 def watches(engine: Engine) -> None:
-    """List watched folders, each with its last look and what was wrong with it."""
+    """List the watched folders with their last check and its problem."""
     st.subheader("Watched folders", anchor=False)
     found = engine.watches.list()
     if not found:
-        # The data folder is open in one process at a time.
+        # The app must be closed, because only one process at a time can open the data folder.
         st.caption(
-            "None. To begin, close the app, run `python -m rag_core watch FOLDER` and start the app again: it then "
-            "looks at the folder by itself."
+            "None. To watch a folder, close the app, run `python -m rag_core watch FOLDER`, and start the app again. "
+            "The app then checks the folder regularly."
         )
     for one in found:
         with st.container(border=True):
             st.text(one.url)
-            looked = moment(one.checked_at) if one.checked_at else "not yet"
-            st.caption(f"{count(one.files, 'file')} · last look: {looked}")
+            looked = moment(one.checked_at) if one.checked_at else "never"
+            st.caption(f"{count(one.files, 'file')} · last check: {looked}")
             if one.problem:
                 st.warning(plain(one.problem), icon=":material/error:")
             with st.container(horizontal=True, gap="small"):
                 st.button(
-                    "Look now", icon=":material/sync:", key=f"sync_{one.watch_id}", on_click=_sync, args=[engine, one]
+                    "Check now", icon=":material/sync:", key=f"sync_{one.watch_id}", on_click=_sync, args=[engine, one]
                 )
                 st.button(
                     "Stop watching",
@@ -38,14 +38,14 @@ def watches(engine: Engine) -> None:
                     key=f"unwatch_{one.watch_id}",
                     on_click=engine.watches.remove,
                     args=[one.watch_id],
-                    help="Its documents stay.",
+                    help="Its documents stay in the library.",
                 )
 
 
 def _sync(engine: Engine, watch: WatchedFolder) -> None:
     with told():
         found = engine.watches.sync(watch.watch_id)
-        if found is None:  # another window watches it no longer
+        if found is None:  # removed in another window
             return
         remember([job for job in engine.jobs.list(limit=MOST) if job.job_id in found.job_ids])
         if not found.problem:
@@ -53,4 +53,4 @@ def _sync(engine: Engine, watch: WatchedFolder) -> None:
                 f"{len(paths):,} {what}"
                 for paths, what in ((found.added, "added"), (found.changed, "changed"), (found.removed, "removed"))
             )
-            st.toast(f"Looked at the folder: {', '.join(counts)}", icon=":material/check:")
+            st.toast(f"Folder checked: {', '.join(counts)}", icon=":material/check:")

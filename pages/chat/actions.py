@@ -1,4 +1,4 @@
-"""What a reader can do with an answer: ask anew, correct the question, take the conversation along."""
+"""Actions on an answer: ask again, edit the question or search, export the conversation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOOK_S = 0.3
 
 
 def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
-    """What was searched for in place of a follow-up, to be corrected below the newest question."""
+    """Show the rewritten follow-up that was searched for; let the reader edit it if the answer is the last one."""
     if not answer.rewritten:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -34,7 +34,7 @@ def searched_for(back: Backend, message: Message, answer: Answer, *, last: bool)
 
 
 def actions(back: Backend, message: Message) -> None:
-    """What the row below the newest answer offers beside the reader's judgement."""
+    """Show the actions below the newest answer."""
     key = message.message_id
     st.button(
         "Ask again",
@@ -56,12 +56,12 @@ def actions(back: Backend, message: Message) -> None:
 
 
 def follow_ups(back: Backend, suggesting: Run | None, message: Message, scope: Scope) -> None:
-    """Questions to go on with, which the documents answer; the page is drawn again when they come."""
+    """Show suggested questions that the documents answer; rerun the page when they arrive."""
     if suggesting:
         _wait_for_suggestions(suggesting)
     if not message.answer or not message.answer.follow_ups:
         return
-    st.caption("Also in these documents")
+    st.caption("Suggested questions")
     with st.container(horizontal=True, gap="small"):
         for number, question in enumerate(message.answer.follow_ups):
             st.button(
@@ -99,7 +99,7 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
 def _export(back: Backend, key: str) -> None:
     identity = str(current())
     with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
-        st.caption("The whole conversation, with the sources of its answers")
+        st.caption("The whole conversation with its sources")
         _download(
             "Markdown", lambda: back.engine.conversations.export_markdown(identity), "md", "text/markdown", key=key
         )
@@ -107,7 +107,7 @@ def _export(back: Backend, key: str) -> None:
 
 
 def _download(label: str, made: Callable[[], str | bytes], suffix: str, mime: str, *, key: str) -> None:
-    """A button that gives a file; the file is made when it is clicked."""
+    """Show a download button; the file is created on a click."""
     st.download_button(
         label, data=made, file_name=f"conversation.{suffix}", mime=mime, key=f"{suffix}_{key}", on_click="ignore"
     )

@@ -1,4 +1,4 @@
-"""Asking: the input, and the answer while it is being written."""
+"""The input for questions, and the answer while it is written."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from pages.shared.text import plain
 from pages.shared.warmth import warming
 from rag_core.types import Scope, Stage
 
-# Seconds that an answer may take without being shown on its way, and between two looks at a longer one.
+# Seconds to wait for a quick answer before showing progress, and between two updates of the progress.
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
 def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
-    """The input for questions and PDFs, also while models warm up; ``locked`` while an answer is written.
+    """Show the input for questions and PDFs; ``locked`` while an answer is written.
 
-    Its own way to lock and stop is not used: it holds for a script run, and an answer takes longer.
+    Streamlit's own lock and stop button are not used, because they apply to a script run, which is
+    shorter than an answer.
     """
     settings = back.engine.settings
 
@@ -36,7 +37,7 @@ def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
             scope = widen(back.engine, asked, jobs)
             question = given.text.strip()
             if question and len(st.session_state.get(keys.CLASHES, {})) > held_back:
-                give_back(question, "a file that came with it is not added yet: its name is taken")
+                give_back(question, "the name of an attached file is taken, so the file is not added yet")
             elif question:
                 ask(back, question, scope, [job.job_id for job in jobs])
 
@@ -53,13 +54,12 @@ def prompt(back: Backend, asked: Scope, *, locked: bool) -> None:
 
 
 def answer_under_way(back: Backend, run: Run) -> None:
-    """Show an answer as it is written, and the page anew once it is stored.
+    """Show an answer while it is written; rerun the page when it is stored.
 
-    A fragment looks at it again and again, rather than one script run that lasts as long as the answer does:
-    what a run has not drawn yet stays on the screen until the run ends, and no other part of the page works
-    meanwhile.
+    A fragment polls the answer. A script run that lasts as long as the answer would block the rest of
+    the page and keep outdated elements on the screen.
     """
-    # Most answers are there at once, and then nothing flickers.
+    # Most answers are quick; waiting for them avoids a flicker.
     if run.ends_within(_AT_ONCE_S):
         st.rerun()
 
@@ -74,7 +74,7 @@ def answer_under_way(back: Backend, run: Run) -> None:
             st.text(progress.text)
             st.caption(plain(progress.restarted))
             if run.stopping.is_set():
-                st.caption(":material/stop_circle: Stopping after the present step")
+                st.caption(":material/stop_circle: Stopping after the current step")
             else:
                 st.button("Stop", icon=":material/stop_circle:", type="tertiary", key="stop", on_click=run.stop)
 

@@ -14,9 +14,9 @@ RENAME, DELETE = "Rename", "Delete"
 
 
 def conversation_dialog(engine: Engine) -> None:
-    """Open the dialog that a menu asked for.
+    """Open the dialog that the reader chose in a menu.
 
-    It is opened in each run until the reader closes it: an answer that ends draws the page anew.
+    Each run opens it until the reader closes it, because a finished answer reruns the page.
     """
     menu, one = st.session_state.get(keys.MENU, ("", None))
     if menu == RENAME:
@@ -29,7 +29,7 @@ def _closed() -> None:
     st.session_state.pop(keys.MENU, None)
 
 
-# The work is done in callbacks, which run whether or not the dialog is drawn again.
+# The changes are in callbacks, which also run if the dialog is not drawn again.
 
 
 @st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_closed)
@@ -54,6 +54,6 @@ def _delete(engine: Engine, one: Conversation) -> None:
         if one.conversation_id == current():
             choose(None)
 
-    st.text(f"“{one.title}” and its answers will be removed. Documents stay.")
+    st.text(f"This deletes “{one.title}” and its answers. The documents stay.")
     if st.button("Delete", type="primary", key="confirm_delete_conversation", on_click=delete):
         st.rerun()

@@ -1,4 +1,4 @@
-"""Which conversation is open: the one that the address names."""
+"""The open conversation, which the address identifies."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rag_core.types import Conversation, Message
 
 
 def current() -> str | None:
-    """Id of the open conversation; ``None`` for one that has not begun."""
+    """Return the id of the open conversation; ``None`` for a new chat."""
     return st.session_state.get(keys.CONVERSATION)
 
 
 def choose(conversation_id: str | None) -> None:
-    """Open a conversation, or begin a new one."""
+    """Open a conversation, or a new chat."""
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
-    # Closing the drawer and leaving the conversation may come at once, and only the latter be heard.
+    # If closing the drawer and leaving the conversation coincide, Streamlit reports only the latter.
     st.session_state.pop(keys.SOURCE, None)
     if conversation_id:
         st.query_params[keys.CONVERSATION_PARAM] = conversation_id
@@ -30,10 +30,10 @@ def choose(conversation_id: str | None) -> None:
 
 
 def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | None, Sequence[Message]]:
-    """The open conversation and its messages.
+    """Return the open conversation and its messages.
 
-    The address decides, so that reload, bookmark and the browser's back button do what they say;
-    only on the way back from another page, whose address has none, does the session remember.
+    The address decides, so that reload, bookmarks and the browser's back button work. Only on the way
+    back from another page, whose address has no conversation, the session decides.
     """
     named = st.query_params.get(keys.CONVERSATION_PARAM)
     wanted = named or (current() if arrived else None)
@@ -45,5 +45,5 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
         return engine.conversations.get(wanted), engine.conversations.messages(wanted)
     except UnknownConversation:
         choose(None)
-        st.info("That conversation is no longer stored. This is a new chat.", icon=":material/info:")
+        st.info("That conversation is no longer stored. Here is a new chat.", icon=":material/info:")
         return None, []

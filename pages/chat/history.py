@@ -1,4 +1,4 @@
-"""The conversation so far."""
+"""The messages of a conversation."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SHOWN = 20
 _STEPS = {
     "rewrite": "Read the conversation",
     "plan": "Asked the model",
-    "notes": "Read and noted",
+    "notes": "Took notes",
     "embed": "Read the question",
-    "lexical": "Searched by words meanwhile, waited",
-    "dense": "Searched by meaning meanwhile, waited",
+    "lexical": "Waited for the search by words",
+    "dense": "Waited for the search by meaning",
     "bm25": "Searched by words",
-    "rrf": "Merged both",
-    "financials": "Looked for the statements asked about",
+    "rrf": "Merged the results",
+    "financials": "Looked for financial statements",
     "rerank": "Compared passages",
     "cross_encoder": "Read the best passages",
     "gate": "Decided whether to answer",
@@ -43,9 +43,9 @@ _STEPS = {
 
 
 def history(back: Backend, messages: Sequence[Message], suggesting: Run | None) -> dict[str, Answer]:
-    """Show the messages; return the answers among them by message.
+    """Show the messages; return their answers by message id.
 
-    ``suggesting`` is the run that was looking for further questions before the messages were read.
+    ``suggesting`` is the run that was suggesting questions when the messages were loaded.
     """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
@@ -101,7 +101,7 @@ def _work_done(answer: Answer) -> None:
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
     documents = len({passage.document_id for passage in answer.passages})
-    # All that a summary lists is cited; it read far more.
+    # A summary lists only cited passages, but read many more.
     verb = "Read" if all(passage.scores for passage in answer.passages) else "Cites"
     label = f"{verb} {count(len(answer.passages), 'passage')} of {count(documents, 'document')}"
     how = "" if answer.strategy == "plain" else f" · {STRATEGIES[answer.strategy]}"
@@ -121,14 +121,14 @@ def _text(message: Message, answer: Answer) -> None:
     )
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
-        st.caption(f":material/stop_circle: Stopped before the end. What was written until then is kept.{unchecked}")
+        st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")
     written_by = f"Written by {answer.generator}" if answer.generator != "extractive" else ""
     if made := " · ".join(filter(None, (written_by, answer.usage.label if answer.usage.calls else ""))):
         st.caption(plain(made))
 
 
 def unanswered(back: Backend) -> None:
-    """Why the newest question has no answer, and a way to get one."""
+    """Show why the newest question has no answer, and a button to try again."""
     problem = back.answers.problem(current() or "")
     if problem:
         st.error(plain(problem), icon=":material/error:")

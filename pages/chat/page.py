@@ -24,7 +24,7 @@ suggesting = back.answers.suggesting(current() or "")
 conversation, messages = open_conversation(back.engine, arrived=arrived)
 run = back.answers.running(current() or "")
 if run is None and conversation and messages[-1:] and messages[-1].role == "user":
-    # The answer may have come between the two lines above.
+    # The answer may have been stored between the two lines above.
     conversation = back.engine.conversations.get(conversation.conversation_id)
     messages = back.engine.conversations.messages(conversation.conversation_id)
 problem()

@@ -1,4 +1,4 @@
-"""Putting a question into a conversation, for the first time or again."""
+"""Add a question to a conversation, or ask it again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rag_core.types import Message, Scope
 
 
 def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ()) -> None:
-    """Put a question into the open conversation, or a new one, and start the answer.
+    """Add a question to the open or a new conversation, and start the answer.
 
-    Where another window has put one there that is still being answered, or has deleted the conversation,
-    the question is given back instead.
+    If another window is waiting for an answer in the conversation or has deleted it, the question
+    returns to the input instead.
     """
-    # Whoever asks goes on, and need not be told any longer which files are ready.
+    # A reader who asks a question has seen which files are ready.
     forget_ended(back.engine)
     identity = current()
     if identity is None:
@@ -38,26 +38,26 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
 
 
 def ask_first(back: Backend, question: str) -> None:
-    """Begin a conversation with a question; a second click does nothing."""
+    """Start a conversation with a question; a second click does nothing."""
     if current() is None:
         ask(back, question, Scope())
 
 
 def ask_next(back: Backend, message: Message, question: str, scope: Scope) -> None:
-    """Go on from an answer with a question; a second click does nothing."""
+    """Ask a question after the last answer; a second click does nothing."""
     if _is_last(back, message):
         ask(back, question, scope)
 
 
 def answer_again(back: Backend, message: Message) -> None:
-    """Replace the last answer by a new one, over the documents chosen by now."""
+    """Replace the last answer by a new one, over the currently chosen documents."""
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back)
 
 
 def search_again(back: Backend, message: Message, search_for: str) -> None:
-    """Replace the last answer by one to the same question, searched for in the reader's own words."""
+    """Answer the last question again, with the reader's wording of the search."""
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back, search_for)
@@ -66,7 +66,7 @@ def search_again(back: Backend, message: Message, search_for: str) -> None:
 
 
 def ask_instead(back: Backend, message: Message, question: str) -> None:
-    """Replace the last answer, with its question, by the answer to another."""
+    """Replace the last question and its answer by another question."""
     if not _is_last(back, message):
         give_back(question)
         return
@@ -89,19 +89,19 @@ def answer_last(back: Backend, search_for: str | None = None) -> None:
 
 
 def scope_of(back: Backend, identity: str) -> Scope:
-    """What a conversation is limited to, without what is gone since."""
+    """Return the scope of a conversation, without deleted documents and empty collections."""
     conversation = back.engine.conversations.get(identity)
     return still_held(conversation.scope, back.engine.documents.list())
 
 
 def give_back(question: str, why: str = "the conversation has changed in another window") -> None:
-    """Put what could not be asked into the input, where it is neither lost nor sent."""
+    """Put a question that was not asked back into the input."""
     st.session_state[keys.ASK] = question
-    st.toast(f"Your question is in the field again, since {why}.", icon=":material/info:")
+    st.toast(f"Your question was not asked, because {why}. It is in the input field again.", icon=":material/info:")
 
 
 def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
-    """What a conversation holds by now; ``None`` where it was deleted, of which the page tells."""
+    """Return the messages of a conversation; ``None`` if it was deleted, which the page reports."""
     try:
         return back.engine.conversations.messages(identity)
     except UnknownConversation:
@@ -109,6 +109,6 @@ def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
 
 
 def _is_last(back: Backend, message: Message) -> bool:
-    """Whether a conversation still ends with a message: a click before, or another window, may have gone on."""
+    """Whether a message is still the last one: an earlier click or another window may have added some."""
     messages = _messages(back, str(current())) or []
     return [one.message_id for one in messages[-1:]] == [message.message_id]

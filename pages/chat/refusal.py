@@ -1,4 +1,4 @@
-"""What a refusal shows: how close the passages came, and why none answers."""
+"""Explain a refusal: how close the passages came, and what they lack."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from rag_core.types import Answer
 
 
 def refusal(back: Backend, answer: Answer) -> None:
-    """Show what keeps a question from being answered, and what the reader can do."""
+    """Show why a question is not answered, and what the reader can do."""
     if not answer.passages and not searchable(back.engine.documents.list()):
-        st.caption("There are no documents to ask yet. Drop PDFs on the field below, and ask again.")
+        st.caption("There are no documents to ask yet. Drop PDFs on the input field below, then ask again.")
         return
     if answer.passages:
         gate = answer.gate
         best, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
-        # Passages that pass may hold no answer all the same.
+        # A question can also be refused above the threshold, if no sentence answers it.
         lacking = f" (best {best}, needs {needed})" if gate.score < gate.threshold else ""
         st.markdown(f"**Closest passages**{lacking}")
         if reasons := _shared_reasons(answer):
-            st.caption(f":material/rule: Speaks against each that was looked at: {plain('; '.join(reasons))}.")
+            st.caption(f":material/rule: None of them matches the question: {plain('; '.join(reasons))}.")
     st.caption(
-        "Put the question in the documents' own words, choose other documents above, or add the document "
-        "that holds the answer."
+        "Rephrase the question with words from the documents, choose other documents above, or add the document "
+        "that contains the answer."
     )
 
 
 def _shared_reasons(answer: Answer) -> list[str]:
-    """What no passage that was looked at bears out."""
+    """Return the reasons that apply to every passage that the gate examined."""
     looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
     if answer.gate.score_name != "answerable" or len(looked_at) < 2:
         return []

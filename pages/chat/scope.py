@@ -1,4 +1,4 @@
-"""Over which documents a conversation asks."""
+"""The documents and collections that a conversation is limited to."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pages.shared.text import count
 from rag_core.engine import Engine
 from rag_core.types import Conversation, DocumentInfo, DocumentStatus, Job, Scope
 
-# Before a collection's name among the ids of documents, which have no colon.
+# Prefix of collection names among document ids, which contain no colon.
 _COLLECTION = "collection:"
 
 
 def scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
-    """Let the reader choose documents and collections; returns them.
+    """Let the reader choose documents and collections; return them.
 
-    The choice is stored with the conversation, or waits in the session until it begins. A file dropped into
-    it is chosen from the start, though it can be asked only once it has been read.
+    The choice is stored with the conversation, or in the session until the conversation starts. A file
+    dropped into the conversation can be chosen before it is indexed.
     """
     can_be_asked = searchable(library)
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
@@ -57,7 +57,7 @@ def scope(engine: Engine, conversation: Conversation | None, library: Sequence[D
 
 
 def widen(engine: Engine, asked: Scope, jobs: Sequence[Job]) -> Scope:
-    """Have files that were dropped into a conversation over some documents be among them; returns all of these."""
+    """Add files that were dropped into a limited conversation to its scope; return the scope."""
     added = [job.document_id for job in jobs if job.document_id and job.document_id not in asked.documents]
     if not asked or not added:
         return asked
@@ -78,10 +78,10 @@ def _scope(entries: Sequence[str]) -> Scope:
 
 
 def _tell_gone(stored: Scope, held: Scope, *, asks_others: bool) -> None:
-    rest = "It now asks the others." if asks_others else "It now asks all documents."
+    rest = "It now searches the others." if asks_others else "It now searches all documents."
     if gone := len(stored.documents) - len(held.documents):
         was = "was" if gone == 1 else "were"
         st.caption(f"{count(gone, 'document')} this conversation was limited to {was} deleted. {rest}")
     if gone := len(stored.collections) - len(held.collections):
-        holds = "holds" if gone == 1 else "hold"
-        st.caption(f"{count(gone, 'collection')} this conversation was limited to {holds} no document. {rest}")
+        contains = "contains" if gone == 1 else "contain"
+        st.caption(f"{count(gone, 'collection')} this conversation was limited to {contains} no documents. {rest}")

@@ -15,10 +15,10 @@ from rag_core.engine import Engine
 from rag_core.types import Conversation
 
 SHOWN = 40
-# What fits beside the menu in the sidebar, which is 300 pixels wide.
+# Width of a title next to the menu, in a sidebar of 300 pixels.
 TITLE_CHARS = 23
 PIN, UNPIN = "Pin", "Unpin"
-# Streamlit has no call that closes the sidebar of a reader who opened it.
+# Streamlit has no function that closes a sidebar that the reader opened.
 _CLOSE_WHERE_IT_COVERS = st.components.v2.component(
     "footnote_close_sidebar",
     html="",
@@ -30,7 +30,7 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
 
 
 def sidebar(engine: Engine) -> None:
-    """New chat, search, and the conversations: pinned first, then by day."""
+    """Show the button for a new chat, a search, and the conversations: pinned first, then by day."""
     with st.sidebar:
         st.button("New chat", icon=":material/add:", width="stretch", key="new_chat", on_click=_chosen, args=[None])
         with st.container():
@@ -46,11 +46,11 @@ def _chosen(conversation_id: str | None) -> None:
 
 
 def _uncover() -> None:
-    """Close the sidebar in the run after a choice, where the window is so narrow that it covers the conversation."""
+    """Close the sidebar after a choice if the window is so narrow that it covers the conversation."""
     made, just_now = st.session_state.get(keys.CHOICES, (0, False))
     if just_now:
         st.session_state[keys.CHOICES] = (made, False)
-        # A key of its own each time: a component that is there already would not act again.
+        # A new key each time, because an existing component would not run its script again.
         _CLOSE_WHERE_IT_COVERS(key=f"close_sidebar_{made}")
 
 
@@ -64,7 +64,7 @@ def _list(engine: Engine) -> None:
     )
     found = engine.conversations.list(query)
     if query and not found:
-        st.caption("No conversation holds these words.")
+        st.caption("No conversation contains these words.")
     _group(engine, "Pinned", [one for one in found if one.pinned])
     loose = [one for one in found if not one.pinned][:SHOWN]
     _group(engine, "Today", [one for one in loose if is_today(one.updated_at)])

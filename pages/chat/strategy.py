@@ -1,4 +1,4 @@
-"""How the next question is searched for."""
+"""The search strategy of the next question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.types import Strategy
 
 
 def strategy_select(engine: Engine) -> None:
-    """Let the reader choose, beside the input. Without a model there is nothing to choose, as Admin explains."""
+    """Let the reader choose a strategy, if a language model is connected."""
     if not engine.models.current:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -29,6 +29,6 @@ def strategy_select(engine: Engine) -> None:
 
 
 def strategy(engine: Engine) -> Strategy:
-    """What was chosen."""
+    """Return the chosen strategy."""
     chosen: Strategy = st.session_state.get(keys.STRATEGY, "plain")
     return chosen if engine.models.current else "plain"

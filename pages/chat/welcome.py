@@ -1,4 +1,4 @@
-"""What a conversation that has not begun says."""
+"""The content of a new chat."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.types import DocumentInfo
 
 
 def welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
-    """Say what this is and what to do first."""
+    """Say what Footnote does, and what to do first."""
     st.title("Ask your documents", anchor=False)
     if not documents:
         _empty(back)
@@ -23,16 +23,16 @@ def welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     pages = sum(one.pages for one in documents)
     st.markdown(
         f"{count(len(documents), 'document')}, {count(pages, 'page')}. Each sentence of an answer shows the "
-        "page it comes from; what the documents do not say is not answered."
+        "page it comes from. If the documents do not contain the answer, Footnote says so."
     )
     if len(documents) == 1 and "guide" in documents[0].name.lower():
         _examples(back)
 
 
 def _empty(back: Backend) -> None:
-    st.markdown("Footnote answers from your PDFs and shows the page that each sentence comes from.")
+    st.markdown("Footnote answers questions from your PDFs and shows the page that each sentence comes from.")
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(":material/upload_file: Drop PDFs on the field below", text_alignment="center")
+        st.markdown(":material/upload_file: Drop PDFs on the input field below", text_alignment="center")
         st.caption("They stay on this computer.", text_alignment="center")
         st.button(
             "Try it with the guide",

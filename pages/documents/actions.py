@@ -1,4 +1,4 @@
-"""What can be done with the selected documents."""
+"""Actions on the selected documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INTO = "collect_into"
 
 
 def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
-    """Buttons for the selected documents."""
+    """Show the buttons for the selected documents."""
     if not chosen:
         return
     ids = [one.document_id for one in chosen]
@@ -63,7 +63,7 @@ def actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterabl
 
 
 def receipts() -> None:
-    """Show what the last delete removed, until the reader closes it."""
+    """Show the result of the last deletion until the reader closes it."""
     shown: list[DeleteReceipt] = st.session_state.get(keys.RECEIPTS, [])
     if not shown:
         return
@@ -90,14 +90,14 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     st.text("\n".join(names))
     if len(chosen) > _LISTED:
         st.caption(f"and {len(chosen) - _LISTED} more")
-    st.caption("Pages, chunks and the uploaded file are removed. Answers given before keep the text they quoted.")
+    st.caption("This removes the pages, chunks and the uploaded file. Earlier answers keep their quotes.")
     label = f"Delete {count(len(chosen), 'document')}"
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()
 
 
 @st.dialog(
-    "Put into a collection",
+    "Move to a collection",
     icon=":material/folder:",
     on_dismiss=lambda: st.session_state.pop(keys.DIALOG_OPEN, None),
 )
@@ -112,8 +112,8 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
             accept_new_options=True,
             key=_INTO,
         )
-        st.caption("A conversation can be limited to a collection, whatever is in it by then.")
-        label, ids = f"Put {count(len(chosen), 'document')} there", [one.document_id for one in chosen]
+        st.caption("A conversation can be limited to a collection, including documents that you add to it later.")
+        label, ids = f"Move {count(len(chosen), 'document')}", [one.document_id for one in chosen]
         if st.form_submit_button(label, type="primary", key="collect", on_click=_move, args=[engine, ids]):
             st.rerun()
 
@@ -124,12 +124,12 @@ def _move(engine: Engine, ids: Sequence[str]) -> None:
 
 
 def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    # Kept as they come: they say what is gone where a store fails on the way.
+    # Stored one by one, so that they show what was deleted if a store fails in between.
     receipts: list[DeleteReceipt] = []
     st.session_state[keys.RECEIPTS] = receipts
     with told_next():
         for one in chosen:
-            # Another window may have deleted it since.
+            # Another window may have deleted it.
             with suppress(UnknownDocument):
                 receipts += engine.documents.delete([one.document_id])
         st.session_state[keys.SELECTED] = []

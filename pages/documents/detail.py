@@ -16,15 +16,15 @@ from rag_core.engine import Engine
 from rag_core.types import DocumentInfo, Page, PageState
 
 CHUNKS_SHOWN = 20
-_READ_AS = {PageState.OCR: "picture (OCR)", PageState.MIXED: "text and picture"}
+_READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}
 
 
 def detail(engine: Engine, document: DocumentInfo) -> None:
-    """Show what was read from a document, and what went wrong with it."""
+    """Show the pages and chunks of a document, and its problems."""
     st.subheader(plain(document.name), anchor=False)
     parts = [status_words(document), count(document.pages, "page"), count(document.chunks, "chunk")]
     for number, what in (
-        (document.pages_ocr, "read as pictures"),
+        (document.pages_ocr, "read by OCR"),
         (document.pages_empty, "without text"),
         (document.pages_failed, "failed"),
     ):
@@ -32,7 +32,7 @@ def detail(engine: Engine, document: DocumentInfo) -> None:
             parts.append(f"{number:,} {what}")
     st.caption(" · ".join(parts))
     if document.pages and (title := engine.documents.title(document.document_id)):
-        st.caption(f"Known by its first page as: {plain(title)}")
+        st.caption(f"Title on its first page: {plain(title)}")
     if document.reason:
         st.warning(plain(document.reason), icon=":material/info:")
     pages, chunks = st.tabs(["Pages", "Chunks"])
@@ -49,7 +49,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
         return
     problems = sum(one.state in (PageState.FAILED, PageState.EMPTY) for one in pages)
     if problems:
-        st.caption(f"{count(problems, 'page')} without text or failed: see the note.")
+        st.caption(f"{count(problems, 'page')} without text or failed: see the column Note.")
     st.dataframe(
         _frame(pages),
         hide_index=True,
@@ -67,7 +67,7 @@ def _pages(engine: Engine, document: DocumentInfo) -> None:
 
 
 def _frame(pages: Sequence[Page]) -> pd.DataFrame:
-    """One row a page, without the columns in which no page has anything."""
+    """Return one row per page, without empty columns."""
     rows = [
         (one.page_index + 1, one.page_label, _read_as(one), one.confidence, one.heading, len(one.text), _note(one))
         for one in pages
@@ -81,8 +81,8 @@ def _read_as(page: Page) -> str:
 
 
 def _note(page: Page) -> str:
-    """What is wrong with a page, and what it holds but does not show."""
-    hidden = f"left out, since it cannot be seen: {page.hidden}" if page.hidden else ""
+    """Return the problem of a page, and its hidden text."""
+    hidden = f"left out because it is invisible: {page.hidden}" if page.hidden else ""
     return "; ".join(part for part in (page.reason, hidden) if part)
 
 

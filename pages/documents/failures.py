@@ -1,4 +1,4 @@
-"""What could not be indexed, or not all of it, as a table to take away."""
+"""Download of the documents that could not be indexed, or only in part, as CSV."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rag_core.types import DocumentInfo, DocumentStatus
 
 _PROBLEMS = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
 _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
-# A spreadsheet would run a cell that begins like this as a formula.
+# A spreadsheet runs a cell that starts with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def failures(documents: Sequence[DocumentInfo]) -> None:
-    """A button that gives the problems as CSV, where there are any."""
+    """Show a button to download the problems as CSV, if there are any."""
     problems = [one for one in documents if one.status in _PROBLEMS]
     if problems:
         st.download_button(
@@ -33,7 +33,7 @@ def failures(documents: Sequence[DocumentInfo]) -> None:
 
 
 def as_csv(documents: Sequence[DocumentInfo]) -> str:
-    """One line a document, after a line of headings."""
+    """Return the documents as CSV, with a header."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(_COLUMNS)

@@ -1,4 +1,4 @@
-"""Documents: add, watch, search, delete and re-index what can be asked."""
+"""Documents: add, search, delete and re-index documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ unlock(back.engine, asked)
 receipts()
 if not documents:
     st.info(
-        "The library is empty. Drop PDFs on the field above; you can ask them as soon as they are indexed.",
+        "The library is empty. Drop PDFs on the field above; you can ask about them as soon as they are indexed.",
         icon=":material/info:",
     )
     st.stop()

@@ -14,12 +14,12 @@ _WORDS = {
     DocumentStatus.FAILED: "Failed",
     DocumentStatus.CANCELLED: "Cancelled",
 }
-# New, with its chunks stored and their vectors still to be made.
-_BY_WORDS = "Found by words"
+# A new document whose chunks are stored, and whose vectors are not computed yet.
+_BY_WORDS = "Searchable by words"
 
 
 def status_words(document: DocumentInfo) -> str:
-    """How far a document is."""
+    """Return the status of a document."""
     by_words = document.status is DocumentStatus.INDEXING and document.chunks
     return _BY_WORDS if by_words else _WORDS[document.status]
 
@@ -29,7 +29,7 @@ def status_and_reason(document: DocumentInfo) -> str:
     words = status_words(document)
     if not document.reason:
         return words
-    # The name stands beside it already, and most reasons begin with it.
+    # The table already shows the name, and most reasons begin with it.
     its = f"{document.name} "
     reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
     return f"{words}: {reason}"

@@ -25,7 +25,7 @@ _COLLECTION_WIDTH = 100
 
 
 def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
-    """Show the documents that match the search; returns the selected ones."""
+    """Show the documents that match the search; return the selected ones."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             "Search documents",
@@ -50,8 +50,8 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         return []
     st.caption(_summary(documents, shown))
     collected = bool(collections(documents))
-    # Streamlit remembers rows by number. When the rows change, a new key makes a new table, and what
-    # was selected is selected again by its id, so that no selection slips to another document.
+    # Streamlit stores the selection by row number. If the rows change, a new key creates a new table, whose
+    # default selection is found by document id, so that it does not move to another document.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
     before = st.session_state.get(keys.SELECTED, st.query_params.get_all(keys.DOCUMENT_PARAM))
     rows = [row for row, one in enumerate(shown) if one.document_id in before]
@@ -74,8 +74,8 @@ def table(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
 
 
 def _picked(label: str, found: Mapping[str, int], key: str) -> list[str]:
-    """Let the reader choose of what there is more than one of; returns what was chosen, nothing for all."""
-    # What no document has any more is no longer offered, and would hide all of them.
+    """Let the reader choose among at least two values; return the chosen ones, none for all."""
+    # A value that no document has any more would hide all of them.
     before = [one for one in st.session_state.get(key, []) if one in found]
     st.session_state[key] = before
     if len(found) < 2:
@@ -91,7 +91,7 @@ def _picked(label: str, found: Mapping[str, int], key: str) -> list[str]:
 
 
 def _remember(chosen: list[str]) -> None:
-    """Keep the selection in the session, and an opened document in the address too, for a reload."""
+    """Store the selection in the session, and a single document also in the address, for a reload."""
     st.session_state[keys.SELECTED] = chosen
     if len(chosen) == 1:
         st.query_params[keys.DOCUMENT_PARAM] = chosen[0]
@@ -106,7 +106,7 @@ def _matches(document: DocumentInfo, query: str) -> bool:
 
 def _summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> str:
     of = f"{len(shown):,} of " if len(shown) != len(documents) else ""
-    return f"{of}{count(len(documents), 'document')}. Tick rows to open, delete, re-index or collect them."
+    return f"{of}{count(len(documents), 'document')}. Tick rows to open, delete, re-index or move documents."
 
 
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
@@ -122,7 +122,7 @@ def _collection(document: DocumentInfo) -> str:
 
 
 def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
-    # Together no wider than the page on a laptop; a reason that is cut is told whole with its document.
+    # Together no wider than the page on a laptop; a reason that is cut is shown in full with its document.
     room = 420 - (_COLLECTION_WIDTH if collected else 0)
     status = room * 8 // 15 if wide_status else 130
     return {
@@ -131,7 +131,7 @@ def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
         "Status": st.column_config.TextColumn(width=status),
         "Pages": st.column_config.NumberColumn(format="localized", width=60),
         "Chunks": st.column_config.NumberColumn(format="localized", width=65),
-        # Streamlit's own format for bytes takes its units from the reader's locale: "2.4mB" in British English.
+        # Streamlit's format for bytes depends on the reader's locale, and is "2.4mB" in British English.
         "Size, kB": st.column_config.NumberColumn(format="localized", width=70),
         "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width=165),
     }

@@ -1,4 +1,4 @@
-"""The drop zone."""
+"""The drop zone for PDFs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rag_core.types import DEFAULT_COLLECTION
 
 
 def uploads(engine: Engine) -> None:
-    """Take PDFs, into a collection where there are any; each is handed over once, and the zone is empty again."""
-    # A file stays in the widget through all reruns; a new key gives a new, empty widget.
+    """Let the reader upload PDFs, and choose a collection if there are any; then empty the drop zone."""
+    # The widget keeps its files in every rerun; a new key creates an empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
     made = list(engine.collections.list())
     into = DEFAULT_COLLECTION
     if made:
         into = st.selectbox(
-            "Add to",
+            "Add to collection",
             [DEFAULT_COLLECTION, *made],
             format_func=collection_words,
             accept_new_options=True,

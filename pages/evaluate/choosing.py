@@ -1,4 +1,4 @@
-"""What is asked, and of what."""
+"""The choice of labelled questions and configurations."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pages.shared.text import count, plain
 from rag_core.engine import Engine
 from rag_core.types import Baseline, Label, LabelKind, RetrievalConfig
 
-_APP, _FILE = "Made in the app", "From a file"
+_APP, _FILE = "From the app", "From a file"
 _CHOICES: dict[str, RetrievalConfig | Baseline] = {
-    "As the chat retrieves": RetrievalConfig(),
-    "Read by the cross-encoder (cross_encoder)": RetrievalConfig("cross_encoder"),
-    "With the documents named in a question first (named)": RetrievalConfig("named"),
-    "Compared, with the financial statements asked about (financials)": RetrievalConfig("financials"),
-    "Compared token by token (rerank)": RetrievalConfig("rerank"),
-    "Meaning and words merged (rrf)": RetrievalConfig("rrf"),
-    "Words alone (bm25)": RetrievalConfig("bm25"),
-    "Meaning alone (dense)": RetrievalConfig("dense"),
-    "Textbook tf-idf (rankings alone)": Baseline("tf-idf"),
-    "Textbook BM25 (rankings alone)": Baseline("bm25"),
+    "As in the chat": RetrievalConfig(),
+    "Cross-encoder (cross_encoder)": RetrievalConfig("cross_encoder"),
+    "Documents named in the question first (named)": RetrievalConfig("named"),
+    "Token vectors and financial statements (financials)": RetrievalConfig("financials"),
+    "Token vectors (rerank)": RetrievalConfig("rerank"),
+    "Words and meaning, merged (rrf)": RetrievalConfig("rrf"),
+    "Words only (bm25)": RetrievalConfig("bm25"),
+    "Meaning only (dense)": RetrievalConfig("dense"),
+    "Textbook tf-idf (rankings only)": Baseline("tf-idf"),
+    "Textbook BM25 (rankings only)": Baseline("bm25"),
 }
-# Those that ask a language model, which each question then takes calls to.
+# These call a language model for each question.
 _WITH_MODEL: dict[str, RetrievalConfig | Baseline] = {
-    f"{STRATEGIES[one]} (asks the model)": RetrievalConfig(strategy=one)
+    f"{STRATEGIES[one]} (uses the model)": RetrievalConfig(strategy=one)
     for one in STRATEGIES
     if one not in ("plain", "summary")
 }
@@ -40,7 +40,7 @@ _EXAMPLE = """\
 
 
 def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
-    """Let the reader pick labelled questions; returns what they are called, and them."""
+    """Let the reader choose labelled questions; return their name and the labels."""
     made = engine.labels.list()
     source = st.segmented_control(
         "Labelled questions",
@@ -53,14 +53,14 @@ def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
     if source == _APP:
         write_label(engine)
         _made_in_app(engine, made)
-        return "labels made in the app", made
+        return "labels from the app", made
     file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
     if file is None:
-        with st.expander("What a file of labelled questions looks like", type="compact"):
+        with st.expander("Format of a file of labelled questions", type="compact"):
             st.code(_EXAMPLE, language=None, wrap_lines=True)
             st.caption(
-                "One JSON object a line, or CSV with the same names as columns. A page is named by what is printed "
-                "on it (page), by its number from 0 (page_index) or by words that stand on it (quote)."
+                "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
+                "(page), by its position from 0 (page_index) or by words on it (quote)."
             )
         return "", []
     with told():
@@ -71,7 +71,7 @@ def labelled(engine: Engine) -> tuple[str, Sequence[Label]]:
 
 
 def configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
-    """Let the reader pick what is measured; two are compared."""
+    """Let the reader choose one configuration to measure, or two to compare."""
     choices = _CHOICES | (_WITH_MODEL if engine.models.current else {})
     names = st.multiselect(
         "What to measure",
@@ -87,8 +87,8 @@ def configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
     if not labels:
         st.info(
-            "None yet. Write one above, rate an answer in the chat as good, or mark one of its passages as right: the "
-            "question and the page become a label.",
+            "None yet. Write a label above. You can also rate an answer in the chat as good, or mark one of its "
+            "passages as right: its question and page then become a label.",
             icon=":material/info:",
         )
         return
@@ -99,7 +99,7 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
             on_select="rerun",
             selection_mode="multi-row",
             key=f"labels_{len(labels)}_{labels[-1].label_id}",
-            alt="Labels made in the app",
+            alt="Labels from the app",
         )
         chosen = [labels[row].label_id for row in event.selection.rows if row < len(labels)]
         st.button(

@@ -1,4 +1,4 @@
-"""Evaluate: how well passages are found, answers given and questions refused, on labelled questions."""
+"""Evaluate: measure search, answers and refusals on labelled questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluations that were kept: figures first, then charts, then each question that went wrong."""
+"""Stored evaluations: metrics, charts, and each question that went wrong."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _CHARTS = {
     "precision-recall": ("Precision and recall", "Interpolated precision at 11 levels of recall, over pages."),
     "risk-coverage": (
         "Risk and coverage",
-        "As the threshold falls, more is answered, and more of it is wrong. Each point is a threshold.",
+        "A lower threshold answers more questions, and more of the answers are wrong. Each point is a threshold.",
     ),
-    "scores": ("Scores", "The gate answers what lies right of the dashed line, the threshold in use."),
+    "scores": ("Scores", "The gate answers questions right of the dashed line, which is the threshold in use."),
     "figures": ("Figures", "Each metric with its 95 % interval."),
 }
 
 
 def results(engine: Engine) -> None:
-    """Let the reader pick one evaluation, or two to compare, and show them."""
+    """Let the reader choose one evaluation, or two to compare, and show them."""
     kept = {one.evaluation_id: one for one in engine.evaluations.list()}
     if not kept:
         state = engine.evaluations.state()
@@ -36,7 +36,7 @@ def results(engine: Engine) -> None:
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
     words = [count(len(one.outcomes), "question") + f" in {duration(one.seconds)}" for one in shown]
-    st.caption(" · ".join([*words, "after each value: its 95 % interval (bootstrap over questions)"]))
+    st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
     _table(_compared(engine, first, second) if second else _figures(first))
     threshold(engine, first)
     _charts(engine, shown)
@@ -46,10 +46,10 @@ def results(engine: Engine) -> None:
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
     left, right, rest = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
-    # Two that were begun together are shown together.
+    # Two that ran together are shown together.
     together = engine.evaluations.state()
     pair = list(together.evaluation_ids) if together else []
-    # Widgets keep what was chosen; with each evaluation that is complete, new ones show it.
+    # A new key for each new evaluation, so that the widgets show it instead of the earlier choice.
     turn = pair[-1] if pair else "kept"
     default = pair[0] if pair and pair[0] in kept else ids[0]
     first = left.selectbox(

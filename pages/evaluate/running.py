@@ -1,4 +1,4 @@
-"""An evaluation under way: begun here, carried on whatever page is open."""
+"""Start and follow an evaluation, which continues in the background when the reader leaves the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.types import Baseline, Label, RetrievalConfig
 def start(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
-    """Offer to begin."""
+    """Show the button that starts an evaluation."""
     state = engine.evaluations.state()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -31,14 +31,16 @@ def start(
             "Answer the questions too",
             value=True,
             key="with_answers",
-            help="Else only the order of the passages is judged, which takes a fraction of the time.",
+            help="If off, only the ranking of the passages is measured, which is much faster.",
         )
     if engine.models.current and st.session_state["with_answers"]:
-        st.caption(f"Every question is answered by {plain(engine.models.current)}, also those refused later.")
+        st.caption(
+            f"{plain(engine.models.current)} answers every question, also those that the threshold then refuses."
+        )
 
 
 def running(engine: Engine) -> None:
-    """How far the evaluation is, with a way to stop it; how the last one ended, if not well."""
+    """Show the progress of the evaluation and a button to cancel it, or the problem of the last one."""
     state = engine.evaluations.state()
     if state is None:
         return

@@ -1,4 +1,4 @@
-"""The threshold that an evaluation advises, put to use with a click."""
+"""The threshold that an evaluation advises, with a button to use it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _SHARES = (0, 1, 2, 5, 10, 15, 20)
 
 
 def threshold(engine: Engine, evaluation: Evaluation) -> None:
-    """Advise a threshold for the share of unanswerable questions that may slip through."""
+    """Advise a threshold for the share of unanswerable questions that may be answered."""
     if not evaluation.risk_coverage:
         return
     st.subheader("Threshold", anchor=False)
     most = st.select_slider(
-        "Questions without an answer that may be answered all the same, at most",
+        "Unanswerable questions that may be answered, at most",
         _SHARES,
         value=5,
         format_func=lambda share: f"{share} %",
@@ -28,18 +28,18 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
     in_use = threshold_text(engine.preferences.threshold)
     if advice is None:
         st.caption(
-            f"In use: {in_use}. An advice needs questions with and without an answer in the documents, and a "
-            "threshold up to 1 that keeps to this and still answers some of the first."
+            f"In use: {in_use}. No threshold can be advised. That needs questions with and without an answer in the "
+            "documents, and a threshold up to 1 that keeps this limit and still answers some questions."
         )
         return
     advised = threshold_text(advice.threshold)
-    # With and without a language model other scores decide, each with a threshold of its own.
+    # The gate uses a different score and threshold with a language model than without.
     is_other_gate = (evaluation.generator == "extractive") == bool(engine.models.current)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{advised}** is the lowest that keeps to this: it answers "
-            f"{100 * advice.answerable_answered:.0f} % of the questions with an answer and "
-            f"{100 * advice.unanswerable_answered:.0f} % of those without. In use: {in_use}.",
+            f"**{advised}** is the lowest threshold that keeps this limit: it answers "
+            f"{100 * advice.answerable_answered:.0f} % of the answerable and "
+            f"{100 * advice.unanswerable_answered:.0f} % of the unanswerable questions. In use: {in_use}.",
             width="stretch",
         )
         st.button(
@@ -47,7 +47,7 @@ def threshold(engine: Engine, evaluation: Evaluation) -> None:
             icon=":material/tune:",
             key="use_threshold",
             disabled=advised == in_use or is_other_gate,
-            help="Advised for answers with another generator than the one in use." if is_other_gate else None,
+            help="This evaluation used another generator than the one in use." if is_other_gate else None,
             on_click=_use,
             args=[engine, advice.threshold],
         )

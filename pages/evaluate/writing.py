@@ -1,4 +1,4 @@
-"""A labelled question written by hand."""
+"""The form to write a labelled question."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rag_core.engine import Engine
 from rag_core.types import LabelKind, LabelledPage
 
 _TYPED = ("question", "page", "quote", "answer")
-_ANSWERED, _UNANSWERED = "The documents answer it", "They do not"
+_ANSWERED, _UNANSWERED = "Yes", "No"
 
 
 def write_label(engine: Engine) -> None:
-    """A form for a question with the page that answers it, or without an answer."""
+    """Show the form for a question with the page that answers it, or without an answer."""
     names = list(dict.fromkeys(one.name for one in searchable(engine.documents.list())))
     with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
         st.text_input("Question", max_chars=engine.settings.max_question_chars, key="label_question")
-        st.radio("Is it answered?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
+        st.radio("Do the documents answer it?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
         st.selectbox(
             "Document",
             names,
@@ -27,14 +27,14 @@ def write_label(engine: Engine) -> None:
             key="label_document",
         )
         with st.container(horizontal=True):
-            st.text_input("Page, as printed on it", key="label_page")
-            st.text_input("Or words that stand on the page", key="label_quote")
-        st.text_input("Answer (optional): words that a right answer holds", key="label_answer")
-        st.form_submit_button("Keep label", type="primary", key="label_keep", on_click=_keep, args=[engine])
+            st.text_input("Page number, as printed", key="label_page")
+            st.text_input("Or words on the page", key="label_quote")
+        st.text_input("Answer (optional): words that a right answer contains", key="label_answer")
+        st.form_submit_button("Save label", type="primary", key="label_keep", on_click=_keep, args=[engine])
 
 
 def _keep(engine: Engine) -> None:
-    """Keep what was typed, and empty the form; where something is wrong with it, say so and leave it."""
+    """Save the label and empty the form; if the label is invalid, show why and keep the form."""
     typed = {name: str(st.session_state[f"label_{name}"] or "").strip() for name in _TYPED}
     answered = st.session_state["label_kind"] == _ANSWERED
     document = st.session_state["label_document"]

@@ -1,4 +1,4 @@
-"""Each question that went wrong, a click from the lab."""
+"""The questions that went wrong, each with a link to the Lab."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ANSWER_CHARS = 300
 
 
 def wrong(evaluation: Evaluation) -> None:
-    """List what went wrong, and why."""
+    """List the questions that went wrong, and why."""
     found = [one for one in evaluation.outcomes if one.problem]
     st.subheader(f"Went wrong: {len(found):,} of {count(len(evaluation.outcomes), 'question')}", anchor=False)
     if not found:
@@ -27,7 +27,7 @@ def wrong(evaluation: Evaluation) -> None:
 
 def _one(outcome: QuestionResult) -> None:
     with st.container(border=True, gap="xsmall"):
-        # Relative, so that it holds behind a proxy that serves the app under a path of its own.
+        # Relative, so that it works behind a proxy that serves the app under a path.
         address = "lab?" + urlencode({"question": outcome.question})
         st.markdown(f"[{plain(outcome.question)}]({address})")
         pages = plain(" · ".join(outcome.evidence)) or "not in the documents"

@@ -1,4 +1,4 @@
-"""The explanation that the page shows, made once a question."""
+"""The explanation that the page shows, computed once per question."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rag_core.types import DocumentInfo, Explanation, Scope
 
 
 def explained(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> Explanation | None:
-    """Explain the question, or say what to do first; ``None`` where there is nothing to show.
+    """Return the explanation of the question; ``None``, with a hint to the reader, if there is nothing to show.
 
-    What was found stays until question, documents or library change, so that a slider moves nothing
-    but what it is about.
+    The explanation is stored until the question, scope, library or settings change, so that a slider
+    does not start a new search.
     """
     if not documents:
         st.info("The library is empty. Add PDFs on the Documents page, then ask here.", icon=":material/info:")
         return None
     if not question:
         st.markdown(
-            "Ask something to see which passages each stage of the search found, how they moved from stage to "
-            "stage, which words made their scores, and how much each would count in an answer."
+            "Ask something to see which passages each stage of the search found, how their ranks changed from stage "
+            "to stage, which words contribute to their scores, and how much weight each would have in an answer."
         )
         return None
     library = tuple((one.document_id, one.version_id, one.collection, one.embedder, one.chunks) for one in documents)

@@ -1,4 +1,4 @@
-"""Whether the question would be answered, and where the time went."""
+"""Whether the question would be answered, and the time of each stage."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pages.shared.text import duration, score
 from rag_core.types import Explanation
 
 _STEPS = {
-    "embed": "Reading the question",
-    "lexical": "bm25, beside the rest",
-    "dense": "dense, beside the rest",
+    "embed": "reading the question",
+    "lexical": "bm25 (in parallel)",
+    "dense": "dense (in parallel)",
     "financials": "financials",
     "rerank": "rerank",
     "cross_encoder": "cross_encoder",
     "gate": "gate",
-    "total": "in all",
+    "total": "total",
 }
 
 
 def verdict_of_the_gate(explanation: Explanation) -> None:
-    """The score that decides, held against its threshold, and how long each stage took."""
+    """Show the score that decides, its threshold, and how long each stage took."""
     gate = explanation.gate
     value, needed = (score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
     if gate.answerable:

@@ -1,4 +1,4 @@
-"""What is known of the right pages of a question."""
+"""Labels of the question that the Lab shows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rag_core.types import Explanation, LabelledPage, Passage
 
 
 def labelled(engine: Engine, explanation: Explanation) -> str | None:
-    """Chunk id of the best passage that begins on such a page."""
+    """Return the chunk id of the best passage that starts on a labelled page."""
     right = engine.labels.pages_for(explanation.question)
     on_it = (one.chunk_id for one in explanation.passages if (one.document_id, one.page_index) in right)
     return next(on_it, None)
 
 
 def keep_label(engine: Engine, explanation: Explanation, passage: Passage) -> None:
-    """Label the question with the pages of a passage, and have it known as the right one."""
+    """Label the question with the pages of a passage, and mark the passage as the right one."""
     with told():
         pages = range(passage.page_index, passage.page_index_end + 1)
         engine.labels.add(explanation.question, evidence=[LabelledPage(passage.document, page) for page in pages])

@@ -1,4 +1,4 @@
-"""What tells a passage apart wherever it is shown: a letter, and a colour for those who see it."""
+"""The letter and colour that identify a passage in every part of the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rag_core.types import Explanation, Passage
 
-# How many of a stage's passages are shown.
+# Number of passages shown per stage.
 SHOWN = 10
 # Dark enough for white letters, light enough for lines on a dark page.
 COLOURS = (
@@ -18,7 +18,7 @@ OTHERS = "#6b7680"
 
 @dataclass(frozen=True)
 class Mark:
-    """How a passage is marked. ``where`` is ``report.pdf, p. 12``."""
+    """The letter and colour of a passage; ``where`` is, for example, ``report.pdf, p. 12``."""
 
     letter: str
     colour: str
@@ -30,7 +30,7 @@ class Mark:
 
 
 def marks_of(explanation: Explanation, right: str | None = None) -> dict[str, Mark]:
-    """Marks by chunk id in the final order, for the first few of every stage and the right passage."""
+    """Return marks by chunk id, in the final order, for the first passages of every stage and the right one."""
     first = {str(hit.chunk_id) for stage in explanation.stages for hit in stage.hits[:SHOWN]}
     shown = [one for one in explanation.passages if one.chunk_id in first or one.chunk_id == right]
     return {
@@ -40,6 +40,6 @@ def marks_of(explanation: Explanation, right: str | None = None) -> dict[str, Ma
 
 
 def letters(position: int) -> str:
-    """``A`` to ``Z`` for 0 to 25, then ``AA``, ``AB``."""
+    """Return ``A`` to ``Z`` for 0 to 25, then ``AA``, ``AB``."""
     rest, last = divmod(position, 26)
     return (letters(rest - 1) if rest else "") + chr(ord("A") + last)

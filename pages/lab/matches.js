@@ -1,4 +1,4 @@
-// Words of a question and the words they met. Foreign text enters through textContent alone.
+// Words of a question and the words that match them. Untrusted text enters through textContent alone.
 function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;
@@ -9,7 +9,7 @@ function element(tag, className, text) {
 function word(one, position, follow) {
   const button = element("button", "word");
   button.type = "button";
-  const words = `weight ${one.weight}, met “${one.met}”, similarity ${one.similarity}`;
+  const words = `weight ${one.weight}, matches “${one.met}”, similarity ${one.similarity}`;
   button.title = words;
   button.setAttribute("aria-label", `${one.s}: ${words}`);
   const bar = element("span", "bar");

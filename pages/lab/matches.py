@@ -1,4 +1,4 @@
-"""The component that shows which words of a question met which of a passage."""
+"""The component that shows which words of a question match which words of a passage."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "matches.css").read_text(encoding="utf-8"),
     js=(_HERE / "matches.js").read_text(encoding="utf-8"),
-    # A drawer keeps the focus within it, and Tab passes over what stands in a shadow tree.
+    # A drawer traps the focus, and its Tab order skips elements in a shadow tree.
     isolate_styles=False,
 )
 
 
 def token_matches(found: TokenMatches, *, key: str) -> None:
-    """The question's words with their weights, and the passage with what they met marked by strength."""
+    """Show the words of the question with their weights, and the passage with its matches marked by strength."""
     words = words_of(found)
     most = max((one.weight for one in words), default=1.0)
     shown = [

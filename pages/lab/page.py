@@ -1,4 +1,4 @@
-"""Lab: one question opened up, from what each stage found to what a reader would weigh."""
+"""Lab: the stages of the search for one question, and the weight of each passage in an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One passage opened: which words of the question met which of its own, and its place in every stage."""
+"""The drawer of a passage: its rank in every stage, and the words that match the question."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         icon=":material/check:",
         key="lab_right_passage",
         disabled=known,
-        help="The question is labelled with this page." if known else "Keeps this page as a label for Evaluate.",
+        help="The question is labelled with this page." if known else "Saves this page as a label for Evaluate.",
         on_click=keep_label,
         args=[engine, explanation, passage],
     )
     if keys.LAB_MARKED in st.session_state:
-        # The whole page, for the weights on it must know the right passage; that closes the drawer too.
+        # Rerun the whole page, because its weights depend on the right passage; that also closes the drawer.
         st.rerun()
     with told():
         _words(engine.explanations.token_matches(explanation.question, passage.chunk_id))
@@ -58,12 +58,12 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
 
 def _words(found: TokenMatches) -> None:
     if not found.matches:
-        st.info("The words of this passage have no vectors of their own to compare.", icon=":material/info:")
+        st.info("This passage has no token vectors to compare.", icon=":material/info:")
         return
     st.caption(
-        "The rarer a word of the question, the more it weighs. It looks for the word most like it in the passage; "
-        f"weight times similarity, added up, gives {found.whole:.2f}. With the passage's best sentence counted beside "
-        f"it at half the weight, the score is {found.score:.2f}. The document's name, the heading and "
-        "the head of a table are compared too."
+        "Each word of the question is compared with the most similar word of the passage; rare words weigh more. The "
+        f"sum of weight times similarity is {found.whole:.2f}. Together with the best sentence of the passage, at half "
+        f"the weight, the score is {found.score:.2f}. The document's name, the heading and the table header are "
+        "compared too."
     )
     token_matches(found, key="lab_matches")

@@ -1,4 +1,4 @@
-"""Which question is opened up: the one that the address names."""
+"""The question and scope that the Lab shows, which the address contains."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rag_core.types import DocumentInfo, Scope
 
 
 def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
-    """Let the reader type a question and choose documents, by their names, and collections.
+    """Let the reader type a question and choose documents, by name, and collections.
 
-    All stand in the address, so that a question can be linked to and sent on.
+    All are in the address, so that a reader can link to a question.
     """
     asked, where = st.columns([2, 1])
     with asked:
@@ -22,7 +22,7 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
             "Question",
             key=keys.LAB_QUESTION,
             bind="query-params",
-            placeholder="A question to your documents",
+            placeholder="A question about your documents",
             icon=":material/search:",
         )
     with where:
@@ -32,7 +32,7 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
             [one.name for one in documents],
             keys.LAB_DOCUMENTS,
             keys.LAB_DOCUMENT_PARAM,
-            "None beside the collections" if limited else f"All documents ({len(documents):,})",
+            "None besides the collections" if limited else f"All documents ({len(documents):,})",
         )
         of = _chosen(
             "Collections to ask",
@@ -45,10 +45,10 @@ def question_box(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
 
 
 def _chosen(label: str, names: Iterable[str], key: str, param: str, placeholder: str) -> list[str]:
-    """Let the reader choose among names, where there are any."""
+    """Let the reader choose among names, if there are any."""
     if key not in st.session_state:
         st.session_state[key] = st.query_params.get_all(param)
-    # One that the library does not hold stays in the list: asking then says so.
+    # A name that is not in the library stays in the list; the search then reports it.
     listed = list(dict.fromkeys([*names, *st.session_state[key]]))
     if not listed:
         return []

@@ -1,4 +1,4 @@
-"""How passages move from stage to stage, as a bump chart."""
+"""The ranks of passages in each stage, as a bump chart."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
 
 
 def rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.DataFrame:
-    """A row for each stage and each passage that it ranked; ``place`` is where it is drawn."""
+    """Return a row for each stage and each passage that it ranked; ``place`` is the position in the chart."""
     rows = []
     for stage in explanation.stages:
         ranks = stage.ranks
@@ -70,7 +70,7 @@ def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
         "layer": [
             {
                 "mark": "line",
-                # Passages without a colour of their own stay in the background.
+                # Passages without a distinct colour stay in the background.
                 "encoding": {
                     "strokeWidth": {"condition": {"test": f"datum.colour != '{OTHERS}'", "value": 2.5}, "value": 0.7}
                 },

@@ -1,4 +1,4 @@
-// The stages of a search as columns of buttons. Foreign text enters through textContent alone.
+// The stages of a search as columns of buttons. Untrusted text enters through textContent alone.
 function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;
@@ -42,7 +42,7 @@ export default function (component) {
   const drawn = JSON.stringify(data);
   const old = parentElement.querySelector(".root");
   const open = (id) => setTriggerValue("open", id);
-  // A rerun calls this again with the same data: rebuilding would take the focus off a button.
+  // A rerun calls this again with the same data; rebuilding would remove the focus from a button.
   if (old && old.drawn === drawn) {
     old.open = open;
     return;

@@ -1,4 +1,4 @@
-"""The stages as columns: the same passage has the same letter and colour in each."""
+"""The stages as columns, with the same letter and colour for a passage in each."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _COMPONENT = st.components.v2.component(
 WORDS = {
     "dense": "by meaning",
     "bm25": "by words",
-    "rrf": "both, fused",
+    "rrf": "both, merged",
     "rerank": "compared token by token",
-    "statement": "by the lines asked about",
-    "financials": "compared, with those fused",
-    "named": "of the documents named, first",
+    "statement": "by lines of statements",
+    "financials": "merged with statements",
+    "named": "named documents first",
     "cross_encoder": "read with the question",
 }
 _PREVIEW = 200
 
 
 def stage_columns(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    """Show the first passages of every stage; a click on one opens it."""
+    """Show the first passages of every stage; a click on a passage opens it."""
     st.subheader("Stages", anchor=False)
-    st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words met.")
+    st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words match.")
 
     def clicked() -> None:
         state = st.session_state.get("lab_stages")

@@ -1,28 +1,27 @@
-"""What becomes of the right passage, in one plain sentence."""
+"""Whether an answer would use the right passage, in one sentence."""
 
 from __future__ import annotations
 
 from rag_core.types import EvidenceCase, EvidenceMass
 
 _SENTENCES = {
-    EvidenceCase.ABSENT: "No stage found the right passage, so nothing that comes after can bring it into the answer.",
-    EvidenceCase.TOO_LOW: "The right passage was found at rank {rank}, but an answer is read from the first {k}: it "
-    "counts for nothing.",
+    EvidenceCase.ABSENT: "No stage found the right passage, so an answer cannot use it.",
+    EvidenceCase.TOO_LOW: "The right passage has rank {rank}, but an answer uses only the first {k}: it has no weight.",
     EvidenceCase.IGNORED: "The right passage is read, but {rival} counts more ({against} against {mass}): the answer "
-    "can pass over it.",
-    EvidenceCase.STALE: "The right passage is read beside {rival}, which is older and counts more ({against} against "
-    "{mass}): the answer can repeat what no longer holds.",
+    "can ignore it.",
+    EvidenceCase.STALE: "The right passage is read, but {rival} is older and counts more ({against} against {mass}): "
+    "the answer can be out of date.",
     EvidenceCase.LEADS: "The right passage counts most, with {mass} of the weight; all others share the rest.",
 }
 
 
 def percent(share: float) -> str:
-    """``43 %``; ``< 1 %`` for what would else look like nothing."""
+    """Return ``43 %``, or ``< 1 %`` for a small share that would be rounded to 0."""
     return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
 
 
 def sentence(found: EvidenceMass, k: int, rival: str, against: float) -> str:
-    """What becomes of it; ``rival`` and its weight ``against`` are those of the passage that outweighs it."""
+    """Describe the case; ``rival`` is the passage with more weight, and ``against`` its weight."""
     return _SENTENCES[found.case].format(
         rank=found.rank, k=k, rival=rival, against=percent(against), mass=percent(found.mass)
     )

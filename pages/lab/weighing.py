@@ -1,4 +1,4 @@
-"""How much each passage would count in an answer, and whether the right one does."""
+"""The weight that each passage would have in an answer, and whether the right one has most."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _TEMPERATURES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 def weighing(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    """Let the reader weigh the passages; only this part is drawn anew when a slider moves."""
-    st.subheader("What a reader would weigh", anchor=False)
+    """Let the reader weight the passages; a slider reruns only this part of the page."""
+    st.subheader("Weight in an answer", anchor=False)
     st.caption(
-        "A model reads the first passages at once, and the higher a score, the more it counts. So the right passage "
-        "can be found and still not make the answer."
+        "A model reads the first passages together, and a higher score gives a passage more weight. So the right "
+        "passage can be found and still have little effect on the answer."
     )
     _part(engine, explanation, marks)
 
 
 def right_passage() -> str | None:
-    """Chunk id of the passage that the reader, or a label, says is right; `NOT_HERE` for none of them."""
-    # The drawer cannot set it itself: it is drawn after the widget of that key.
+    """Return the chunk id of the passage that the reader or a label marks as right; `NOT_HERE` for none."""
+    # The drawer cannot set it, because it is drawn after the widget with that key.
     if keys.LAB_MARKED in st.session_state:
         st.session_state[keys.LAB_RIGHT] = st.session_state.pop(keys.LAB_MARKED)
     right: str | None = st.session_state.get(keys.LAB_RIGHT)
@@ -49,7 +49,7 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
     with main:
         weighed = engine.explanations.weight_passages(dated, weighting)
         if not weighed:
-            st.info("No passage has a rerank score to be weighed by.", icon=":material/info:")
+            st.info("No passage has a rerank score, so there are no weights.", icon=":material/info:")
             return
         _evidence(engine, weighed, weighting.k, marks)
         weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
@@ -64,7 +64,7 @@ def _sliders(k: int) -> WeightingConfig:
             _TEMPERATURES,
             WeightingConfig().temperature,
             key="lab_temperature",
-            help="Low: the best score takes nearly all. High: every passage that is read counts the same.",
+            help="Low: the best score gets nearly all the weight. High: all passages that are read weigh the same.",
         ),
         decay=st.slider(
             "Freshness, λ",
@@ -73,30 +73,30 @@ def _sliders(k: int) -> WeightingConfig:
             0.0,
             0.01,
             key="lab_decay",
-            help="Added to the score of a passage from a new document; half of it a year later, and so on.",
+            help="Added to the score of a passage from a new document; halves with each year of age.",
         ),
         noise=st.slider(
-            "Noise", 0.0, 0.2, 0.0, 0.01, key="lab_noise", help="Standard deviation of what chance adds to a score."
+            "Noise", 0.0, 0.2, 0.0, 0.01, key="lab_noise", help="Standard deviation of random noise added to a score."
         ),
         seed=seed,
     )
-    if st.button("Draw the noise again", icon=":material/casino:", key="lab_draw", disabled=not values.noise):
+    if st.button("Draw new noise", icon=":material/casino:", key="lab_draw", disabled=not values.noise):
         st.session_state[keys.LAB_SEED] = seed + 1
         return replace(values, seed=seed + 1)
     return values
 
 
 def _dates(explanation: Explanation) -> Explanation:
-    """The explanation with the dates that the reader gave its documents."""
+    """Let the reader change the dates of documents; return the explanation with them."""
     names = {one.document_id: one.document for one in explanation.passages}
     given = pd.DataFrame(
         [(added.date(), names[identity]) for identity, added in explanation.added_at.items()],
-        # The date first: beside the chart there is hardly room for more than it.
+        # The date first, because there is little room next to the chart.
         columns=["Date", "Document"],
         index=list(explanation.added_at),
     )
     with st.expander("Dates of the documents"):
-        st.caption("The day each was added. Change one to see what freshness does; nothing is stored.")
+        st.caption("The day each was added. Change a date to see the effect of freshness; nothing is stored.")
         dates = st.data_editor(
             given,
             hide_index=True,
@@ -109,7 +109,7 @@ def _dates(explanation: Explanation) -> Explanation:
 
 
 def dated(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
-    """The explanation with other dates, by document id; a day that did not change keeps its hour."""
+    """Return the explanation with other dates, by document id; an unchanged day keeps its time."""
     changed = {
         identity: datetime.combine(day, time(), UTC)
         for identity, day in dates.items()

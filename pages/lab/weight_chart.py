@@ -13,7 +13,7 @@ from rag_core.types import WeightedPassage
 
 
 def weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> None:
-    """Draw the weights as bars, the first rank on top."""
+    """Draw the weights as bars, with the first rank on top."""
     tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
     st.vega_lite_chart(
         weight_table(weighed, marks),
@@ -39,7 +39,7 @@ def weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) 
 
 
 def weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> pd.DataFrame:
-    """A row for each passage; one that is none of those shown above goes by its rank."""
+    """Return a row for each passage; a passage without a mark is named by its rank."""
     rows = []
     for one in weighed:
         mark = marks.get(one.candidate.chunk_id)

@@ -1,4 +1,4 @@
-"""Token matches as people read them: whole words of the question and of the passage."""
+"""Group token matches by whole words of the question and of the passage."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the question: its share of the weights, and what it met in the passage.
+    """A word of the question, with its share of the weights and its matches in the passage.
 
-    ``spans`` are offsets into the embedded text, one for each of its tokens that counts; ``similarity``
-    is the mean over these, by weight.
+    ``spans`` are offsets into the embedded text, for each of its tokens with a weight; ``similarity``
+    is their weighted mean.
     """
 
     text: str
@@ -27,7 +27,7 @@ class Word:
 
 
 def words_of(found: TokenMatches) -> list[Word]:
-    """The words of the question that have weight, in its order."""
+    """Return the words of the question that have weight, in their order."""
     words = []
     for match in _WORD.finditer(found.question):
         tokens = [one for one in found.matches if match.start() <= one.start < match.end() and one.weight > 0]
@@ -40,9 +40,10 @@ def words_of(found: TokenMatches) -> list[Word]:
 
 
 def segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]]:
-    """The text in pieces ``{"s", "n", "words"}``: ``n`` is how much a piece adds to the score, of the most, 0..1.
+    """Yield the text in pieces ``{"s", "n", "words"}``.
 
-    ``words`` are the positions of the question's words that met there.
+    ``n`` is the contribution of a piece to the score, relative to the largest, from 0 to 1. ``words``
+    are the positions of the question's words that match it.
     """
     strength: dict[tuple[int, int], float] = {}
     meeting: dict[tuple[int, int], list[int]] = {}
@@ -55,7 +56,7 @@ def segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]]:
     for start, end in sorted(strength):
         if at < start:
             yield {"s": text[at:start], "n": 0.0, "words": []}
-        # Words do not overlap; a token that is no word may lie within the one before.
+        # Words do not overlap, but a token that is not a word may be inside the previous span.
         if at < end:
             span = (start, end)
             yield {"s": text[max(at, start) : end], "n": strength[span] / most, "words": meeting[span]}

@@ -1,8 +1,8 @@
-"""Answers being written, each in a thread of its own.
+"""Write answers in background threads, one per answer.
 
-A script run of a page ends with every click and every reload; an answer must not. So the work runs
-here, whatever page is shown only follows it, and what came is stored by the thread that made it:
-a finished answer, then the questions suggested after it, or as much as there was when the reader stopped it.
+A script run of a page ends with every click and reload, but an answer must continue. So a thread
+writes the answer, the pages only show its progress, and the thread stores the result: a complete
+answer and then the suggested questions, or the text so far if the reader stopped it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Answers:
-    """The answers under way, at most one a conversation; a run whose answer is stored may still suggest questions."""
+    """The running answers, at most one per conversation; a run may suggest questions after its answer is stored."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -52,9 +52,9 @@ class Answers:
         search_for: str | None = None,
         strategy: Strategy = "plain",
     ) -> Run:
-        """Answer a question that the conversation already holds, once the given jobs have ended.
+        """Answer the last question of the conversation after the given jobs have ended.
 
-        ``search_for`` is what the reader wants searched for in its place, ``strategy`` how.
+        ``search_for`` is the reader's wording of the search, if it differs from the question.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
@@ -70,22 +70,22 @@ class Answers:
             return run
 
     def running(self, conversation_id: str) -> Run | None:
-        """The answer under way in this conversation."""
+        """Return the run whose answer in this conversation is not complete."""
         run = self._runs.get(conversation_id)
         return run if run and not run.progress.done else None
 
     def suggesting(self, conversation_id: str) -> Run | None:
-        """The run of this conversation that is looking for questions to go on with."""
+        """Return the run of this conversation that is suggesting questions."""
         run = self._runs.get(conversation_id)
         return run if run and run.progress.suggesting else None
 
     def problem(self, conversation_id: str) -> str:
-        """Why the last question of this conversation has no answer; empty when it is not known."""
+        """Return why the last question of this conversation has no answer; empty if unknown."""
         run = self._runs.get(conversation_id)
         return run.problem if run else ""
 
     def close(self) -> None:
-        """Stop all work and wait until it has stored what it had."""
+        """Stop all runs, and wait until they have stored their text."""
         with self._lock:
             runs, threads = list(self._runs.values()), list(self._threads)
         for run in runs:
@@ -99,18 +99,18 @@ class Answers:
                 self._ask(run)
         except RagError as error:
             run.problem = explain(error)
-        except Exception as error:  # noqa: BLE001 - a thread has nobody above it to tell
+        except Exception as error:  # noqa: BLE001 - an error in a thread reaches no caller
             run.problem = explain(error)
         try:
             if run.answer is None:
                 store_partial(self._engine, run)
-        except Exception as error:  # noqa: BLE001 - as above: what could not be stored is told as well
+        except Exception as error:  # noqa: BLE001 - as above, for an answer that could not be stored
             run.problem = explain(error)
         finally:
             run.show(done=True, suggesting=False)
 
     def _ask(self, run: Run) -> None:
-        """Follow the events; the answer is stored as soon as it comes, the suggestions after it."""
+        """Process the events of an answer; store the answer, then the suggestions, as they arrive."""
         stored = None
         events = self._engine.ask(
             run.question,

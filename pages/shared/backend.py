@@ -1,4 +1,4 @@
-"""The one engine that all sessions share, and the answers being written with it."""
+"""The engine that all sessions share, and its running answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rag_core.settings import load_settings
 
 @dataclass(frozen=True)
 class Backend:
-    """What the pages work with; it holds nothing that belongs to one reader's session."""
+    """The engine and the running answers, which are not specific to a session."""
 
     engine: Engine
     answers: Answers
@@ -30,7 +30,7 @@ class Backend:
 @st.cache_resource(show_spinner=False, on_release=Backend.close)
 def _open() -> Backend:
     settings = load_settings()
-    # What a widget lets through, Streamlit's server refuses beyond this, which no public call sets.
+    # Streamlit's server refuses larger files even if a widget allows them, and no public function sets this limit.
     config.set_option("server.maxUploadSize", settings.max_file_mb)
     engine = Engine(settings)
     engine.warm_up()
@@ -39,7 +39,7 @@ def _open() -> Backend:
 
 
 def backend() -> Backend:
-    """The shared backend; a page that cannot have it says why and ends."""
+    """Return the shared backend; if it cannot start, show why and stop the page."""
     try:
         return _open()
     except RagError as error:
@@ -49,14 +49,14 @@ def backend() -> Backend:
 
 
 def arrive(page: str) -> bool:
-    """Note that a page is drawn; true when the reader has just come from another one."""
-    # Drawing a whole page closes what dialog was open.
+    """Register that a page is drawn; return whether the reader came from another page."""
+    # Drawing a whole page closes an open dialog.
     st.session_state.pop(keys.DIALOG_OPEN, None)
     came_from = st.session_state.get(keys.PAGE)
     st.session_state[keys.PAGE] = page
     if came_from == page:
         return False
-    # What became of files is told on the page where they were added, and what was opened on a page stays there.
+    # Results of jobs, drawers and menus belong to the page where they were opened.
     for name in (keys.RECENT_JOBS, keys.SOURCE, keys.MENU):
         st.session_state.pop(name, None)
     return came_from is not None

@@ -1,4 +1,4 @@
-"""Answers as trees of nodes: quotes as they are written, a model's text as Markdown."""
+"""Convert answers to trees of nodes: quotes as plain text, a model's text as Markdown."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pages.shared.markdown import written
 from pages.shared.nodes import Node, cited, text_node
 from rag_core.types import Answer, Claim
 
-# Stands for a bracket of the document's own; no text holds this character, which Unicode assigns to none.
+# Replaces a bracket in a quote; a Unicode noncharacter, which no text contains.
 _BRACKET = "\ufdd0"
 
 
 def answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
-    """Blocks of an answer with its citations and marks; only what a language model wrote is read as Markdown."""
+    """Return the blocks of an answer with citations and marks; only a model's text is parsed as Markdown."""
     if answer.generator == "extractive":
         return [*short_of(answer), *quoted(answer.text, markers, answer.statements)]
     end = len(answer.text) if answer.quotes_start is None else answer.quotes_start
@@ -25,9 +25,9 @@ def answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
 
 
 def quoted(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
-    """Text as written, paragraph by paragraph, with ``[n]`` made citations, save within a statement.
+    """Return text as paragraphs, with ``[n]`` as citations except inside statements.
 
-    What stands in brackets within a quoted statement is the document's own, as in "see [3]".
+    A bracket inside a quoted statement is from the document, as in "see [3]".
     """
     for one in statements:
         own = text[one.start : one.end].replace("[", _BRACKET)
@@ -40,7 +40,7 @@ def quoted(text: str, markers: Collection[int], statements: Iterable[Claim] = ()
 
 
 def short_of(answer: Answer) -> list[Node]:
-    """The short answer in bold with its source, as a paragraph of its own; nothing where there is none."""
+    """Return the short answer in bold with its source, as a separate paragraph; empty if there is none."""
     if answer.short_marker is None:
         return []
     return [

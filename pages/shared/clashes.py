@@ -1,4 +1,4 @@
-"""Files whose name is taken by a document with other content: the reader says what becomes of both."""
+"""Ask the reader about new files whose name is taken by a document with other content."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rag_core.engine import Engine
 from rag_core.types import Job, SameName
 
 OnAdded = Callable[[Sequence[Job]], object]
-_CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Leave it out": None}
+_CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Skip this file": None}
 
 
 def clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
-    """Ask about each file that is held back, until none is; ``on_added`` is called with the job of one kept."""
+    """Ask about each pending file; call ``on_added`` with the job of a file that is added."""
     for number, (name, *_) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
             st.markdown(
-                f":material/content_copy: **{plain(name)}** is in the library already, with other content. Replace it, "
+                f":material/content_copy: The library has a document **{plain(name)}** with other content. Replace it "
                 "or keep both?"
             )
             with st.container(horizontal=True, gap="small"):
@@ -35,7 +35,7 @@ def clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
 
 
 def _settle(engine: Engine, number: int, choice: SameName | None, on_added: OnAdded | None) -> None:
-    # A second click finds it settled.
+    # A second click finds no pending file.
     held = st.session_state[keys.CLASHES].pop(number, None)
     if held and choice:
         jobs = hand_over(engine, *held, on_same_name=choice)

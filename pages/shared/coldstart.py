@@ -1,4 +1,4 @@
-"""The first page view after a start, when its address names a page."""
+"""A workaround for the first page view after a start."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-# In a project with a folder named "pages", Streamlit's very first run looks pages up the old way,
-# before app.py has named them, and tells the reader "Page not found" over the right page. Every
-# later run asks app.py. So the page is loaded once more, which nobody has begun to use yet.
+# In a project with a folder named "pages", the first run of Streamlit looks for pages in that folder,
+# before app.py defines them, and shows "Page not found" over the right page. Later runs use app.py, so
+# the page is reloaded once, before the reader uses it.
 _RELOAD = st.components.v2.component(
     "footnote_reload", html="", js="export default function () { window.location.reload(); }"
 )
@@ -16,8 +16,8 @@ _served = False
 
 
 def settle_cold_start() -> None:
-    """Load the page again if this is the process's first run and its address is not the root's."""
-    global _served  # about the process, not about a session
+    """Reload the page if this is the first run of the process and the address is not the root."""
+    global _served  # state of the process, not of a session
     if _served:
         return
     _served = True

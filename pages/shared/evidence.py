@@ -1,4 +1,4 @@
-"""What an answer rests on: its passages with their scores, as rows and as highlights."""
+"""The evidence of an answer: passages, citations, highlights and scores."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pages.shared.nodes import Node
 from pages.shared.text import ordered, score
 from rag_core.types import Answer, AnswerState, Citation, Gate, Passage
 
-# Scores between 0 and 1 by construction; a bar of any other is relative to the best passage's.
+# Scores from 0 to 1 by definition; the bars of other scores are relative to the best passage.
 _BOUNDED = frozenset("answerable on_topic rerank statement named cross_encoder sentence topic reading dense".split())
 
 
 def source_names(answer: Answer) -> dict[int, str]:
-    """``report.pdf, page 57`` for each number that may stand in the answer as ``[n]``."""
+    """Return ``report.pdf, page 57`` for each ``n`` that can occur in the answer as ``[n]``."""
     names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
     cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
     return names | cited
 
 
 def to_copy(answer: Answer) -> str:
-    """What is shown of an answer, with its sources, as plain text; empty for a refusal."""
+    """Return an answer with its sources as plain text; empty for a refusal."""
     if answer.state is AnswerState.ABSTAINED:
         return ""
     names = source_names(answer)
@@ -29,19 +29,19 @@ def to_copy(answer: Answer) -> str:
 
 
 def linked_sources(answer: Answer) -> dict[int, str]:
-    """`source_names` of what the answer's text cites and of what its marks were compared with."""
+    """Return the `source_names` of passages that the answer cites or that its marks were compared with."""
     compared = {one.compared_rank for one in answer.statements if one.mark}
     names = source_names(answer)
     return {rank: name for rank, name in names.items() if f"[{rank}]" in answer.text or rank in compared}
 
 
 def citations_of(answer: Answer, passage: Passage) -> list[Citation]:
-    """The citations that quote a passage."""
+    """Return the citations that quote a passage."""
     return [one for one in answer.citations if one.chunk_id == passage.chunk_id]
 
 
 def passage_for(answer: Answer, marker: int) -> Passage | None:
-    """The passage that ``[marker]`` stands for."""
+    """Return the passage that ``[marker]`` refers to."""
     chunks = [one.chunk_id for one in answer.citations if one.marker == marker]
     for passage in answer.passages:
         if passage.chunk_id in chunks or (not chunks and passage.rank == marker):
@@ -50,7 +50,7 @@ def passage_for(answer: Answer, marker: int) -> Passage | None:
 
 
 def highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
-    """Offsets to mark on a page: the quotes there, or the whole passage where none was cited."""
+    """Return the offsets to highlight on a page: its quotes, or the whole passage if it is not cited."""
     cited = citations_of(answer, passage)
     if cited:
         return [(one.start, one.end) for one in cited if one.page_index == page_index]
@@ -62,7 +62,7 @@ def highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[
 
 
 def quotes_within(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
-    """The quotes as offsets into the passage's own text."""
+    """Return the quotes as offsets into the text of the passage."""
     return [
         (one.start - passage.start, one.end - passage.start)
         for one in citations_of(answer, passage)
@@ -71,7 +71,7 @@ def quotes_within(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
 
 
 def score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
-    """The scores of a passage, each against a scale of its own, which is told beside it."""
+    """Return the scores of a passage as bars, each with a note on its scale."""
     rows = []
     for name, value in ordered(passage.scores):
         best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)

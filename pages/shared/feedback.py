@@ -1,4 +1,4 @@
-"""What a reader thinks of an answer: a thumb and, if wanted, a note."""
+"""The reader's rating of an answer: a thumb and an optional note."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BAD, _GOOD = 0, 1
 
 
 def feedback(engine: Engine, message_id: str) -> None:
-    """Thumbs and a note under an answer; what was said before is shown."""
+    """Show thumbs and a note under an answer, with the earlier rating if there is one."""
     thumb, note = f"thumb_{message_id}", f"note_{message_id}"
     if thumb not in st.session_state:
         before = engine.labels.rating(message_id)
@@ -34,7 +34,7 @@ def passage_is_right(engine: Engine, message_id: str, rank: int) -> None:
     """Label the question with the page of a passage."""
     with told():
         engine.labels.confirm_passage(message_id, rank)
-        st.toast("Kept as a labelled question for Evaluate", icon=":material/check:")
+        st.toast("Saved as a labelled question for Evaluate", icon=":material/check:")
 
 
 def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:

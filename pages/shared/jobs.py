@@ -1,4 +1,4 @@
-"""Background jobs as they go on, on whatever page the reader is."""
+"""Background jobs: submit files, show progress and results."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ _SHOWN_OUTCOMES = 3
 
 
 def submit(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str = DEFAULT_COLLECTION) -> list[Job]:
-    """Hand files to the engine, for a collection, and remember their jobs, so that their outcome is told here.
+    """Add files to a collection; return their jobs, whose results the job panel shows.
 
-    A file whose name is taken by other content is held back until the reader has said what becomes
-    of both.
+    A file whose name is taken by a document with other content waits until the reader decides.
     """
     jobs: list[Job] = []
     for name, data in files:
         if engine.documents.has_name_clash(name, data, collection=collection):
             held = st.session_state.setdefault(keys.CLASHES, {})
-            # A number is not given anew, so that a second click on a button does not settle the next file.
+            # Numbers are not reused, so that a second click on a button does not decide about the next file.
             held[max(held, default=-1) + 1] = (name, data, collection)
         else:
             jobs += hand_over(engine, name, data, collection)
@@ -41,7 +40,7 @@ def submit(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str =
 def hand_over(
     engine: Engine, name: str, data: bytes, collection: str, *, on_same_name: SameName = "replace"
 ) -> list[Job]:
-    """Queue one file and remember its job; a failure is told where it happens, and gives none."""
+    """Queue a file and return its job; if that fails, show the error and return nothing."""
     with told():
         job = engine.documents.submit(name, data, collection=collection, on_same_name=on_same_name)
         remember([job])
@@ -50,20 +49,20 @@ def hand_over(
 
 
 def remember(jobs: Sequence[Job]) -> None:
-    """Tell the outcome of these jobs in this session until the reader dismisses it."""
+    """Show the results of these jobs in this session until the reader dismisses them."""
     recent = st.session_state.setdefault(keys.RECENT_JOBS, [])
     recent.extend(job.job_id for job in jobs)
 
 
 def forget_ended(engine: Engine) -> None:
-    """Tell no more of jobs that have ended."""
+    """Stop showing the results of jobs that have ended."""
     active = {job.job_id for job in engine.jobs.list(active=True, limit=MOST)}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     st.session_state[keys.RECENT_JOBS] = [one for one in recent if one in active]
 
 
 def job_panel(engine: Engine) -> None:
-    """Running jobs, each with its bar and a way to cancel, and what became of this session's."""
+    """Show the active jobs with a button to cancel each, and the results of this session's jobs."""
     before = engine.jobs.list(active=True, limit=MOST)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
@@ -71,9 +70,8 @@ def job_panel(engine: Engine) -> None:
     @st.fragment(run_every=1.0 if before else None)
     def panel() -> None:
         running = engine.jobs.list(active=True, limit=MOST)
-        # Tables, counts and pickers outside this fragment change with a job that begins or ends, and once a
-        # document is found by its words. A full run would close an open dialog, so that waits until the reader
-        # has closed it.
+        # Elements outside this fragment change when a job starts or ends, and when a document becomes searchable by
+        # words. A full rerun closes an open dialog, so it waits until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
         for job in reversed(running[-_SHOWN:]):
@@ -102,7 +100,7 @@ def _bar(engine: Engine, job: Job) -> None:
 
 
 def _cancel(engine: Engine, job: Job) -> None:
-    # Its document may be gone by now, and the work with it.
+    # The document, and with it the job, may have been deleted.
     with told(), suppress(UnknownDocument):
         engine.jobs.cancel(job.job_id)
 
@@ -112,7 +110,7 @@ def _outcomes(engine: Engine) -> None:
     if not recent:
         return
     ours = [job for job in reversed(engine.jobs.list(limit=MOST)) if job.job_id in recent]
-    # Of a document that was tried again, only what became of it then.
+    # Only the newest job of a document that was tried again.
     newest = {job.document_id or job.job_id: job for job in ours}
     results = [job_outcome(job) for job in newest.values() if job.state not in ACTIVE]
     good = [words for fine, words in results if fine]
@@ -125,5 +123,5 @@ def _outcomes(engine: Engine) -> None:
         st.warning(plain(words), icon=":material/error:")
     if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
         forget_ended(engine)
-        # What goes with a message stands outside this fragment.
+        # Elements outside this fragment depend on the messages.
         st.rerun()

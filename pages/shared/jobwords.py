@@ -1,4 +1,4 @@
-"""Background jobs in words."""
+"""Describe background jobs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from rag_core.types import DocumentStatus, Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
 _EMBEDDING = "embedding"
-# What is counted in each stage, where it is not pages.
+# The unit that a stage counts, if it is not pages.
 _COUNTED = {_EMBEDDING: "chunk", "re-indexing": "document"}
 
 
 def job_label(job: Job) -> str:
-    """``Indexing report.pdf: page 34 of 212, about 12 s left``."""
+    """Return, for example, ``Indexing report.pdf: page 34 of 212, about 12 s left``."""
     if job.state is JobState.QUEUED:
         return f"{job.name}: waiting"
     verb = "Re-indexing" if job.kind == "reindex" else "Indexing"
@@ -21,23 +21,23 @@ def job_label(job: Job) -> str:
 
 
 def job_step(job: Job) -> str:
-    """``: page 34 of 212``; empty while there is nothing to count."""
+    """Return, for example, ``: page 34 of 212``; empty while the total is unknown."""
     unit = _COUNTED.get(job.stage, "page")
     return f": {unit} {min(job.done, job.total):,} of {job.total:,}" if job.total else ""
 
 
 def is_embedding(job: Job) -> bool:
-    """Whether a file has been read, and is found by its words where no version of it was there before."""
+    """Whether the text of a file is stored: a new document can be found by words from then on."""
     return job.stage == _EMBEDDING
 
 
 def job_share(job: Job) -> float:
-    """How much of the present stage is done, 0 to 1."""
+    """Return the share of the current stage that is done, from 0 to 1."""
     return min(1.0, job.done / job.total) if job.total else 0.0
 
 
 def job_outcome(job: Job) -> tuple[bool, str]:
-    """Whether a job that has ended went well, and what became of it."""
+    """Return whether a job that has ended succeeded, and a description of its result."""
     if job.state is JobState.CANCELLED:
         return False, f"{job.name}: {job.reason}"
     if job.state is JobState.FAILED or job.result in _BAD:

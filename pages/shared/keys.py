@@ -1,7 +1,7 @@
-"""Every name under which the pages keep something in the session or in the address, in one place.
+"""The keys of the session state and the parameters of the address.
 
-Only what may be lost is kept there: a reload empties the session, so conversations, scope, jobs
-and settings live in the engine and the address names the conversation.
+A reload empties the session, so it contains only state that may be lost: conversations, scopes, jobs
+and settings are stored by the engine, and the address contains the conversation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ CONVERSATION_PARAM = "c"
 DOCUMENT_PARAM = "d"
 LAB_DOCUMENT_PARAM = "document"
 LAB_COLLECTION_PARAM = "collection"
-# A widget's key and, as it is bound to it, the name in the address.
+# The key of a widget, and of its parameter in the address.
 LAB_QUESTION = "question"
 
 # The session.

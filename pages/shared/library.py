@@ -1,4 +1,4 @@
-"""Which documents can be asked, and what they are put together in."""
+"""Searchable documents, and collections."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
 
 
 def searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
-    """The documents whose pages can be found, by name.
+    """Return the documents that a search can find, ordered by name.
 
-    One that is being indexed anew keeps its chunks meanwhile and counts.
+    A document that is being re-indexed is included, because its chunks stay.
     """
     found = [one for one in documents if one.status in SEARCHABLE or one.chunks]
     return sorted(found, key=lambda one: one.name.lower())
 
 
 def collections(documents: Iterable[DocumentInfo]) -> dict[str, int]:
-    """The collections that somebody made, by name, with how many of these documents each holds."""
+    """Return the number of these documents in each collection, ordered by name, without the default one."""
     held = Counter(one.collection for one in documents if one.collection != DEFAULT_COLLECTION)
     return dict(sorted(held.items(), key=lambda one: one[0].casefold()))
 
 
 def collection_words(name: str) -> str:
-    """A collection as it is called in the pages."""
+    """Return the name of a collection to display."""
     return "No collection" if name == DEFAULT_COLLECTION else name
 
 
 def still_held(scope: Scope, library: Sequence[DocumentInfo]) -> Scope:
-    """A scope without the documents that were deleted since, and the collections that hold none any more."""
+    """Return a scope without deleted documents and empty collections."""
     ids, named = {one.document_id for one in library}, {one.collection for one in library}
     return Scope(
         tuple(one for one in scope.documents if one in ids), tuple(one for one in scope.collections if one in named)

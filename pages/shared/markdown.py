@@ -1,4 +1,4 @@
-"""Markdown of a language model as a tree of nodes."""
+"""Convert the Markdown of a language model to a tree of nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from markdown_it.tree import SyntaxTreeNode
 from pages.shared.nodes import Node, cited, text_node
 from rag_core.types import Claim
 
-# Stand around a statement while Markdown is parsed: punctuation, so that emphasis beside them works.
+# Enclose a statement while Markdown is parsed. They are punctuation, so that adjacent emphasis is recognised.
 _FROM, _TO = "\u2e22", "\u2e23"
 _LIKE_THEM = str.maketrans({_FROM: "\u231c", _TO: "\u231d"})
 _EDGES = re.compile(f"([{_FROM}{_TO}])")
@@ -29,8 +29,8 @@ _BLOCKS = {
     "em": "i",
     "s": "s",
 }
-# Rules that would load something or take the reader away, and rules that would swallow characters:
-# LaTeX is full of backslashes, reports of "&" and of lines that look like rules.
+# Disabled: rules that would load content or link to another site, and rules that would remove characters,
+# because LaTeX contains backslashes, and reports contain "&" and lines that look like underlines of headings.
 _LOADING = ["link", "image", "autolink", "reference", "html_block", "html_inline"]
 _SWALLOWING = ["escape", "entity", "code", "lheading"]
 _MARKDOWN = (
@@ -39,7 +39,7 @@ _MARKDOWN = (
 
 
 def written(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
-    """Markdown as a language model writes it, with ``[n]`` made citations and the marks of its statements."""
+    """Return the nodes of Markdown text, with ``[n]`` as citations and the marks of statements."""
     doubtful = [one for one in statements if one.mark]
     if doubtful:
         text = text.translate(_LIKE_THEM)
@@ -51,7 +51,7 @@ def written(text: str, markers: Collection[int], statements: Iterable[Claim] = (
 
 
 def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
-    """Nodes with the text between two edges in nodes of their own; ``within`` is not empty between them."""
+    """Yield nodes with the text between two edges as separate nodes; ``within`` is not empty between edges."""
     for node in nodes:
         if "c" in node:
             yield {**node, "c": list(_with_marks(node["c"], statements, within))}
@@ -100,5 +100,5 @@ def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
         return [{"t": "ol", "n": int(node.attrs.get("start", 1)), "c": children}]
     if kind in _BLOCKS:
         return [{"t": _BLOCKS[kind], "c": children}]
-    # A kind we do not know keeps its text and loses its form.
+    # An unknown kind keeps its text without its format.
     return children or ([text_node(node.content)] if node.content else [])

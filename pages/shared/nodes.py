@@ -1,7 +1,7 @@
-"""Text as a tree of our own nodes, for the browser to build with ``textContent`` alone.
+"""Trees of nodes, which the browser renders with ``textContent`` only.
 
-Nothing in a document or in a model's answer can become markup: the tree has no node for HTML, for
-a link or for an image, so such text stays the characters it is.
+Text of a document or of a model cannot become markup: no node exists for HTML, links or images, so
+such text is shown as characters.
 
 A node is ``{"t": kind, ...}``. Blocks: ``p h ul ol li quote pre hr table row scores``, with
 children under ``c``. Inlines: ``text b i s code mark br cite doubt verdict``, text under ``s``, number
@@ -19,7 +19,7 @@ Node = dict[str, Any]
 
 
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
-    """Text as written, with the given ``(start, end)`` spans marked; overlaps are merged."""
+    """Return text with the given ``(start, end)`` spans marked; overlapping spans are merged."""
     nodes: list[Node] = []
     position = 0
     for start, end in sorted(spans):
@@ -36,7 +36,7 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
 
 
 def cited(text: str, markers: Collection[int]) -> list[Node]:
-    """Return text with each ``[n]`` of the markers as a citation."""
+    """Return text with each ``[n]`` as a citation if ``n`` is one of the markers."""
     nodes: list[Node] = []
     position = 0
     for found in MARKER.finditer(text):

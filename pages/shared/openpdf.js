@@ -1,5 +1,5 @@
-// Browsers open a tab only while a click is being handled, but the address is known a moment later:
-// so an empty tab is opened at once and sent there.
+// Browsers open a tab only while they handle a click, but the address is known a moment later. So this opens
+// an empty tab at once, and loads the address in it.
 export default function ({ parentElement, data, setTriggerValue }) {
   let button = parentElement.querySelector(".open-pdf");
   if (!button) {

@@ -16,15 +16,15 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "openpdf.css").read_text(encoding="utf-8"),
     js=(_HERE / "openpdf.js").read_text(encoding="utf-8"),
-    # A drawer keeps the focus within it, and Tab passes over what stands in a shadow tree.
+    # A drawer traps the focus, and its Tab order skips elements in a shadow tree.
     isolate_styles=False,
 )
 
 
 def openpdf(read: Callable[[], bytes], *, page: int, key: str) -> None:
-    """Offer to open a PDF at ``page``, counted from 1; ``read`` is called when the button is clicked.
+    """Show a button that opens a PDF at ``page``, counted from 1; a click calls ``read``.
 
-    `st.link_button` needs an address beforehand, for which each drawer would read its whole file.
+    `st.link_button` needs the address in advance, so every drawer would have to read its whole file.
     """
 
     def clicked() -> None:

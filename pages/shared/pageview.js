@@ -1,5 +1,5 @@
-// The engine marks words in a clear yellow. Their place is read off the image, coarsely, so that the
-// first mark is in view however long the page is; without one the frame stays at the top.
+// The engine highlights words in a clear yellow. This finds the first highlight in a small copy of the image and
+// scrolls to it; without one the frame stays at the top.
 const COLUMNS = 150;
 const ENOUGH = 3;
 
@@ -21,7 +21,7 @@ function showMarks(frame, image) {
   }
 }
 
-// A page image that can be larger than its frame; the frame scrolls, by keyboard too.
+// A page image that can be larger than its frame, which also scrolls by keyboard.
 export default function ({ parentElement, data }) {
   let frame = parentElement.querySelector(".page-frame");
   if (!frame) {

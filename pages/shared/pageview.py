@@ -1,4 +1,4 @@
-"""The component that shows an image of a page at any zoom."""
+"""The component that shows the image of a page at any zoom."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _COMPONENT = st.components.v2.component(
     html="",
     css=(_HERE / "pageview.css").read_text(encoding="utf-8"),
     js=(_HERE / "pageview.js").read_text(encoding="utf-8"),
-    # A drawer keeps the focus within it, and Tab passes over what stands in a shadow tree.
+    # A drawer traps the focus, and its Tab order skips elements in a shadow tree.
     isolate_styles=False,
 )
 
 
 def pageview(image: PageImage, *, alt: str, zoom: float, key: str) -> None:
-    """Show a page; at ``zoom`` 1 it is as wide as the place it stands in.
+    """Show a page; at ``zoom`` 1 it is as wide as its container.
 
-    `st.image` never grows beyond its container, so it cannot enlarge.
+    `st.image` cannot be larger than its container.
     """
     source = "data:image/png;base64," + base64.b64encode(image.png).decode("ascii")
     _COMPONENT(key=key, data={"src": source, "alt": alt, "zoom": zoom})

@@ -1,4 +1,4 @@
-"""The passages of an answer, one expander each."""
+"""The passages of an answer, each in an expander."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages.shared.richtext import richtext
 from pages.shared.text import count, plain, score
 from rag_core.types import Answer, AnswerState, Passage
 
-# Places of the same text that are named.
+# Number of copies of a passage that are listed.
 _PLACES = 5
 _HIDDEN_SHOWN = 300
 
@@ -22,8 +22,8 @@ def passage_list(
 ) -> None:
     """List the passages, best first.
 
-    ``on_open`` is called with the rank of the one to open, ``on_confirm`` with that of one which, the
-    reader says, answers the question.
+    ``on_open`` is called with the rank of a passage to open, ``on_confirm`` with the rank of a passage
+    that the reader marks as right.
     """
     with st.container(gap="xsmall"):
         for passage in answer.passages:
@@ -59,35 +59,35 @@ def _passage(
             icon=":material/check:",
             type="tertiary",
             key=f"{key}_right",
-            help="Its page answers the question. Kept as a labelled question for Evaluate.",
+            help="Save its page as the one that answers this question, for Evaluate.",
             on_click=on_confirm,
             args=[passage.rank],
         )
 
 
 def instructions_note(passage: Passage) -> None:
-    """Say so where a passage speaks to a model."""
+    """Warn if a passage contains instructions to a model."""
     if passage.instructions:
         which = "This passage or text hidden on its page" if passage.hidden else "This passage"
         st.warning(
-            f"{which} holds text that reads like instructions to a model. It is shown as it stands, and kept "
-            "from models.",
+            f"{which} contains text that reads like instructions to a model. It is shown unchanged, and is not sent "
+            "to models.",
             icon=":material/gpp_maybe:",
         )
 
 
 def hidden_note(passage: Passage) -> None:
-    """Say what a page holds and does not show."""
+    """Show the hidden text of a page, if there is any."""
     if passage.hidden:
         shown = f"{passage.hidden[:_HIDDEN_SHOWN]}…" if len(passage.hidden) > _HIDDEN_SHOWN else passage.hidden
         st.caption(
-            ":material/visibility_off: Its page also holds text that a reader cannot see. It is left out of search and "
-            f"answers: “{plain(shown)}”"
+            ":material/visibility_off: Its page also contains text that a reader cannot see. Search and answers leave "
+            f"it out: “{plain(shown)}”"
         )
 
 
 def duplicates_note(passage: Passage) -> None:
-    """Say where else the same stands, for what was left out because it does."""
+    """List the places of near copies, which the search left out."""
     if passage.duplicates:
         places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
         left = len(places) - _PLACES
@@ -96,9 +96,9 @@ def duplicates_note(passage: Passage) -> None:
 
 
 def unmet_note(passage: Passage) -> None:
-    """Say what of the question a passage does not bear out."""
+    """Show why a passage does not answer the question."""
     if passage.unmet:
-        st.caption(f":material/rule: Speaks against it: {plain('; '.join(passage.unmet))}.")
+        st.caption(f":material/rule: Does not match the question: {plain('; '.join(passage.unmet))}.")
 
 
 def _label(answer: Answer, passage: Passage) -> str:

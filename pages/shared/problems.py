@@ -1,4 +1,4 @@
-"""How something that went wrong is told, where it happened."""
+"""Show errors where they happen."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _log = logging.getLogger(__name__)
 
 
 def explain(error: BaseException) -> str:
-    """Words for a reader: our own errors carry them, any other is logged and named."""
+    """Return the message of an error for the reader; log an unexpected one and return its name."""
     if isinstance(error, RagError):
         return str(error)
     _log.error("Unexpected error", exc_info=error)
-    return f"Something went wrong ({type(error).__name__}). The log of the program has the details."
+    return f"Something went wrong ({type(error).__name__}). See the log of the app for details."
 
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Show an error of the package in place instead of breaking off the page."""
+    """Show a `RagError` in place; the rest of the page continues."""
     try:
         yield
     except RagError as error:
@@ -34,7 +34,7 @@ def told() -> Iterator[None]:
 
 @contextmanager
 def told_next() -> Iterator[None]:
-    """As `told`, where the page is drawn anew at once, as to close a dialog: it is told in that run."""
+    """As `told`, but show the error in the next run: for a page that reruns at once, such as to close a dialog."""
     try:
         yield
     except RagError as error:
@@ -42,6 +42,6 @@ def told_next() -> Iterator[None]:
 
 
 def problem() -> None:
-    """What `told_next` has kept."""
+    """Show the error that `told_next` stored."""
     if words := st.session_state.pop(keys.PROBLEM, ""):
         st.error(plain(words), icon=":material/error:")

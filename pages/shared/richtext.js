@@ -1,5 +1,5 @@
 // Builds the tree of pages/shared/blocks.py. Text enters the page through textContent alone, and
-// only the elements named here can come into being.
+// only the elements named here can be created.
 const TAGS = { p: "p", ul: "ul", ol: "ol", li: "li", b: "strong", i: "em", s: "s", row: "tr", th: "th",
   td: "td", hr: "hr", br: "br", code: "code", mark: "mark", pre: "pre" };
 
@@ -30,7 +30,7 @@ function build(node, context) {
   return made;
 }
 
-// The citation that a dialog was opened from. The dialog knows no way back into this component.
+// The citation that opened a dialog. The dialog cannot return the focus to this component.
 let left = null;
 
 function citesOf(root) {
@@ -44,7 +44,7 @@ function awaitReturn() {
     opened ||= open;
     if (!opened || open) return;
     watch.disconnect();
-    // Whatever else has the focus by then was given it by the reader.
+    // If another element has the focus by then, the reader moved it there.
     requestAnimationFrame(() => { if (document.activeElement === document.body) left.button?.focus(); });
   });
   watch.observe(document.body, { childList: true, subtree: true });
@@ -55,7 +55,7 @@ function cite(number, { sources, open }) {
   return sourceButton("cite", `[${number}]`, `Source ${number}: ${source}`, number, source, open);
 }
 
-// What the check found, visible without hovering; it opens the passage that the statement was compared with.
+// The result of the check, visible without hovering; a click opens the passage that the statement was compared with.
 function verdict(node, { sources, open }) {
   const source = sources[node.n];
   if (!source) return element("span", "verdict", node.s);
@@ -78,8 +78,8 @@ function sourceButton(kind, text, label, number, source, open) {
   button.onkeydown = (event) => {
     if (event.key === "Escape") hideTip(button);
     if (event.key !== "Enter" && event.key !== " ") return;
-    // Left to the browser, a key becomes a click that the dialog takes for a screen reader's, and may wait
-    // for ever before it takes the focus.
+    // The browser would turn the key into a click that the dialog mistakes for a screen reader's, and the dialog
+    // might never take the focus.
     event.preventDefault();
     if (!event.repeat) button.onclick();
   };
@@ -87,7 +87,7 @@ function sourceButton(kind, text, label, number, source, open) {
   return button;
 }
 
-// A tooltip of our own: the browser's comes late, and never for the keyboard. It stays within the text's width.
+// A custom tooltip, because the browser's is slow and not shown for the keyboard. It stays within the text's width.
 function showTip(button, source) {
   const root = button.closest(".root");
   hideTip(button);
@@ -137,7 +137,7 @@ export default function (component) {
   const drawn = JSON.stringify(data);
   const old = parentElement.querySelector(".root");
   const open = (number) => setTriggerValue("cite", number);
-  // A rerun calls this again with the same data: rebuilding would take the focus off a button.
+  // A rerun calls this again with the same data; rebuilding would remove the focus from a button.
   if (old && old.drawn === drawn) {
     old.context.open = open;
     return;
@@ -148,7 +148,7 @@ export default function (component) {
   const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
   for (const node of data.blocks) root.append(build(node, context));
   if (data.copy) root.append(copyButton(data.copy));
-  // An answer moves into the conversation when it is complete, and its buttons are made anew.
+  // A complete answer moves into the conversation, which creates its buttons again.
   if (left?.root.drawn === drawn) {
     left.root = root;
     left.button = citesOf(root)[left.place];

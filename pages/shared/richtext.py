@@ -1,4 +1,4 @@
-"""The component that shows foreign text: answers with citations to click, passages, scores."""
+"""The component that shows untrusted text: answers with citations, passages, scores."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def richtext(
     key : str
         Unique on the page.
     sources : mapping
-        What ``[n]`` stands for, by n: the tooltip and the accessible name of its button.
+        The source of each ``[n]``, by n: the tooltip and the accessible name of its button.
     on_cite : callable
-        Called with n when the reader clicks ``[n]``.
+        Called with n if the reader clicks ``[n]``.
     copy : str
-        Offer a button that copies this.
+        The text of a button that copies it; no button if empty.
     small : bool
-        In the size of captions.
+        Whether to use the font size of captions.
     """
 
     def clicked() -> None:

@@ -1,4 +1,4 @@
-"""One answer being written, as its thread and the pages see it."""
+"""The state of a running answer, which its thread and the pages share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLL_S = 0.2
 
 @dataclass(frozen=True)
 class Progress:
-    """What a page shows of an answer under way; ``suggesting`` while questions to go on with are looked for."""
+    """The progress of an answer; ``suggesting`` while the engine looks for questions to suggest."""
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
@@ -30,7 +30,7 @@ class Progress:
 
 @dataclass
 class Run:
-    """One answer under way. ``problem`` says why there is none, in words."""
+    """A running answer; ``problem`` is the reason, for the reader, why there is no answer."""
 
     conversation_id: str
     question: str
@@ -48,7 +48,7 @@ class Run:
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def stop(self) -> None:
-        """Ask the work to end; an answer so far is kept, and no more questions are suggested."""
+        """Request the run to end; the text so far is stored, and no questions are suggested."""
         self.stopping.set()
 
     def show(self, **changes: Any) -> None:
@@ -62,7 +62,7 @@ class Run:
         self.show(stages=tuple(stages.values()))
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait until the answer is stored, but no longer than this; return whether it is."""
+        """Wait at most this long until the answer is stored; return whether it is."""
         with self.changed:
             return self.changed.wait_for(lambda: self.progress.done, seconds)
 
@@ -87,7 +87,7 @@ class Run:
 
 
 def wait_for_jobs(engine: Engine, run: Run) -> bool:
-    """Wait for the files that came with the question; return ``False`` if the reader stopped that."""
+    """Wait until the attached files are indexed; return ``False`` if the reader stopped the run."""
     while not run.stopping.is_set():
         waiting = [job for job in engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
         if not waiting:

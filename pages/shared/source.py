@@ -1,4 +1,4 @@
-"""The source drawer: the page a statement comes from, with the quoted words marked."""
+"""The source drawer: the page that a statement comes from, with the quoted words highlighted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GONE = "This document is no longer in the library. Below is the text as it was 
 
 
 def open_source(message_id: str, marker: int) -> None:
-    """Have the drawer opened for ``[marker]`` of a message, in the run that follows."""
+    """Open the drawer for ``[marker]`` of a message in the next run."""
     st.session_state[keys.SOURCE] = (message_id, marker)
     st.session_state.pop(keys.SOURCE_PAGE, None)
     st.session_state.pop(keys.SOURCE_ZOOM, None)
@@ -29,9 +29,9 @@ def open_source(message_id: str, marker: int) -> None:
 
 
 def source_drawer(engine: Engine, answers: dict[str, Answer]) -> None:
-    """Open the drawer if a click asked for it; ``answers`` are the shown ones by message.
+    """Open the drawer if the reader clicked a source; ``answers`` are the shown answers by message id.
 
-    It is opened in each run until the reader closes it: an answer that ends draws the page anew.
+    Each run opens it until the reader closes it, because a finished answer reruns the page.
     """
     message_id, marker = st.session_state.get(keys.SOURCE, ("", 0))
     answer = answers.get(message_id)
@@ -70,17 +70,17 @@ def _drawer(engine: Engine, answer: Answer, passage: Passage) -> None:
 
 
 def _added_note(answer: Answer, passage: Passage) -> None:
-    """Say so where the model did not cite the passage itself."""
+    """Show a note if Footnote, not the model, added the citation."""
     cited = citations_of(answer, passage)
     if cited and all(one.added for one in cited):
         st.caption(
-            ":material/add_link: The model did not cite this passage. Footnote added the citation: of all sentences "
-            "found, the highlighted one fits the answer best."
+            ":material/add_link: The model did not cite this passage. Footnote added the citation, because the "
+            "highlighted sentence fits the answer best."
         )
 
 
 def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
-    """The passage, between the chunks before and after it while they are in the library."""
+    """Show the passage, and the chunks before and after it if they are in the library."""
     try:
         before, after = engine.documents.neighbours(passage.chunk_id)
     except RagError as error:
@@ -112,7 +112,7 @@ def _take_away(engine: Engine, document: DocumentInfo | None, answer: Answer, pa
         )
         st.download_button(
             "Download PDF",
-            # Read only when it is clicked.
+            # A function, so that the file is read only on a click.
             data=lambda: engine.documents.content(passage.document_id),
             file_name=document.name,
             mime="application/pdf",

@@ -1,4 +1,4 @@
-"""The page in the source drawer, with its controls."""
+"""The page image in the source drawer, with its controls."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rag_core.engine import Engine
 from rag_core.types import Answer, DocumentInfo, Page, PageState, Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
-# Pixels per point at zoom 1: sharp in the drawer, and small enough to send at once.
+# Pixels per point at zoom 1: sharp in the drawer, and small enough to load quickly.
 _SCALE = 1.5
 _LARGEST_SCALE = 3.0
 
 
 def source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
-    """Draw the page that the drawer is turned to, with the quoted words highlighted."""
+    """Show the current page of the drawer, with the quoted words highlighted."""
     cited = [one.page_index for one in citations_of(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
-    # Rendered before the controls are drawn, so that a page that cannot be shown leaves none behind.
+    # Rendered before the controls, so that no controls are shown for a page that cannot be rendered.
     with st.spinner("Drawing the page"):
         image = engine.documents.render_page(
             passage.document_id,
@@ -36,17 +36,17 @@ def source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage:
     _ocr_note(engine.documents.page(document.document_id, page))
     pageview(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
     if document.version_id != passage.version_id:
-        st.caption("The document was replaced since; this is the page as it is now, without marks.")
+        st.caption("The document was replaced after this answer. This is its current page, without highlights.")
     elif not image.highlighted and page in cited:
-        st.caption("The words of this page could not be located, so none are marked.")
+        st.caption("The quoted words were not found on the page image, so nothing is highlighted.")
 
 
 def _ocr_note(page: Page) -> None:
-    """Say so where a page was read as a picture, and how sure the reading is."""
+    """Show a note with the confidence if a page was read by OCR."""
     if page.state in (PageState.OCR, PageState.MIXED):
         which = "This page" if page.state is PageState.OCR else "A part of this page"
         sure = "" if page.confidence is None else f", with a confidence of {page.confidence:.2f}"
-        st.caption(f":material/document_scanner: {which} was read as a picture (OCR){sure}.")
+        st.caption(f":material/document_scanner: {which} was read by OCR{sure}.")
 
 
 def _controls(page: int, pages: int, zoom: int) -> None:
@@ -66,6 +66,6 @@ def _controls(page: int, pages: int, zoom: int) -> None:
 
 
 def _step(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
-    # Words and not icons alone: an icon's name is all that a screen reader would have.
+    # Words and not only icons, because a screen reader would read the name of the icon.
     key = f"source_{label.lower()}"
     st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off)

@@ -1,4 +1,4 @@
-"""How a question can be searched for, in words."""
+"""Names and descriptions of the search strategies."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from rag_core.types import Strategy
 STRATEGIES: dict[Strategy, str] = {
     "plain": "Plain",
     "queries": "Several queries",
-    "hyde": "Made-up answer",
+    "hyde": "Hypothetical answer",
     "iterative": "Step by step",
     "compare": "Compare",
     "summary": "Summarise",
 }
 WHAT_IT_DOES: dict[Strategy, str] = {
     "plain": "One search for the question",
-    "queries": "The model asks in other words; results are merged",
-    "hyde": "The model makes up an answer; passages like it are looked for",
-    "iterative": "The model reads, and searches for what is missing",
-    "compare": "The model takes the question apart; each part is looked up",
-    "summary": "The model reads the chosen documents in whole",
+    "queries": "The model rephrases the question; results are merged",
+    "hyde": "The model drafts an answer; similar passages are searched for",
+    "iterative": "The model reads passages and searches for what is missing",
+    "compare": "The model splits the question; each part is searched for",
+    "summary": "The model reads all of the chosen documents",
 }

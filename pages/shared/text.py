@@ -1,4 +1,4 @@
-"""Numbers, times and foreign text, made fit to show."""
+"""Format numbers, times and untrusted text for display."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from rag_core.types import decimals
 
-# Invisible, and not a place to break a line.
+# Word joiner: invisible, and does not allow a line break.
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ARROWS = re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(?=\s|$)")
@@ -23,7 +23,7 @@ SCORE_ORDER = (
         "answerable",
         "on_topic",
         "rerank",
-        "expanded",  # of answers stored by earlier releases
+        "expanded",  # in answers stored by earlier releases
         "statement",
         "financials",
         "named",
@@ -39,11 +39,11 @@ SCORE_ORDER = (
 
 
 def plain(text: str) -> str:
-    """Text that a Markdown label shows letter for letter, on one line.
+    """Return text that a Markdown label shows literally, on one line.
 
-    Backslashes stop Markdown itself. Streamlit and its parser then look through the finished text
-    for ``:emoji:``, ``:material/icon:``, bare addresses and arrows, which no backslash stops: an
-    invisible character between their parts does.
+    Backslashes escape Markdown. Streamlit and its parser then replace ``:emoji:``,
+    ``:material/icon:``, bare addresses and arrows, which a backslash does not prevent, so an
+    invisible character separates their parts.
     """
     line = " ".join(text.split())
     line = _ARROWS.sub(rf"\1{_JOINER}\2", line)
@@ -52,7 +52,7 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """The beginning of a text, with an ellipsis where something is left out; wide letters count twice."""
+    """Return the beginning of a text, with an ellipsis if it is cut; wide characters count twice."""
     room = width
     for position, letter in enumerate(text):
         room -= 2 if unicodedata.east_asian_width(letter) in "WF" else 1
@@ -62,33 +62,33 @@ def shortened(text: str, width: int) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """``1 page``, ``2 pages``, ``18,400 chunks``."""
+    """Return ``1 page``, ``2 pages``, ``18,400 chunks``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def score(name: str, value: float | None, places: int = 2) -> str:
-    """A score to two decimals, or as many as given; three of fused ranks, which never exceed a few hundredths."""
+    """Format a score with the given decimals, or three for fused ranks, which are only a few hundredths."""
     if value is None:
         return "–"
-    # Rounded first: a score just below zero is no "-0.00".
+    # Rounded first, so that a score just below zero is not shown as "-0.00".
     places = 3 if name in ("rrf", "financials") else places
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
 def threshold_text(value: float) -> str:
-    """A threshold, with as many decimals as scores have beside it."""
+    """Format a threshold, with as many decimals as the scores next to it."""
     return f"{value:.{decimals(value)}f}"
 
 
 def ordered(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
-    """The scores that were computed, the deciding one first."""
+    """Return the scores that were computed, the deciding one first."""
     known = [name for name in SCORE_ORDER if name in scores]
     names = known + [name for name in scores if name not in SCORE_ORDER]
     return [(name, value) for name in names if (value := scores[name]) is not None]
 
 
 def size(amount: float) -> str:
-    """Bytes as ``812 B``, ``1.4 MB``."""
+    """Format bytes as ``812 B``, ``1.4 MB``."""
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000 or unit == "GB":
             break
@@ -97,7 +97,7 @@ def size(amount: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``80 ms``, ``0.2 s``, ``45 s``, ``3 min``, ``2 h``."""
+    """Format seconds as ``80 ms``, ``0.2 s``, ``45 s``, ``3 min``, ``2.0 h``."""
     if seconds < 0.1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 10:
@@ -108,7 +108,7 @@ def duration(seconds: float) -> str:
 
 
 def reader_zone() -> tzinfo:
-    """The time zone of the reader's browser; UTC where it tells none."""
+    """Return the time zone of the reader's browser; UTC if it is unknown."""
     try:
         return ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
@@ -116,11 +116,11 @@ def reader_zone() -> tzinfo:
 
 
 def moment(when: datetime) -> str:
-    """``23 Nov 2026, 20:45``, by the reader's clock."""
+    """Format a time as ``23 Nov 2026, 20:45``, in the reader's time zone."""
     return when.astimezone(reader_zone()).strftime("%d %b %Y, %H:%M")
 
 
 def is_today(when: datetime) -> bool:
-    """Whether a moment lies on the reader's present day."""
+    """Whether a time is today, in the reader's time zone."""
     zone = reader_zone()
     return when.astimezone(zone).date() == datetime.now(zone).date()

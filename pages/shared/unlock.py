@@ -1,4 +1,4 @@
-"""Encrypted documents: ask for the password, index with it, and keep it nowhere."""
+"""Ask for the password of an encrypted document, and index it; the password is not stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OnOpened = Callable[[Sequence[Job]], object]
 
 
 def refused(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInfo]:
-    """Those of the library's documents whose refusal is still told in this session."""
+    """Return the documents whose rejection is still shown in this session."""
     recent = st.session_state.get(keys.RECENT_JOBS)
     if not recent:
         return []
@@ -27,7 +27,7 @@ def refused(engine: Engine, library: Iterable[DocumentInfo]) -> list[DocumentInf
 
 
 def unlock(engine: Engine, documents: Iterable[DocumentInfo], on_opened: OnOpened | None = None) -> None:
-    """A field for the password of each document that needs one; ``on_opened`` is called with the job that tries it."""
+    """Show a password field for each document that needs one; a click calls ``on_opened`` with the new job."""
     for one in documents:
         if one.needs_password:
             _field(engine, one, on_opened)

@@ -1,4 +1,4 @@
-"""A word about models that are still loading, which never stands in the way."""
+"""A notice in the sidebar while models are loading."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rag_core.engine import Engine
 
 
 def warmth(engine: Engine) -> None:
-    """Say at the foot of the sidebar what is warming up, until it is; on the page, what went wrong."""
+    """Show in the sidebar what is still warming up, and on the page what failed."""
     state = engine.readiness()
     if state.error:
         st.error(plain(state.error), icon=":material/error:")
@@ -18,7 +18,7 @@ def warmth(engine: Engine) -> None:
 
 
 def warming(engine: Engine) -> str:
-    """``Warming up: loading the embedder``; empty when everything is ready."""
+    """Return, for example, ``Warming up: loading the embedder``; empty if everything is ready."""
     state = engine.readiness()
     if state.ready or state.error:
         return ""

@@ -1,4 +1,4 @@
-"""``add``: files indexed, and a row for each as soon as it ends."""
+"""``add``: index files, and print a row for each file as soon as it is done."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from rag_core.errors import UnknownDocument
 from rag_core.store.file_names import clean_name
 from rag_core.types import DEFAULT_COLLECTION, DocumentStatus, Job
 
-# Files handed to the engine ahead of those that have ended: enough to keep it busy.
+# Files that may wait in the engine at a time: enough to keep it busy, few enough to fit in memory.
 AHEAD = 64
 
 
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="PDFs, folders, zip archives.", show_default=False)],
+    paths: Annotated[list[Path], typer.Argument(help="PDFs, folders or zip archives.", show_default=False)],
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep a document of the same name beside the new one.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,
     password: Annotated[str | None, typer.Option(help="Password of encrypted PDFs; never stored.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Index PDFs, folders and zip archives, and wait until it is done.
+    """Index PDFs, folders and zip archives, and wait until done.
 
-    Folders are looked through with all that is below them.
+    Subfolders are searched too.
     """
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
@@ -48,7 +48,7 @@ def add(
             else:
                 console.line(_line(row))
     if not statuses:
-        console.problem("No PDF was found there.")
+        console.problem("No PDF was found in these paths.")
     bad = {DocumentStatus.FAILED.value, DocumentStatus.REJECTED.value}
     if bad & set(statuses):
         raise typer.Exit(SOME_FAILED)
@@ -57,14 +57,14 @@ def add(
 def _added(
     engine: Engine, given: Iterator[Source], how: dict[str, Any], bars: console.JobBars
 ) -> Iterator[dict[str, Any]]:
-    """A row a file, as soon as it ends."""
+    """Submit the files; yield the row of each file as soon as its job ends."""
     waiting: dict[str, str] = {}
     names: set[str] = set()
     for source in given:
         if source.problem:
             yield json_rows.refused(source.shown, source.problem)
             continue
-        # Files of one name in several folders are several documents: neither is a later state of the other.
+        # Files with the same name in several folders are different documents, not versions of one.
         name = clean_name(source.name)
         options = {**how, "on_same_name": "keep"} if name in names else how
         names.add(name)
@@ -75,7 +75,7 @@ def _added(
 
 
 def _ended(engine: Engine, waiting: dict[str, str], most: int, bars: console.JobBars) -> Iterator[dict[str, Any]]:
-    """Rows of files that end, until at most ``most`` are waiting."""
+    """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
     while len(waiting) > most:
         for job in engine.jobs.as_completed(list(waiting), bars.show):
             yield json_rows.added(waiting.pop(job.job_id), job, _document(engine, job))
@@ -88,7 +88,7 @@ def _document(engine: Engine, job: Job) -> Any:
         return None
     try:
         return engine.documents.get(job.document_id)
-    except UnknownDocument:  # deleted since
+    except UnknownDocument:  # deleted in the meantime
         return None
 
 

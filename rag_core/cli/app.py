@@ -1,4 +1,4 @@
-"""The commands. Standard output holds results and nothing else; logs and errors go to standard error."""
+"""The commands. Standard output contains only results; logs and errors go to standard error."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from rag_core.cli.watch import watch
 from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
 from rag_core.types import DEFAULT_COLLECTION, JobState
 
-# How Typer says that a command was interrupted from the keyboard.
+# Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130
-# What a shell shows of cat or grep where "head" has its lines and goes: 128 and the number of SIGPIPE. Scripts know
-# to pass it over, as they would not an error's. The signal itself is left ignored: it would end the process in the
-# middle of its work, and for connections to servers as well.
+# 128 plus the number of SIGPIPE, as for cat or grep when "head" closes the pipe: scripts ignore this status, unlike an
+# error's. The signal itself stays ignored, because it would end the process in the middle of its work, and also when a
+# server closes a connection.
 READER_GONE = 141
 
 app = typer.Typer(
-    help="Footnote: ask your PDFs, and see the page each sentence comes from.",
+    help="Footnote: ask your PDFs, and see the page that each sentence comes from.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
-    # Else an option without a value is told as one with: "--json <bool>".
+    # Otherwise the help shows a flag with a value: "--json <bool>".
     rich_markup_mode=None,
 )
 
 
 @app.callback()
 def _global(
-    data_dir: Annotated[Path | None, typer.Option(help="Folder that holds everything; default RAG_DATA_DIR.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Data folder; the default is RAG_DATA_DIR.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")] = False,
 ) -> None:
     options.update(data_dir=data_dir, debug=debug)
@@ -61,10 +61,10 @@ def list_documents(as_json: Json = False) -> None:
         for row in found:
             console.emit(row)
     elif not documents:
-        console.note("The library is empty. The command add fills it.")
+        console.note("The library is empty. Use the command add to add PDFs.")
     else:
         found = [row | {"added_at": one.added_at} for row, one in zip(found, documents, strict=True)]
-        # Most libraries are not parted.
+        # Most libraries have no collections.
         parted = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
         columns = ("document", *parted, "pages", "chunks", "status", "added_at", "reason")
         console.table(found, columns, numeric=("pages", "chunks"))
@@ -78,10 +78,10 @@ def delete(
     documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Remove documents from every store; count what is left of them."""
+    """Delete documents from every store; count remaining chunks."""
     with open_engine() as engine:
         for document_id in engine.documents.find_ids(documents):
-            # One by one: what is gone is told though a store fails on the way.
+            # One by one, so that a store that fails does not hide which documents were deleted before.
             (receipt,) = engine.documents.delete([document_id])
             row = json_rows.deleted(receipt)
             if as_json:
@@ -94,10 +94,10 @@ def delete(
 @app.command()
 def move(
     documents: Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)],
-    collection: Annotated[str, typer.Option(help="Collection to put them into.", show_default=False)],
+    collection: Annotated[str, typer.Option(help="Collection to move them to.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Put documents into a collection."""
+    """Move documents to a collection."""
     with open_engine() as engine:
         moved = engine.documents.find_ids(documents)
         engine.collections.move_documents(moved, collection)
@@ -116,11 +116,11 @@ app.command()(ask)
 @app.command()
 def reindex(
     documents: Annotated[list[str] | None, typer.Argument(help="Names or ids; all by default.")] = None,
-    embedder: Annotated[str | None, typer.Option(help="Embedding model to build with.")] = None,
-    chunk_tokens: Annotated[int | None, typer.Option(min=32, max=8192, help="Tokens a chunk.")] = None,
+    embedder: Annotated[str | None, typer.Option(help="Embedding model to use.")] = None,
+    chunk_tokens: Annotated[int | None, typer.Option(min=32, max=8192, help="Tokens per chunk.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Re-index documents; the present index answers meanwhile."""
+    """Re-index documents; questions use the current index meanwhile."""
     with open_engine() as engine, console.job_bars() as bars:
         chosen = engine.documents.find_ids(documents) if documents else None
         job = engine.index.rebuild(chosen, embedder=embedder, chunk_tokens=chunk_tokens)
@@ -149,7 +149,7 @@ app.command()(evaluate)
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """Show what is stored, how it was built, and whether all is well."""
+    """Show what is stored, how it was built, and any problems."""
     with open_engine() as engine:
         found = engine.status()
     row = json_rows.status(found)
@@ -167,23 +167,23 @@ def status(as_json: Json = False) -> None:
 
 
 def main() -> None:
-    """Run a command; every error that is foreseen is one line on standard error."""
-    # What libraries warn of is for developers; a person can do nothing about it.
+    """Run a command; print every expected error as one line on standard error."""
+    # Warnings of libraries are for developers; a user cannot act on them.
     warnings.filterwarnings("ignore")
     for stream in (sys.stdout, sys.stderr):
-        # A file's name need not be Unicode, nor a terminal able to show all of it.
+        # A file name may not be valid Unicode, and a terminal may not be able to show it.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # text, as Python opens it
     try:
         code = _run()
     except SystemExit:
-        # So Typer and Rich end where nobody reads what they write. Nothing else does: a command returns its status.
+        # Typer and Rich raise this when the reader of a pipe is gone. Nothing else does: a command returns its status.
         _detach_streams()
         code = READER_GONE
     sys.exit(code)
 
 
 def _run() -> int:
-    """Run the command that was given and say what went wrong; returns the exit status."""
+    """Run the command, report any error, and return the exit status."""
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:
@@ -196,8 +196,8 @@ def _run() -> int:
     except RagError as error:
         return _report_error(error, FAILED)
     except KeyboardInterrupt:
-        return _report_error(RagError("Stopped; what was not finished goes on at the next start."), FAILED)
-    except Exception as error:  # the last line of defence: never a traceback without --debug
+        return _report_error(RagError("Stopped. Unfinished jobs continue at the next start."), FAILED)
+    except Exception as error:  # a user gets a traceback only with --debug
         if options.get("debug"):
             raise
         return _report_error(
@@ -214,7 +214,7 @@ def _report_error(error: Exception, code: int) -> int:
 
 
 def _detach_streams() -> None:
-    """Send what nobody reads to the null device: Python writes the rest at its end, and would fail once more."""
+    """Point broken streams to the null device, because Python flushes them at exit and would fail again."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""``search`` and ``ask``: one question, or a file of them."""
+"""``search`` and ``ask``: one question, or a file of questions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rag_core.errors import CollectionError, QuestionError, UnknownDocument
 from rag_core.types import RetrievalConfig, Scope, Strategy
 
 Documents = Annotated[
-    list[str] | None, typer.Option("--document", help="Name of a document to search in; may be given again.")
+    list[str] | None, typer.Option("--document", help="Name of a document to search in; can be repeated.")
 ]
 Collections = Annotated[
-    list[str] | None, typer.Option("--collection", help="Collection to search in; may be given again.")
+    list[str] | None, typer.Option("--collection", help="Collection to search in; can be repeated.")
 ]
-TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How many passages.")]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="Number of passages.")]
 Questions = Annotated[
     Path | None,
-    typer.Option("--questions", help='JSON lines {"id", "question", "documents"?} in place of QUESTION.'),
+    typer.Option("--questions", help='File of JSON lines {"id", "question", "documents"?}, instead of QUESTION.'),
 ]
 HowToSearch = Annotated[
     Strategy,
-    typer.Option("--strategy", help="How passages are looked for; all but plain need a language model."),
+    typer.Option("--strategy", help="Search strategy; all except plain need a language model."),
 ]
 Question = Annotated[str | None, typer.Argument(show_default=False)]
 
@@ -61,7 +61,7 @@ def ask(
     questions: Questions = None,
     as_json: Json = False,
 ) -> None:
-    """Answer a question with citations, or say that nothing tells."""
+    """Answer a question with citations, or refuse to answer."""
 
     def run(engine: Engine, text: str, scope: Scope, question_id: str | None) -> dict[str, Any]:
         how = RetrievalConfig(strategy=strategy)
@@ -104,7 +104,7 @@ def _each_question(run: Any, show: Any, question: str | None, file: Path | None,
 def _read_questions(file: Path) -> list[dict[str, Any]]:
     found = []
     try:
-        # Split at line feeds alone: JSON may hold other line ends as they are.
+        # Split only at line feeds: a JSON string may contain other line breaks.
         lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{file} cannot be read ({error}).") from None
@@ -121,6 +121,6 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
             found.append({"id": row["id"], "question": row["question"], "scope": Scope(tuple(names))})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise typer.BadParameter(
-                f'Line {number} of {file} is not a JSON object with "id", "question" and maybe a list "documents".'
+                f'Line {number} of {file} is not a JSON object with "id", "question" and an optional list "documents".'
             ) from None
     return found

@@ -1,4 +1,4 @@
-"""What the commands share: the global options, the engine opened as they say, and the exit codes."""
+"""What the commands share: the global options, the engine that they configure, and the exit codes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
 
 options: dict[str, Any] = {}
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on standard output.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line on standard output.")]
 
 
 @contextmanager
 def open_engine() -> Iterator[Engine]:
-    """The engine over the data folder that was named, closed in the end."""
+    """Open the engine on the data folder of the options; close it at the end."""
     with Engine(load_settings(data_dir=options["data_dir"])) as engine:
         yield engine

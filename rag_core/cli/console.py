@@ -1,4 +1,4 @@
-"""What people see in a terminal: tables, a progress line, answers with their sources."""
+"""Output for a terminal: tables, progress bars, and answers with their sources."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ from rich.text import Text
 from rag_core.types import Job, JobState, Usage, decimals
 
 err = Console(stderr=True)
-# Columns where the output is no terminal.
+# Width of a line if the output is not a terminal.
 UNCUT = 100_000
 PREVIEW = 300
 
 
 def emit(row: dict[str, Any]) -> None:
-    """One JSON object on a line of standard output, at once."""
+    """Write a JSON object as one line to standard output, and flush."""
     sys.stdout.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
 
 
 def show(what: RenderableType) -> None:
-    """Print for a person to read; what goes on to a file or another program is neither wrapped nor cut."""
+    """Print for a person; output to a file or another program is neither wrapped nor cut."""
     console = Console(width=None if sys.stdout.isatty() else UNCUT)
     console.print(what)
 
 
 def line(text: str) -> None:
-    """One line of standard output, however long."""
+    """Print one line to standard output, without wrapping."""
     Console().print(Text(text.replace("\n", " ")), soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """One line on standard error that tells of no problem."""
+    """Print one line of information to standard error."""
     err.print(Text(text), soft_wrap=True)
 
 
 def count(number: int, one: str) -> str:
-    """``1 page``, ``2 pages``."""
+    """Return ``1 page``, ``2 pages``."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def problem(text: str) -> None:
-    """One line on standard error, however long."""
+    """Print a problem as one line to standard error."""
     err.print(Text(" ".join(text.split()), "red"), soft_wrap=True)
 
 
 def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Sequence[str] = ()) -> None:
-    """Rows as a table; text from documents is never read as markup."""
+    """Print rows as a table; text from documents is never parsed as markup."""
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        # Folded and never cut: a name has to be whole to be of use.
+        # Folded, not cut: a command needs the whole name of a document.
         shown.add_column(column.replace("_", " "), justify="right" if column in numeric else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
@@ -67,28 +67,28 @@ def table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Se
 
 
 def passages(row: dict[str, Any]) -> None:
-    """The passages of one question, best first, and what it took to find them."""
+    """Print the passages of a question, best first, and the steps that found them."""
     steps(row)
     listed(row)
 
 
 def steps(row: dict[str, Any]) -> None:
-    """What a strategy did, and what the model took for it."""
+    """Print the steps of a strategy, and the tokens that the model used."""
     for step in row["steps"]:
         show(Text(step, "dim"))
     if row["usage"]["calls"]:
-        show(Text(f"The model took {Usage(**row['usage']).label}", "dim"))
+        show(Text(f"The model used {Usage(**row['usage']).label}", "dim"))
 
 
 def listed(row: dict[str, Any]) -> None:
-    """The passages of one question and the gate's verdict on them."""
+    """Print the gate's decision on a question, and its passages."""
     gate = row["gate"]
     refused = "below the threshold" if gate["score"] < gate["threshold"] else "no answer in the passages"
     verdict = "answerable" if gate["answerable"] else refused
     best, needed = (f"{gate[name]:.{decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
     show(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
-        # Rounded first: a score just below zero is no "-0.00".
+        # Rounded first, so that a score just below zero is not shown as "-0.00".
         scores = "  ".join(
             f"{name} {round(value, 2) + 0.0:.2f}" for name, value in passage["scores"].items() if value is not None
         )
@@ -100,7 +100,7 @@ def listed(row: dict[str, Any]) -> None:
 
 
 def answer(row: dict[str, Any]) -> None:
-    """An answer and what it cites."""
+    """Print an answer and its citations."""
     if row["short"]:
         show(Text(row["short"], style="bold"))
     show(Text(row["text"]))
@@ -118,14 +118,14 @@ def answer(row: dict[str, Any]) -> None:
 
 
 class JobBars:
-    """A bar for each job that runs; nothing where the output is not a terminal."""
+    """A progress bar for each running job; none if ``progress`` is ``None``."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, job: Job) -> None:
-        """Bring a job's bar up to date, or take it away when the job has ended."""
+        """Update the bar of a job, or remove it if the job has ended."""
         if self._progress is None:
             return
         if job.state not in (JobState.QUEUED, JobState.RUNNING):
@@ -144,7 +144,7 @@ class JobBars:
 
 @contextmanager
 def job_bars() -> Iterator[JobBars]:
-    """Bars on standard error, if that is a terminal."""
+    """Yield progress bars on standard error, if that is a terminal."""
     if not err.is_terminal:
         yield JobBars(None)
         return
@@ -159,7 +159,7 @@ def job_bars() -> Iterator[JobBars]:
 
 @contextmanager
 def counter(name: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, if that is a terminal; called with how many of how many are done."""
+    """Yield a function that sets how many of how many are done, shown as a bar if standard error is a terminal."""
     if not err.is_terminal:
         yield lambda done, total: None
         return

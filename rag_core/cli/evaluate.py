@@ -1,4 +1,4 @@
-"""``evaluate``: labelled questions asked of the library, and figures about the answers."""
+"""``evaluate``: ask labelled questions, and compute metrics of the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rag_core.types import Baseline, Evaluation, Label, RetrievalConfig
 
 
 class Choice(str, Enum):
-    """What an evaluation may be asked of, by the name that it has on the command line."""
+    """A configuration to evaluate, by its name on the command line."""
 
     AS_SET = "as-set"
     CROSS_ENCODER = "cross_encoder"
@@ -37,7 +37,7 @@ class Choice(str, Enum):
     BM25_BASELINE = "bm25-baseline"
 
     def configuration(self) -> RetrievalConfig | Baseline:
-        """The configuration or baseline of that name."""
+        """Return the configuration or baseline of this name."""
         if self is Choice.TF_IDF_BASELINE:
             return Baseline("tf-idf")
         if self is Choice.BM25_BASELINE:
@@ -52,15 +52,17 @@ Configurations = Annotated[
     list[Choice] | None,
     typer.Option(
         "--configuration",
-        help="What orders passages, or the strategy; by default as in the chat. Given twice, both are compared.",
+        help="Ranking stage or search strategy; by default as in the chat. Repeat it to compare two.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for tables (CSV) and charts (SVG).")]
 Most = Annotated[
     float,
-    typer.Option("--most", min=0, max=1, help="Share of unanswerable questions that the advised threshold may answer."),
+    typer.Option(
+        "--most", min=0, max=1, help="Largest share of unanswerable questions that the advised threshold may answer."
+    ),
 ]
-NoAnswers = Annotated[bool, typer.Option("--no-answers", help="Judge rankings alone.")]
+NoAnswers = Annotated[bool, typer.Option("--no-answers", help="Measure only rankings, not answers.")]
 
 
 def evaluate(
@@ -74,7 +76,7 @@ def evaluate(
     """Measure passages, answers and refusals on labelled questions."""
     chosen = list(dict.fromkeys(configuration or [Choice.AS_SET]))
     if len(chosen) > 2:
-        raise typer.BadParameter("Give --configuration at most twice: two are compared.")
+        raise typer.BadParameter("Give --configuration at most twice: only two can be compared.")
     with open_engine() as engine:
         given = engine.labels.parse_file(labels.name, _read(labels))
         if out:
@@ -89,14 +91,14 @@ def evaluate(
             for one in evaluations:
                 if advice := engine.evaluations.advise_threshold(one, most):
                     console.note(f"The advised threshold of {one.configuration}: {advice.reach}")
-        # Last: the figures are told whatever becomes of the folder.
+        # Last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
         console.line(f"{len(written)} tables and charts are in {out}.")
 
 
 def _try_out(folder: Path) -> None:
-    """Refuse a folder that cannot be made or written to before anybody waits for what is to stand there."""
+    """Refuse a folder that cannot be created or written, before the evaluation takes its time."""
     try:
         nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
         tempfile.TemporaryFile(dir=nearest).close()
@@ -121,12 +123,12 @@ def _run(engine: Engine, labels: Sequence[Label], choice: Choice, name: str, ans
                     return event
                 count(event.done, event.total)
     except KeyboardInterrupt:
-        raise RagError("Stopped before the end: nothing of this evaluation is kept.") from None
+        raise RagError("Stopped before the end. This evaluation is not stored.") from None
     raise RagError("The evaluation ended without a result.")
 
 
 def _rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
-    """A line a figure, then the advised threshold, then a line a difference where there are two."""
+    """Yield the metrics and the advised threshold of each evaluation, then the differences between two."""
     for one in evaluations:
         for figure in one.figures:
             yield json_rows.figure(figure, one.configuration)

@@ -1,4 +1,4 @@
-"""Values as the JSON objects of the command line's contract."""
+"""Convert values to the JSON objects that the commands print; their keys are a public contract."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from rag_core.types import (
 
 
 def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
-    """The line of one file of ``add``."""
-    # A version that came to nothing is told apart from an earlier one that is still being searched.
+    """Return the row of a file for ``add``."""
+    # If the new version failed, the document still has an earlier one, whose counts are not the file's.
     version_id = job.details.get("version_id")
     if document is not None and version_id not in (None, document.version_id):
         document = None
@@ -43,7 +43,7 @@ def added(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]
 
 
 def refused(shown: str, reason: str) -> dict[str, Any]:
-    """The line of a file that could not even be read."""
+    """Return the row of a file that could not be read, for ``add``."""
     zeros = dict.fromkeys(("pages", "chunks", "pages_text", "pages_ocr", "pages_empty", "pages_failed"), 0)
     return {
         "file": shown,
@@ -56,7 +56,7 @@ def refused(shown: str, reason: str) -> dict[str, Any]:
 
 
 def listed(document: DocumentInfo) -> dict[str, Any]:
-    """The line of one document of ``list``."""
+    """Return the row of a document for ``list``."""
     return {
         "document_id": document.document_id,
         "document": document.name,
@@ -85,7 +85,7 @@ def page(document: str, found: Page) -> dict[str, Any]:
 
 
 def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
-    """The line of one document of ``delete``."""
+    """Return the row of a document for ``delete``."""
     return {
         "document_id": receipt.document_id,
         "document": receipt.document,
@@ -96,7 +96,7 @@ def deleted(receipt: DeleteReceipt) -> dict[str, Any]:
 
 
 def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str, Any]:
-    """The line of one question of ``search``."""
+    """Return the row of a question for ``search``."""
     return {
         "id": question_id,
         "question": result.question,
@@ -110,7 +110,7 @@ def searched(result: SearchResult | Answer, question_id: str | None) -> dict[str
 
 
 def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
-    """The line of one question of ``ask``."""
+    """Return the row of a question for ``ask``."""
     return {
         **searched(answer, question_id),
         "state": answer.state.value,
@@ -133,12 +133,12 @@ def answered(answer: Answer, question_id: str | None) -> dict[str, Any]:
 
 
 def watched(watch: WatchedFolder) -> dict[str, Any]:
-    """The line of one folder of ``watch``."""
+    """Return the row of a folder for ``watch``."""
     return asdict(watch)
 
 
 def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
-    """The line of one look at a folder, with what could not be indexed of the jobs that it waited for."""
+    """Return the row of one check of a folder, with the files that its jobs could not index."""
     row = asdict(sync)
     row.pop("job_ids")
     bad = (DocumentStatus.FAILED, DocumentStatus.REJECTED)
@@ -149,26 +149,26 @@ def synced(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:
 
 
 def figure(found: Metric, configuration: str) -> dict[str, Any]:
-    """The line of one metric of ``evaluate``."""
+    """Return the row of a metric for ``evaluate``."""
     value = asdict(found.interval)
     return {"metric": found.metric, "value": value.pop("value"), "n": found.n, **value, "configuration": configuration}
 
 
 def advice(found: ThresholdAdvice, configuration: str) -> dict[str, Any]:
-    """The line of the advised threshold; ``n`` counts the questions without an answer."""
+    """Return the row of the advised threshold; ``n`` is the number of unanswerable questions."""
     row = asdict(found)
     first = {"metric": "advised_threshold", "value": row.pop("threshold"), "n": row.pop("unanswerable")}
     return {**first, **row, "configuration": configuration}
 
 
 def comparison(found: Comparison, configurations: str) -> dict[str, Any]:
-    """The line of the difference in one metric."""
+    """Return the row of the difference in a metric."""
     row = figure(Metric(f"{found.metric} difference", found.difference, found.n), configurations)
     return {**row, "p_value": found.p_value}
 
 
 def status(found: Status) -> dict[str, Any]:
-    """The object of ``status``."""
+    """Return the object for ``status``."""
     return asdict(found)
 
 

@@ -1,4 +1,4 @@
-"""What ``add`` is given: PDFs, folders and zip archives, one file at a time."""
+"""Read the arguments of ``add``: PDFs, folders and zip archives, one file at a time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-# PDFs are packed already: what shrinks further than this was made to fill memory or disk.
+# PDFs are already compressed: an entry with a larger ratio is probably a zip bomb, except for small ones.
 MOST_GAIN = 100
 HARMLESS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to index: how it is shown, its name, and its bytes, or why it has none."""
+    """A file to index: its path for display, its name and its bytes, or the problem that prevents reading it."""
 
     shown: str
     name: str
@@ -25,16 +25,16 @@ class Source:
 
 
 def sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
-    """Files behind paths, in order of their names.
+    """Yield the files of the paths; those of a folder or an archive in the order of their names.
 
-    A folder gives the PDFs and archives below it; an archive gives its PDFs, under their last name
-    alone, whatever folders its entries claim.
+    A folder yields its PDFs and archives, also from subfolders. An archive yields its PDFs, named
+    without the folders of its entries.
 
     Parameters
     ----------
     paths : sequence of Path
     max_bytes : int
-        Entries of archives that say or turn out to be larger are not unpacked.
+        Larger files are not read, and larger entries of archives are not unpacked.
     """
     for path in paths:
         if path.is_dir():
@@ -51,7 +51,7 @@ def _file(path: Path, max_bytes: int) -> Source:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            # A device says that it is empty, and never ends.
+            # A device reports size 0 but never ends.
             data = b"" if size > max_bytes else file.read(max_bytes + 1)
     except OSError as error:
         return Source(str(path), path.name, b"", f"{path} cannot be read ({error.strerror}).")
@@ -79,7 +79,7 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
     if name.lower().endswith(".zip"):
         return Source(shown, name, b"", f"{name} is an archive within {path.name}. Unpack it and add its files.")
     if not name.lower().endswith(".pdf"):
-        return Source(shown, name, b"", f"{name} is not a PDF, whatever it holds. Only PDFs are read.")
+        return Source(shown, name, b"", f"{name} is not a PDF. Only PDFs can be added.")
     limit = f"{max_bytes / 1e6:.0f} MB"
     too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
     if entry.file_size > max_bytes:
@@ -89,12 +89,12 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
             shown,
             name,
             b"",
-            f"{name} unpacks to more than {MOST_GAIN} times its size in {path.name}, as if to fill a disk. "
-            "Unpack it and add it as a file if you trust it.",
+            f"{name} unpacks to more than {MOST_GAIN} times its size in {path.name}, like a zip bomb. "
+            "If you trust it, unpack it and add it as a file.",
         )
     try:
         with archive.open(entry) as stream:
-            # The size an entry claims need not be its real one.
+            # An entry can be larger than the size in its header.
             data = stream.read(max_bytes + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError) as error:
         return Source(shown, name, b"", f"{name} cannot be unpacked from {path.name} ({error}).")
@@ -102,6 +102,6 @@ def _entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_byt
 
 
 def _is_residue(name: str) -> bool:
-    """Whether macOS put a file beside another for purposes of its own."""
+    """Whether macOS created the file for its metadata."""
     path = PurePosixPath(name)
     return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"

@@ -1,4 +1,4 @@
-"""``watch``: the library kept in step with a folder."""
+"""``watch``: sync the library with a folder."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rag_core.types import DEFAULT_COLLECTION
 def watch(
     folder: Annotated[str | None, typer.Argument(help="Folder or fsspec URL.", show_default=False)] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
-    remove: Annotated[bool, typer.Option("--remove", help="Watch it no longer; its documents stay.")] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on looking until stopped.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Stop watching the folder; its documents stay.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Keep checking the folder until interrupted.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Keep the library in step with a folder, or list such folders.
+    """Sync the library with a folder, or list watched folders.
 
-    The app goes on looking at watched folders while it runs.
+    The app checks watched folders while it runs.
     """
     with open_engine() as engine:
         if folder is None:
@@ -30,14 +30,16 @@ def watch(
             for row in found if as_json else []:
                 console.emit(row)
             if not as_json and not found:
-                console.note("No folder is watched. Name one to begin.")
+                console.note("No folder is watched. To watch one, give its path.")
             elif not as_json:
                 console.table(found, ("url", "collection", "files", "checked_at", "problem"), numeric=("files",))
             return
         if remove:
             known = engine.watches.find(folder)
             if known is None:
-                raise typer.BadParameter(f"{folder} is not watched. Name none to list those that are.")
+                raise typer.BadParameter(
+                    f"{folder} is not watched. Run watch without a folder to list the watched folders."
+                )
             engine.watches.remove(known.watch_id)
             return
         one = engine.watches.add(folder, collection=collection)
@@ -47,7 +49,7 @@ def watch(
 
 
 def _follow(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
-    """Look once, or again and again; returns whether the last look met a problem, or a file that was refused."""
+    """Check the folder once or repeatedly; return whether the last check found a problem or a refused file."""
     while True:
         found = engine.watches.sync(watch_id)
         if found is None:

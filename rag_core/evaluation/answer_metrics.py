@@ -1,4 +1,4 @@
-"""Answers against the expected ones."""
+"""Metrics that compare an answer with the expected answers."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> str:
-    """Lower case, without punctuation, articles and extra white space.
+    """Return the text in lower case, without punctuation, articles and extra white space.
 
-    Rajpurkar et al., "SQuAD: 100,000+ questions for machine comprehension of text", EMNLP 2016, as
-    its evaluation script does it.
+    As in the evaluation script of Rajpurkar et al., "SQuAD: 100,000+ questions for machine
+    comprehension of text", EMNLP 2016.
     """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def exact_match(text: str, answers: Sequence[str]) -> float:
-    """1 where the text is one of the answers, both normalised; else 0."""
+    """Return 1 if the normalised text equals one of the normalised answers, else 0."""
     return float(normalised(text) in {normalised(one) for one in answers})
 
 
 def token_f1(text: str, answers: Sequence[str]) -> float:
-    """Harmonic mean of the precision and recall of tokens, against the answer that fits best.
+    """Return the F1 of the text's tokens for the best of the answers (Rajpurkar et al. 2016).
 
-    Rajpurkar et al. 2016. Where either has no token left, 1 if both have none, else 0.
+    If the text or an answer has no tokens after normalisation, F1 is 1 if both have none, else 0.
     """
     return max((_f1(normalised(text).split(), normalised(one).split()) for one in answers), default=0.0)
 
 
 def contains_answer(text: str, answers: Sequence[str]) -> float:
-    """1 where one of the answers stands in the text as whole words, both normalised; else 0."""
-    # Spaces around both, so that "art" is not found in "part".
+    """Return 1 if the text contains one of the answers as whole words, both normalised; else 0."""
+    # Spaces around both, so that "part" does not contain "art".
     padded = f" {normalised(text)} "
     return float(any(f" {wanted} " in padded for one in answers if (wanted := normalised(one))))
 

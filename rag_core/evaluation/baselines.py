@@ -1,9 +1,9 @@
-"""The textbook's rankers, to tell what the product's stages add to them.
+"""Textbook rankers, as baselines for the search stages.
 
 Formulas and notation are those of Jurafsky and Martin, "Speech and Language Processing", 3rd edition
-draft, chapter 14. ``tf`` is a word's count in a text, ``N`` the number of texts, ``df`` the number of
-them that hold the word; logarithms are to base 10. The third baseline of that chapter, retrieval by
-dense vectors alone, is ``RetrievalConfig("dense")``.
+draft, chapter 14. ``tf`` is the count of a word in a text, ``N`` the number of texts, ``df`` the
+number of texts that contain the word; logarithms are to base 10. The third baseline of that chapter,
+dense retrieval, is ``RetrievalConfig("dense")``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def words(text: str) -> list[str]:
-    """Words in lower case, punctuation left out; neither stemmed nor filtered."""
+    """Return the words in lower case, without punctuation, stemming or stop word removal."""
     return _WORD.findall(text.lower())
 
 
 class _Inverted:
-    """Which texts hold a word, and how often."""
+    """Inverted index: the texts that contain a word, and how often."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.size = len(texts)
@@ -37,12 +37,12 @@ class _Inverted:
                 self.postings[word].append((position, count))
 
     def idf(self, word: str) -> float:
-        """``log(N / df)``; 0 for a word of no text."""
-        held = self.postings.get(word)
-        return math.log10(self.size / len(held)) if held else 0.0
+        """Return ``log(N / df)``; 0 if no text contains the word."""
+        postings = self.postings.get(word)
+        return math.log10(self.size / len(postings)) if postings else 0.0
 
     def ranked(self, query: str, weight: Callable[[str, int, int, int], float]) -> dict[int, float]:
-        """Sums of ``weight(word, its count in the query, position, tf)`` over the query's words."""
+        """Return, by text position, the sum of ``weight(word, count in query, position, tf)`` over the query."""
         sums: dict[int, float] = defaultdict(float)
         for word, count in Counter(words(query)).items():
             for position, tf in self.postings.get(word, ()):
@@ -51,24 +51,24 @@ class _Inverted:
 
 
 class TfIdf:
-    """Cosine of tf-idf vectors: each word weighs ``(1 + log tf) * log(N / df)``.
+    """Cosine similarity of tf-idf vectors, with word weights ``(1 + log tf) * log(N / df)``.
 
     Parameters
     ----------
     texts : sequence of str
-        A hit's ``chunk_id`` is a position in it.
+        The ``chunk_id`` of a hit is a position in this sequence.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._inverted = _Inverted(texts)
         squares = [0.0] * len(texts)
-        for word, held in self._inverted.postings.items():
-            for position, tf in held:
+        for word, postings in self._inverted.postings.items():
+            for position, tf in postings:
                 squares[position] += self._weight(word, tf) ** 2
         self._norms = [math.sqrt(square) for square in squares]
 
     def rank(self, query: str) -> list[Hit]:
-        """Texts with a cosine above 0, best first."""
+        """Return the texts with a cosine above 0, best first."""
         norm = math.sqrt(sum(self._weight(word, count) ** 2 for word, count in Counter(words(query)).items()))
         products = self._inverted.ranked(
             query, lambda word, count, _, tf: self._weight(word, count) * self._weight(word, tf)
@@ -80,16 +80,16 @@ class TfIdf:
 
 
 class Bm25:
-    """BM25: a word adds ``log(N / df) * tf / (k * (1 - b + b * length / mean length) + tf)``.
+    """BM25: each word adds ``log(N / df) * tf / (k * (1 - b + b * length / mean length) + tf)``.
 
     Parameters
     ----------
     texts : sequence of str
-        A hit's ``chunk_id`` is a position in it.
+        The ``chunk_id`` of a hit is a position in this sequence.
     k : float
-        How soon further occurrences of a word stop counting.
+        Saturation of the term frequency: the lower, the less repeated words add.
     b : float
-        How much long texts are held back, in 0..1.
+        Length normalisation, from 0 (none) to 1 (full).
     """
 
     def __init__(self, texts: Sequence[str], k: float = 1.2, b: float = 0.75) -> None:
@@ -98,7 +98,7 @@ class Bm25:
         self._k, self._b = k, b
 
     def rank(self, query: str) -> list[Hit]:
-        """Texts that hold a word of the query which not all hold, best first."""
+        """Return the texts with a score above 0, best first."""
         sums = self._inverted.ranked(query, self._weight)
         return _ordered({one: score for one, score in sums.items() if score > 0})
 

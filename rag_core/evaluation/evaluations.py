@@ -1,4 +1,4 @@
-"""Evaluations: run at once or in the background, kept, compared and reported."""
+"""Run evaluations, directly or in the background; store, compare and report them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Evaluations:
-    """Evaluations of labelled questions. At most one at a time runs in the background.
+    """Evaluations of labelled questions; at most one runs in the background.
 
     Parameters
     ----------
@@ -60,28 +60,28 @@ class Evaluations:
         name: str = "",
         answers: bool = True,
     ) -> Generator[EvaluationEvent, None, None]:
-        """Ask labelled questions; yield progress and at the end one `Evaluation`, which is kept.
+        """Ask labelled questions; yield progress, and at the end one `Evaluation`, which is stored.
 
-        Each question is searched for once, and answered below the threshold as well, so that other
-        thresholds can be judged by the same answers. Closing the iterator stops the work; nothing is
-        kept then.
+        Each question is searched for once. Questions below the threshold are answered too, so that the
+        answers also show the effect of other thresholds. Closing the iterator stops the evaluation,
+        which is then not stored.
 
         Parameters
         ----------
         labels : sequence of Label
         configuration : RetrievalConfig or Baseline, optional
-            How to retrieve; by default as set.
+            How to retrieve; the default is that of the settings.
         name : str
-            Name of the evaluation in lists.
+            Name of the evaluation, for lists.
         answers : bool
-            Whether to answer; else only rankings are judged.
+            Whether to answer the questions; if not, only rankings are measured.
 
         Raises
         ------
         LabelError
-            There are no labels, or some name a document or page that is not in the library.
+            There are no labels, or a label names a document or page that is not in the library.
         GeneratorError
-            The endpoint failed; quotes in place of its answers must not be counted as its answers.
+            The endpoint failed: quotes must not be counted as answers of the model.
         EmbedderError, RerankerMissing, IndexMismatch, StoreError
         """
         return self._runner.run(labels, configuration or DEFAULT_CONFIGURATION, name, answers=answers)
@@ -96,7 +96,7 @@ class Evaluations:
     ) -> EvaluationState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If evaluations are running already, they go on and their state is returned.
+        If a background run is active, it continues and its state is returned.
         """
         with self._lock:
             if self._state is not None and self._state.running:
@@ -110,21 +110,21 @@ class Evaluations:
             return self._state
 
     def state(self) -> EvaluationState | None:
-        """Return the progress in the background, or how the last run ended; ``None`` before the first."""
+        """Return the state of the current or last background run; ``None`` before the first."""
         return self._state
 
     def cancel(self) -> None:
-        """Stop the background run after the current question; its configuration's results are dropped."""
+        """Stop the background run after the current question; discard the unfinished evaluation."""
         self._stopping.set()
 
     def close(self) -> None:
-        """Stop the background run and wait for its end."""
+        """Stop the background run, and wait until it ends."""
         self.cancel()
         if self._thread is not None:
             self._thread.join()
 
     def list(self) -> list[Evaluation]:
-        """Return the evaluations that were kept, newest first."""
+        """Return the stored evaluations, newest first."""
         return self._stores.evaluations.all()
 
     def get(self, evaluation_id: str) -> Evaluation:
@@ -136,7 +136,7 @@ class Evaluations:
         self._stores.evaluations.remove(evaluation_id)
 
     def compare(self, first: Evaluation, second: Evaluation) -> tuple[Comparison, ...]:
-        """Return how much higher the second is in each metric, on the questions that both asked."""
+        """Return the difference ``second - first`` of each metric, over the questions that both asked."""
         return compare(first.outcomes, second.outcomes)
 
     def advise_threshold(self, evaluation: Evaluation, most: float = MOST_ANSWERED) -> ThresholdAdvice | None:
@@ -147,7 +147,7 @@ class Evaluations:
         return advise_threshold(*gate_scores(evaluation.outcomes), most)
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:
-        """Return charts of one or two evaluations by name, as Vega-Lite specifications."""
+        """Return charts of one or two evaluations, by name, as Vega-Lite specifications."""
         return dict(plots(evaluations))
 
     def write_report(self, evaluations: Sequence[Evaluation], folder: Path) -> Sequence[Path]:
@@ -160,7 +160,7 @@ class Evaluations:
         return self._stores.conversations.gate_scores(self._preferences.gate, most)
 
     def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
-        """Return a chart of such scores and the threshold, as a Vega-Lite specification."""
+        """Return a chart of gate scores and the threshold, as a Vega-Lite specification."""
         return score_plot(scores, self._preferences.threshold)
 
     def _work(
@@ -173,7 +173,7 @@ class Evaluations:
                     return
         except RagError as error:
             self._change(problem=str(error))
-        except Exception as error:  # a thread has nobody above it to tell
+        except Exception as error:  # an error in a thread reaches no caller
             log.exception("evaluation")
             self._change(problem=f"An internal error: {type(error).__name__}: {error}. The log has the details.")
         finally:
@@ -187,7 +187,7 @@ class Evaluations:
         answers: bool,
         before: int,
     ) -> bool:
-        """Run one configuration; return whether it was completed."""
+        """Run one configuration; return whether it completed."""
         with closing(self.run(labels, configuration, name=name, answers=answers)) as events:
             for event in events:
                 if isinstance(event, Evaluation):

@@ -1,7 +1,7 @@
-"""How far a figure may be off, and whether two differ: the bootstrap.
+"""Bootstrap confidence intervals of metrics, and tests of their differences.
 
-Percentile intervals after Efron and Tibshirani, "An Introduction to the Bootstrap", 1993. Questions
-are what is drawn; the seed is fixed, so that the same outcomes give the same interval.
+Percentile intervals after Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, resampling
+questions. The seed is fixed, so that the same outcomes give the same interval.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rag_core.types import Interval
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-# Drawn at a time, so that memory does not grow with the number of questions.
+# Values drawn at a time, so that memory does not grow with the number of questions.
 _BLOCK = 2_000_000
 
 Values = npt.NDArray[np.float64]
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Mean with its 95 % interval; a single value has no width.
+    """Return the mean with its 95 % interval, which has no width for a single value.
 
     Raises
     ------
@@ -36,21 +36,21 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Probability that a positive scores above a negative, ties counting half.
+    """Return the area under the ROC curve: the probability that a positive scores above a negative.
 
-    The area under the ROC curve; Hanley and McNeil, Radiology 143, 1982.
+    Ties count half; Hanley and McNeil, Radiology 143, 1982.
     """
     return float(_wins(positive, negative).mean())
 
 
 def auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Interval:
-    """`auroc` with its 95 % interval; positives and negatives are drawn apart."""
+    """Return `auroc` with its 95 % interval; positives and negatives are resampled separately."""
     wins = _wins(positive, negative)
     random = np.random.default_rng(0)
     rows, columns = wins.shape
     areas = []
     for size in _blocks(rows + columns):
-        # How often each was drawn, instead of which: the area is then one product.
+        # Counts of how often each value is drawn, so that the area is one matrix product.
         drawn_rows = random.multinomial(rows, np.full(rows, 1 / rows), size)
         drawn_columns = random.multinomial(columns, np.full(columns, 1 / columns), size)
         areas.append(((drawn_rows @ wins) * drawn_columns).sum(axis=1) / wins.size)
@@ -58,16 +58,17 @@ def auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Inte
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[Interval, float]:
-    """Mean of ``second - first`` over the same questions with its interval, and a two-sided p-value.
+    """Return the mean of ``second - first`` with its interval, and a two-sided p-value.
 
-    The p-value is the share of resamples, shifted to a mean of 0, whose mean lies at least as far
-    from 0 as the difference that was measured; Berg-Kirkpatrick, Burkett and Klein, "An empirical
-    investigation of statistical significance in NLP", EMNLP 2012.
+    Both have one value per question, in the same order. The p-value is the share of resamples,
+    shifted to a mean of 0, whose mean is at least as far from 0 as the measured difference;
+    Berg-Kirkpatrick, Burkett and Klein, "An empirical investigation of statistical significance in
+    NLP", EMNLP 2012.
     """
     differences = np.asarray(second, float) - np.asarray(first, float)
     mean = float(differences.mean())
     means = _means(differences)
-    # The sample itself counts as one, so that no p-value is 0; the margin is for rounding.
+    # The sample itself counts as one resample, so that no p-value is 0; the margin is for rounding errors.
     extreme = int((np.abs(means - mean) >= abs(mean) - 1e-12).sum())
     return Interval(mean, *_percentiles(means)), (extreme + 1) / (RESAMPLES + 1)
 
@@ -93,6 +94,6 @@ def _percentiles(values: Values) -> tuple[float, float]:
 
 def _wins(positive: Sequence[float], negative: Sequence[float]) -> Values:
     rows, columns = np.asarray(positive, float)[:, None], np.asarray(negative, float)[None, :]
-    # Compared, not subtracted: two scores of minus infinity are a tie.
+    # Compared, not subtracted, because two scores of minus infinity are a tie.
     won: Values = (rows > columns) + 0.5 * (rows == columns)
     return won

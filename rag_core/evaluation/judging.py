@@ -1,4 +1,4 @@
-"""One labelled question and what was found and answered, judged."""
+"""Judge the ranking and the answer of one labelled question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_core.evaluation.ranking_metrics import first_rank
 from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, decimals
 from rag_core.types.answers import strip_markers
 
-# A page further down than this is not found, as far as a reader is concerned.
+# A page at a lower rank counts as not found, because a reader does not look so far down.
 NEAR = 5
 
 
@@ -22,30 +22,30 @@ def judge(
     answer: Answer | None,
     threshold: float,
 ) -> QuestionResult:
-    """What became of a question.
+    """Judge the result of a question.
 
-    A given answer is right when the documents answer the question and it holds one of the expected
-    answers or, where none is given, cites a page that answers.
+    An answer is right if the documents answer the question and the answer contains one of the
+    expected answers or, if the label has none, cites a relevant page.
 
     Parameters
     ----------
     label : Label
     relevant : mapping of page to words
-        The pages that answer.
+        The pages that answer the question.
     ranking : sequence of PageKey
     values : mapping of str to float
-        The ranking's own, by metric.
+        Metrics of the ranking.
     answer : Answer or None
-        As given whatever its score, so that every threshold can be judged; ``None`` where only
-        rankings are compared.
+        The answer without regard to the threshold, so that every threshold can be judged; ``None``
+        if only rankings are measured.
     threshold : float
-        The one in use.
+        The threshold in use.
     """
     rank = first_rank(ranking, relevant)
     found = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
     if answer is None:
         near = not relevant or (rank is not None and rank <= NEAR)
-        return replace(found, problem="" if near else f"No page that answers is among the first {NEAR}.")
+        return replace(found, problem="" if near else f"No page with the answer is among the first {NEAR}.")
     score = answer.gate.score if answer.state is AnswerState.ANSWERED else None
     answered = score is not None and score >= threshold
     text = strip_markers(answer.text)
@@ -68,12 +68,12 @@ def judge(
 
 
 def _wrong(label: Label, relevant: Collection[PageKey], answer: Answer, text: str) -> str:
-    """What is wrong with an answer, in words; empty when nothing is."""
+    """Describe what is wrong with an answer; empty if nothing is."""
     if label.kind is not LabelKind.ANSWERABLE:
-        return "Answered, though the documents do not say."
+        return "Answered, but the documents do not contain the answer."
     if label.answers:
-        return "" if contains_answer(text, label.answers) else "The answer does not hold the expected one."
-    return "" if _on_page(relevant, answer) else "The answer cites no page that answers."
+        return "" if contains_answer(text, label.answers) else "The answer does not contain the expected answer."
+    return "" if _on_page(relevant, answer) else "The answer cites no page with the expected answer."
 
 
 def _answer_values(
@@ -81,7 +81,7 @@ def _answer_values(
 ) -> dict[str, float]:
     values = {"answered": float(answered)}
     if label.answers:
-        # A refusal holds nothing of the expected answer.
+        # A refusal contains none of the expected answer.
         said = text if answered else ""
         values["contains_answer"] = contains_answer(said, label.answers)
         values["exact_match"] = exact_match(said, label.answers)
@@ -92,7 +92,7 @@ def _answer_values(
 
 
 def _on_page(relevant: Collection[PageKey], answer: Answer) -> float:
-    """The share of an answer's citations that lie on a page that answers, or that a copy of lies on one."""
+    """Return the share of an answer's citations that are on a relevant page, or have a copy on one."""
     copies = {one.chunk_id: {place.key for place in one.duplicates} for one in answer.passages}
     places = [{(one.document_id, one.page_index)} | copies.get(one.chunk_id, set()) for one in answer.citations]
     return sum(not found.isdisjoint(relevant) for found in places) / len(places) if places else 0.0
@@ -100,6 +100,6 @@ def _on_page(relevant: Collection[PageKey], answer: Answer) -> float:
 
 def _refused(score: float | None, threshold: float) -> str:
     if score is None:
-        return "Refused, though the documents answer it: nothing that was found could be quoted."
+        return "Refused, but the documents contain the answer: none of the passages could be quoted."
     best, needed = (f"{one:.{decimals(threshold)}f}" for one in (score, threshold))
-    return f"Refused, though the documents answer it: the best score is {best}, {needed} is needed."
+    return f"Refused, but the documents contain the answer: the best score is {best}, the threshold is {needed}."

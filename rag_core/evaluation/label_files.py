@@ -1,4 +1,4 @@
-"""Labelled questions in JSON lines or CSV: what answers each, or that nothing does."""
+"""Parse labelled questions from JSON lines or CSV."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from rag_core.errors import LabelError
 from rag_core.types import Label, LabelKind, LabelledPage
 
 NO_ANSWER = "no answer"
-# Between the answers in one cell of a CSV file.
+# Separates the answers in one cell of a CSV file.
 SEPARATOR = "|"
-# Between the cells.
+# Possible separators of cells.
 DELIMITERS = (",", ";", "\t")
 
 Row = Mapping[str, Any]
 
 
 def parse_labels(name: str, data: bytes) -> list[Label]:
-    """Read a file of labelled questions.
+    """Parse a file of labelled questions.
 
-    A row holds ``question`` and what answers it: ``document`` with ``page_index`` (from 0), ``page``
-    (as printed) or ``quote`` (words that stand on the page); ``answers`` or ``answer``; or
-    ``kind`` (``answerable``, ``no answer``, ``off-corpus``, ``adversarial``). In JSON lines,
-    ``evidence`` may list several pages, each an object with the same keys; in CSV, ``|`` stands
-    between several answers. An ``id`` names a question across files and runs.
+    A row contains ``question`` and its evidence or answer: ``document`` with ``page_index`` (from 0),
+    ``page`` (as printed) or ``quote`` (words on the page); ``answers`` or ``answer``; or ``kind``
+    (``answerable``, ``no answer``, ``off-corpus``, ``adversarial``). In JSON lines, ``evidence`` may
+    list several pages, each an object with the same keys; in CSV, ``|`` separates several answers.
+    An ``id`` identifies a question across files and runs.
 
     Parameters
     ----------
     name : str
-        The file's name; ``.csv`` is read as CSV with a header, anything else as JSON lines. Cells are
-        parted by commas, semicolons or tabs, whichever the header has most of.
+        The file's name; ``.csv`` is parsed as CSV with a header, anything else as JSON lines. The
+        separator of cells is the most frequent of comma, semicolon and tab in the header.
     data : bytes
         UTF-8, with or without a byte order mark.
 
@@ -51,45 +51,45 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
     rows = _csv_rows(name, text) if PurePath(name).suffix.lower() == ".csv" else _json_rows(name, text)
     labels = [_label(row, where) for row, where in rows]
     if not labels:
-        raise LabelError(f"{name} holds no labelled question. Give one JSON object a line, or CSV with a header.")
+        raise LabelError(f"{name} contains no labelled question. Write one JSON object per line, or CSV with a header.")
     seen: dict[str, str] = {}
     for label in labels:
         if label.label_id in seen:
-            raise LabelError(f"{label.where}: the same question stands in {seen[label.label_id]}. Remove one of them.")
+            raise LabelError(f"{label.where}: the same question is in {seen[label.label_id]}. Remove one of them.")
         seen[label.label_id] = label.where
     return labels
 
 
 def _json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
-    # Split at line feeds alone: JSON may hold other line ends as they are.
+    # Split only at line feeds: a JSON string may contain other line breaks.
     for number, line in enumerate(text.split("\n"), 1):
         where = f"{name}, line {number}"
         if not line.strip():
             continue
         try:
-            # Half surrogate pairs come out of broken JSON; no file and no page takes them.
+            # Broken JSON can contain lone surrogates, which cannot be encoded as UTF-8 to store or show them.
             row = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            raise LabelError(f"{where} is not JSON ({error}). Give one JSON object a line.") from None
+            raise LabelError(f"{where} is not JSON ({error}). Write one JSON object per line.") from None
         if not isinstance(row, dict):
-            raise LabelError(f"{where} is not a JSON object. Give one JSON object a line.")
+            raise LabelError(f"{where} is not a JSON object. Write one JSON object per line.")
         yield row, where
 
 
 def _csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
     header = io.StringIO(text, newline=None).readline()
-    # Spreadsheets write semicolons where the comma is for decimals.
+    # Spreadsheets write semicolons in locales with a decimal comma.
     delimiter = max(DELIMITERS, key=header.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
         reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or []]
         if "question" not in reader.fieldnames:
-            raise LabelError(f'{name}, line 1 has no column "question". Put the columns\' names on the first line.')
+            raise LabelError(f'{name}, line 1 has no column "question". Write the column names on the first line.')
         for row in reader:
             where = f"{name}, line {reader.line_num}"
             if None in row:
                 raise LabelError(
-                    f"{where} has more cells than the first line. Put quotes around cells that hold {delimiter!r}."
+                    f"{where} has more cells than the first line. Put quotes around cells that contain {delimiter!r}."
                 )
             cells: dict[str, Any] = {key: value.strip() for key, value in row.items() if value and value.strip()}
             if "answers" in cells:
@@ -103,7 +103,7 @@ def _csv_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
 def _label(row: Row, where: str) -> Label:
     question = row.get("question")
     if not isinstance(question, str) or not question.strip():
-        raise LabelError(f'{where} has no "question". Add the text that is to be asked.')
+        raise LabelError(f'{where} has no "question". Add the text of the question.')
     answers = _answers(row, where)
     evidence = tuple(_all_evidence(row, where))
     kind = _kind(row, where, answers)
@@ -111,8 +111,8 @@ def _label(row: Row, where: str) -> Label:
         answers = ()
     elif not answers and not evidence:
         raise LabelError(
-            f'{where} says neither which page nor which words answer the question. Add "document" with "page_index", '
-            f'"page" or "quote", or "answers"; or "kind": "{NO_ANSWER}" where the documents do not answer it.'
+            f'{where} has neither a page nor an answer. Add "document" with "page_index", "page" or "quote", or add '
+            f'"answers"; or add "kind": "{NO_ANSWER}" if the documents do not answer the question.'
         )
     return Label(
         label_id=str(row.get("id") or _fingerprint(question, evidence)),
@@ -125,7 +125,7 @@ def _label(row: Row, where: str) -> Label:
 
 
 def _fingerprint(question: str, evidence: Sequence[LabelledPage]) -> str:
-    """An id for a label that has none: the same for the same question and evidence."""
+    """Return an id for a label that has none: the same for the same question and evidence."""
     content = json.dumps([question, [(one.document, one.page_index, one.page, one.quote) for one in evidence]])
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
@@ -138,7 +138,7 @@ def _kind(row: Row, where: str, answers: Sequence[str]) -> LabelKind:
         return LabelKind(given)
     except ValueError:
         known = ", ".join(kind.value for kind in LabelKind)
-        raise LabelError(f'{where}: "kind" is {json.dumps(given)}; it may be {known}.') from None
+        raise LabelError(f'{where}: "kind" is {json.dumps(given)}. Use one of {known}.') from None
 
 
 def _answers(row: Row, where: str) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _answers(row: Row, where: str) -> tuple[str, ...]:
         found = row.get("answer")
     listed = [found] if isinstance(found, str) else [] if found is None else found
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise LabelError(f'{where}: "answers" is neither a text nor a list of texts.')
+        raise LabelError(f'{where}: "answers" is neither a string nor a list of strings.')
     return tuple(one.strip() for one in listed if one.strip())
 
 
@@ -166,14 +166,16 @@ def _all_evidence(row: Row, where: str) -> Iterator[LabelledPage]:
 def _evidence(one: Row, where: str) -> LabelledPage:
     document, index, page, quote = (one.get(key) for key in ("document", "page_index", "page", "quote"))
     if not isinstance(document, str) or not document:
-        raise LabelError(f'{where} names no document. Add "document" with the name as the library lists it.')
+        raise LabelError(f'{where} names no document. Add "document" with its name in the library.')
     if index is not None:
         try:
-            # True and 3.7 are numbers to Python, and no pages.
+            # int() accepts True and 3.7, which are not page indexes.
             if isinstance(index, bool) or int(index) != float(index) or int(index) < 0:
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
-            raise LabelError(f'{where}: "page_index" is {json.dumps(index)}; it counts pages from 0.') from None
+            raise LabelError(
+                f'{where}: "page_index" is {json.dumps(index)}. Use a whole number; the first page is 0.'
+            ) from None
         return LabelledPage(document, page_index=int(index))
     if page is not None and str(page).strip():
         return LabelledPage(document, page=str(page).strip())

@@ -1,4 +1,4 @@
-"""Labelled questions, written by hand or made from the ratings of answers."""
+"""Labelled questions, written by hand or created from ratings of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.types import Answer, AnswerState, Feedback, Label, LabelKind, Labe
 
 
 class Labels:
-    """The labelled questions of the application, and the ratings of answers that become labels.
+    """The labelled questions of the app, and the ratings of answers that become labels.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Labels:
         self._stores = stores
 
     def list(self) -> list[Label]:
-        """Return the labels made in the application, oldest first."""
+        """Return the labels that were created in the app, oldest first."""
         return self._stores.evaluations.labels()
 
     def add(
@@ -40,16 +40,18 @@ class Labels:
         Raises
         ------
         LabelError
-            The question is empty, an answerable one has neither a page nor an answer, or a page is not
-            in the library.
+            The question is empty, an answerable question has neither a page nor an answer, or a page is
+            not in the library.
         """
         if not question.strip():
-            raise LabelError("The label has no question. Type what is to be asked.")
+            raise LabelError("The label has no question. Enter a question.")
         if kind is LabelKind.ANSWERABLE and not evidence and not answers:
-            raise LabelError("Name the page that answers the question, or the answer, or say that there is none.")
+            raise LabelError(
+                "Give the page that answers the question, or the answer, or choose that the documents do not answer it."
+            )
         if any(one.page_index is None and not one.page and not one.quote for one in evidence):
-            raise LabelError("Name the page of the document that answers, or words that stand on it.")
-        asked = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be kept")
+            raise LabelError("Give the page of the document that answers the question, or words on that page.")
+        asked = Label("", question, kind, tuple(evidence), tuple(answers), "The label cannot be saved")
         PageFinder(self._stores.library).find_all([asked])
         return self._stores.evaluations.put_label(question, kind, evidence, answers)
 
@@ -58,29 +60,29 @@ class Labels:
         self._stores.evaluations.remove_label(label_id)
 
     def parse_file(self, name: str, data: bytes) -> Sequence[Label]:
-        """Parse labelled questions from JSON lines or CSV; raise `LabelError` with the line.
+        """Parse labelled questions from JSON lines or CSV; raise `LabelError` with the line number.
 
         See `rag_core.evaluation.label_files.parse_labels` for the format.
         """
         return parse_labels(name, data)
 
     def pages_for(self, question: str) -> set[PageKey]:
-        """Return the pages that the labels of a question name, as far as they are still in the library."""
+        """Return the pages of a question's labels that are still in the library."""
         finder = PageFinder(self._stores.library)
         asked = question.split()
         found: set[PageKey] = set()
         for label in self._stores.evaluations.labels():
             if label.question.split() == asked:
-                # Of a document that is gone no page can be right; an evaluation tells of such a label.
+                # A label of a deleted document has no page; an evaluation reports it.
                 with suppress(LabelError):
                     found.update(*finder.find_all([label]))
         return found
 
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
-        """Store a rating of an answer in place of an earlier one.
+        """Store the rating of an answer; replace an earlier one.
 
-        A good answer becomes a label: its question with the cited pages, or, if it is a refusal, a
-        question without an answer. A bad rating removes the label made from that answer.
+        A good rating creates a label: the question with the cited pages or, for a refusal, a question
+        without an answer. A bad rating removes the label that was created from the answer.
 
         Raises
         ------
@@ -102,12 +104,12 @@ class Labels:
         return self._stores.evaluations.feedback(message_id)
 
     def withdraw_rating(self, message_id: str) -> None:
-        """Remove the rating of an answer, and the label made from it."""
+        """Remove the rating of an answer, and the label created from it."""
         self._stores.evaluations.remove_feedback(message_id)
         self._stores.evaluations.remove_labels_of(message_id)
 
     def confirm_passage(self, message_id: str, rank: int) -> None:
-        """Label an answer's question with the page of one of its passages.
+        """Label the question of an answer with the pages of one of its passages.
 
         Raises
         ------
@@ -121,7 +123,7 @@ class Labels:
         self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in pages])
 
     def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
-        """Label the question with these pages and those that it was labelled with before."""
+        """Label the question with these pages, in addition to those of its earlier label."""
         before = [page for one in self._stores.evaluations.labels_of(message_id) for page in one.evidence]
         evidence = list(dict.fromkeys((*before, *pages)))
         if evidence:
@@ -130,5 +132,5 @@ class Labels:
     def _answer(self, message_id: str) -> Answer:
         answer = self._stores.conversations.message(message_id).answer
         if answer is None:
-            raise LabelError("Only an answer can be rated, and this message is none.")
+            raise LabelError("This message is not an answer. Only answers can be rated.")
         return answer

@@ -1,4 +1,4 @@
-"""From outcomes of questions to figures about all of them, and from two sets of figures to their difference."""
+"""Compute metrics over the results of questions, and compare two sets of results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.evaluation.thresholds import risk_coverage
 from rag_core.types import Comparison, LabelKind, Metric, QuestionResult, RiskPoint
 
 UNANSWERABLE = tuple(kind for kind in LabelKind if kind is not LabelKind.ANSWERABLE)
-# In the order shown. The mean of each over the questions that it applies to is a figure.
+# In the order shown. Each metric is the mean over the questions that it applies to.
 METRICS = (
     *("recall@1", "recall@5", "recall@10", "precision@1", "precision@5", "mrr@10", "map", "ndcg@10"),
     *("answered", "contains_answer", "exact_match", "token_f1", "cited_page"),
@@ -20,10 +20,10 @@ METRICS = (
 
 
 def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
-    """Every figure that the outcomes give ground for, in the order of `METRICS`, then AUROC.
+    """Return the metrics that apply to the outcomes, in the order of `METRICS`, then AUROC.
 
-    ``auroc`` tells how well the gate's score parts questions with an answer from all others, and
-    ``auroc KIND`` from those of a kind.
+    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions, and
+    ``auroc KIND`` from those of one kind.
     """
     found = []
     for metric in METRICS:
@@ -39,26 +39,26 @@ def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
 
 
 def precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
-    """Interpolated precision at recall 0.0, 0.1, … 1.0, mean over the questions that name a page."""
+    """Return interpolated precision at recall 0.0, 0.1, … 1.0, mean over questions with labelled pages."""
     names = [interpolated(level) for level in RECALL_LEVELS]
     labelled = [one.values for one in outcomes if names[0] in one.values]
     return tuple(sum(values[name] for values in labelled) / len(labelled) for name in names) if labelled else ()
 
 
 def risk_coverage_of(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
-    """Risk and coverage over all questions that were answered or refused."""
+    """Return risk and coverage over all questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
     return risk_coverage([_score(one) for one in judged], [one.wrong for one in judged])
 
 
 def gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
-    """The gate's scores of questions with an answer, and of those without."""
+    """Return the gate's scores of answerable questions, and of unanswerable ones."""
     return _scores(outcomes, (LabelKind.ANSWERABLE,)), _scores(outcomes, UNANSWERABLE)
 
 
 def compare(first: Sequence[QuestionResult], second: Sequence[QuestionResult]) -> tuple[Comparison, ...]:
-    """How much higher the second is in each metric, on the questions that both hold under the same ids."""
-    # Ids alone are not enough: the questions of many files are numbered from 1.
+    """Return the difference ``second - first`` of each metric, over questions that both contain."""
+    # Ids alone are not unique, because many files number their questions from 1.
     before = {(one.label_id, one.question): one.values for one in first}
     found = []
     for metric in METRICS:
@@ -78,7 +78,7 @@ def _scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> l
 
 
 def _was_judged(outcome: QuestionResult) -> bool:
-    """Whether answers were asked for; rankings alone say nothing about refusals."""
+    """Whether the question was answered or refused; if only rankings are measured, it was neither."""
     return "answered" in outcome.values or "refused" in outcome.values
 
 

@@ -1,4 +1,4 @@
-"""From what a label says about a page to the page in the library."""
+"""Find the pages in the library that labels refer to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rag_core.errors import LabelError, UnknownDocument
 from rag_core.store.documents import DocumentStore
 from rag_core.types import Label, LabelledPage, Page, PageKey
 
-# How many problems of a file are told at a time.
+# Number of problems that an error message lists.
 TOLD = 5
 
 
 class PageFinder:
-    """Finds the pages that labels mean; a document's pages are read once.
+    """Finds the pages that labels refer to; reads the pages of each document once.
 
     Parameters
     ----------
@@ -25,14 +25,14 @@ class PageFinder:
         self._pages: dict[str, dict[str, list[Page]]] = {}
 
     def find_all(self, labels: Sequence[Label]) -> list[dict[PageKey, str]]:
-        """For each label, the pages that answer and what they are called: ``report.pdf, page 12``.
+        """Return, for each label, the pages and their names, such as ``report.pdf, page 12``.
 
-        A printed page number or a quote that stands on several pages of the document means each.
+        A printed page number or a quote can match several pages of the document.
 
         Raises
         ------
         LabelError
-            A document or page is not in the library; names the first few of all such labels.
+            A document or page is not in the library; the message lists the first few such labels.
         """
         found, problems = [], []
         for label in labels:
@@ -41,7 +41,7 @@ class PageFinder:
             except LabelError as error:
                 problems.append(f"{label.where}: {error}")
         if problems:
-            more = f" {len(problems) - TOLD} more labels do not fit." if len(problems) > TOLD else ""
+            more = f" {len(problems) - TOLD} more labels have problems." if len(problems) > TOLD else ""
             raise LabelError(" ".join(problems[:TOLD]) + more)
         return found
 
@@ -54,13 +54,13 @@ class PageFinder:
         }
         if not matching:
             raise LabelError(
-                f"{evidence.document} has no page {_words(evidence)}. Correct the label, or add the document that it "
-                "was made from."
+                f"{evidence.document} has no page {_words(evidence)}. Correct the label, or add the version of the "
+                "document that it refers to."
             )
         return matching
 
     def _of(self, name: str) -> dict[str, list[Page]]:
-        """Pages of the documents of a name, or of the one of an id."""
+        """Return the pages of the documents with a name or id, by document id."""
         if name not in self._pages:
             try:
                 ids = self._library.resolve([name])
@@ -86,4 +86,4 @@ def _folded(text: str) -> str:
 def _words(evidence: LabelledPage) -> str:
     if evidence.page_index is not None:
         return f"with page_index {evidence.page_index} (the first is 0)"
-    return f"printed {evidence.page}" if evidence.page else f"that holds “{_folded(evidence.quote)[:80]}”"
+    return f"printed {evidence.page}" if evidence.page else f"that contains “{_folded(evidence.quote)[:80]}”"

@@ -1,4 +1,4 @@
-"""Evaluations as charts, in the Vega-Lite language: for the page as they are, for files as SVG."""
+"""Charts of evaluations as Vega-Lite specifications, and as SVG for files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _WIDTH, _HEIGHT = 520, 260
 
 
 def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
-    """Vega-Lite specifications by name, of those charts that the evaluations give ground for.
+    """Return Vega-Lite specifications by name, of the charts that the evaluations have data for.
 
     ``figures`` shows every metric with its interval, ``precision-recall`` the interpolated curve at
-    11 points, ``risk-coverage`` how much of what is answered is wrong, and ``scores`` the gate's
-    scores of questions with and without an answer in the first evaluation.
+    11 points, ``risk-coverage`` the share of wrong answers at each threshold, and ``scores`` the gate's
+    scores of answerable and unanswerable questions in the first evaluation.
     """
     evaluations = number_equal_names(evaluations)
     drawn = {
@@ -33,7 +33,7 @@ def plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
 
 
 def number_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """The evaluations, numbered in their names where all are of one configuration."""
+    """Return the evaluations, with numbered names if both have the same configuration."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
     return [
@@ -43,7 +43,7 @@ def number_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def to_svg(spec: Spec) -> str:
-    """A chart as SVG, drawn without a browser or network."""
+    """Render a chart as SVG, without a browser or network."""
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg({**spec, "background": "white"}))
@@ -74,7 +74,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
     layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
-    # A line of the axis' labels is higher than one mark and lower than two.
+    # An axis label needs more height than one mark and less than two.
     height = {"step": max(16 // len(evaluations), 9)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
@@ -126,7 +126,7 @@ def _scores(evaluation: Evaluation) -> Spec | None:
 
 
 def score_plot(scores: Sequence[float], threshold: float) -> Spec:
-    """How often the gate gave which score, in twentieths of 0 to 1, with the threshold."""
+    """Return a histogram of gate scores in bins of 0.05, with the threshold."""
     bars = {
         "data": {"values": [{"score": score} for score in scores]},
         "mark": "bar",
@@ -141,7 +141,7 @@ def score_plot(scores: Sequence[float], threshold: float) -> Spec:
 def _rule(threshold: float) -> Spec:
     return {
         "data": {"values": [{"threshold": threshold}]},
-        # Vega's own black would not be seen on a dark page.
+        # Vega's default black is invisible on a dark page.
         "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#808080"},
         "encoding": {"x": {"field": "threshold", "type": "quantitative"}},
     }

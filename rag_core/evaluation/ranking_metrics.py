@@ -1,4 +1,4 @@
-"""Rankings of pages against the pages that answer."""
+"""Metrics of page rankings, given the relevant pages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rag_core.types import PageKey, Passage
 
-# The names are those of the literature; the definitions, those of trec_eval through ir_measures.
+# The metrics' definitions are those of trec_eval, computed by ir_measures.
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
 def counted_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
-    """Where a passage counts as lying, as (document id, first page_index, last page_index).
+    """Return the pages that a passage counts for, as (document id, first page_index, last page_index).
 
-    What nearly repeats it was left out for it: a label may name the page of a copy just as well.
+    The search leaves out near copies of a passage, but a label may name the page of a copy.
     """
     own = (passage.document_id, passage.page_index, passage.page_index_end)
     copies = [one.key for one in passage.duplicates if one.key in relevant]
@@ -23,19 +23,19 @@ def counted_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple
 
 
 def ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
-    """Pages in the order of the passages that lie on them, each once.
+    """Return the pages in the order of their passages, without duplicates.
 
     Parameters
     ----------
     spans : iterable of (document id, first page_index, last page_index)
-        Of the passages, best first; one that lies on two pages gives both.
+        The spans of the passages, best first; a passage on two pages adds both.
     """
     pages = [(document_id, page) for document_id, first, last in spans for page in range(first, last + 1)]
     return list(dict.fromkeys(pages))
 
 
 def first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int | None:
-    """Rank of the first page that answers, from 1; ``None`` where there is none."""
+    """Return the 1-based rank of the first relevant page; ``None`` if there is none."""
     wanted = set(relevant)
     return next((rank for rank, page in enumerate(ranking, 1) if page in wanted), None)
 
@@ -43,17 +43,17 @@ def first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int |
 def compute_ranking_metrics(
     rankings: Mapping[str, Sequence[PageKey]], relevant: Mapping[str, Iterable[PageKey]]
 ) -> dict[str, dict[str, float]]:
-    """Values of each question, by metric.
+    """Compute the metrics of each question.
 
     Recall, precision, reciprocal rank (Voorhees, TREC-8 1999), average precision and interpolated
     precision at 11 levels of recall (Manning, Raghavan and Schütze, "Introduction to Information
     Retrieval", 2008, chapter 8), and nDCG (Järvelin and Kekäläinen, TOIS 2002). Their means over
-    questions are mean recall, MRR, MAP and so on. A page answers or does not; there are no grades.
+    questions are mean recall, MRR, MAP and so on. Relevance is binary.
 
     Parameters
     ----------
-    rankings : mapping of question id to pages, best first, each once
-    relevant : mapping of the same ids to the pages that answer, at least one
+    rankings : mapping of question id to pages, best first, without duplicates
+    relevant : mapping of the same ids to the relevant pages, at least one
     """
     import ir_measures
     from ir_measures import AP, RR, IPrec, P, R, nDCG
@@ -62,9 +62,9 @@ def compute_ranking_metrics(
     metrics |= {RR @ 10: "mrr@10", AP: "map", nDCG @ 10: "ndcg@10"}
     metrics |= {IPrec @ level: interpolated(level) for level in RECALL_LEVELS}
     values = {one: dict.fromkeys(metrics.values(), 0.0) for one in relevant}
-    # Questions for which nothing was found keep 0: the library would divide by the length of nothing.
+    # Questions with an empty ranking keep 0, because the library would divide by zero.
     qrels = {one: {_name(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
-    # Reciprocal ranks as scores: the order is all that counts, and no two are equal.
+    # Reciprocal ranks as scores, because only the order matters and no two are equal.
     run = {one: {_name(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
     for found in ir_measures.iter_calc(list(metrics), qrels, run):
         values[found.query_id][metrics[found.measure]] = float(found.value)
@@ -72,7 +72,7 @@ def compute_ranking_metrics(
 
 
 def interpolated(level: float) -> str:
-    """The name of interpolated precision at a level of recall."""
+    """Return the name of interpolated precision at a recall level."""
     return f"precision at recall {level:.1f}"
 
 

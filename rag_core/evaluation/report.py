@@ -1,4 +1,4 @@
-"""Evaluations as files: tables in CSV, charts in SVG."""
+"""Write evaluations to files: tables as CSV, charts as SVG."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Row = Mapping[str, object]
 
 
 def write_report(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison], folder: Path) -> list[Path]:
-    """Write tables and charts into a folder, which is made where it is missing.
+    """Write tables and charts into a folder; create the folder if it is missing.
 
     Parameters
     ----------
     evaluations : sequence of Evaluation
     comparisons : sequence of Comparison
-        Of the second with the first; none where there is only one.
+        Differences of the second from the first; empty for a single evaluation.
 
     Returns
     -------
     list of Path
-        The files, in the order in which they were written.
+        The files, in the order of writing.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Labelled questions asked one after another, and judged."""
+"""Ask labelled questions one after another, and judge the results."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from rag_core.types import (
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
 
-# Passages a ranking is judged by: pages further down count as not found.
+# Length of the rankings that are measured; pages further down count as not found.
 DEPTH = 100
 
-# Asks a question: the pages found, best first, and the answer where one is wanted. The pages that answer it are
-# given along, for a copy of one counts as it does.
+# Asks a question; returns the ranked pages, best first, and the answer if wanted. The second argument contains the
+# relevant pages, because a near copy on one of them counts as well.
 Ask = Callable[[str, Collection[PageKey]], tuple[list[PageKey], Answer | None]]
 
 
 class EvaluationRunner:
-    """Asks labelled questions, judges rankings and answers, and stores the evaluation.
+    """Asks labelled questions, judges the rankings and answers, and stores the evaluation.
 
     Parameters
     ----------
     settings : Settings
     stores : Stores
-    searching : Searching
+    searcher : Searcher
     strategies : Strategies
-    answerer : Asking
+    answerer : Answerer
     preferences : Preferences
     models : LanguageModels
     """
@@ -81,12 +81,14 @@ class EvaluationRunner:
     def run(
         self, labels: Sequence[Label], configuration: RetrievalConfig | Baseline, name: str, *, answers: bool
     ) -> Generator[EvaluationEvent, None, None]:
-        """Yield the progress and at the end the stored evaluation; see `Evaluations.run`."""
+        """Yield progress, and at the end the stored evaluation; see `Evaluations.run`."""
         if not labels:
-            raise LabelError("There are no labelled questions. Choose a file of them, or label answers in the chat.")
+            raise LabelError(
+                "There are no labelled questions. Choose a file of labelled questions, or rate answers in the chat."
+            )
         started = time.perf_counter()
         if isinstance(configuration, RetrievalConfig):
-            # The score is named, so that a stored configuration means the same under other settings.
+            # Set explicitly, so that the stored configuration does not depend on the settings.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
         self._check(labels)
         relevant = PageFinder(self._stores.library).find_all(labels)
@@ -131,7 +133,7 @@ class EvaluationRunner:
         yield evaluation
 
     def _check(self, labels: Sequence[Label]) -> None:
-        """Refuse questions that cannot be asked before any is, for nothing is kept of what was asked till then."""
+        """Raise an error for invalid questions before asking any: an interrupted evaluation is not stored."""
         for label in labels:
             try:
                 self._searcher.checked(label.question)
@@ -144,9 +146,8 @@ class EvaluationRunner:
 
         def ask(question: str, relevant: Collection[PageKey]) -> tuple[list[PageKey], Answer | None]:
             query = self._searcher.query(question, Scope(), None, configuration)
-            # What is measured is the strategy and the model: a plain search or quotes in their place would say
-            # nothing of them.
-            # Rankings do not rest on the gate, which takes longer than they do; a strategy may.
+            # Strict, because a fallback to a plain search or to quotes would measure something else. Rankings do not
+            # need the gate, which takes longer than the search, but a strategy may use it.
             gated = answers or configuration.strategy != "plain"
             query = replace(query, depth=DEPTH, strict=True, gated=gated)
             found = run_to_end(self._strategies.search(query, Timer()))
@@ -156,7 +157,7 @@ class EvaluationRunner:
         return ask
 
     def _baseline(self, baseline: Baseline) -> Ask:
-        """A ranker over the same chunks, with the same words put before them."""
+        """Return a function that ranks the same chunks, with the same prefixes, by a baseline."""
         library = self._stores.library
         documents = {one.version_id: one.document_id for one in library.documents()}
         rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
@@ -172,7 +173,7 @@ class EvaluationRunner:
 
 
 def _ungated(found: SearchOutcome) -> SearchOutcome:
-    """The same, to be answered below the threshold as well: other thresholds are judged by the same answers."""
+    """Return the outcome with the gate's threshold lifted, so that other thresholds can be judged too."""
     gate = found.result.gate
     scored = apply_threshold(found.passages, -math.inf, gate.score_name).answerable
     return replace(found, result=replace(found.result, gate=replace(gate, answerable=scored)))

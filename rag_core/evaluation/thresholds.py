@@ -1,4 +1,4 @@
-"""Which threshold answers what can be answered and refuses the rest."""
+"""Choose the threshold that answers answerable questions and refuses the others."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from collections.abc import Sequence
 
 from rag_core.types import RiskPoint, ThresholdAdvice
 
-# The share of questions without an answer that may be answered all the same.
+# The largest share of unanswerable questions that may be answered.
 MOST_ANSWERED = 0.05
-# How sure an upper bound of a share is meant to be.
+# Confidence level of the upper bound of a share.
 CONFIDENCE = 0.95
-# A share that counts as none.
+# Shares below this count as 0.
 NO_SHARE = 1e-9
-# Decimals of a threshold, the fewest first.
+# Decimals of a threshold; the fewest are tried first.
 PLACES = (2, 3, 4)
 
 
 def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
-    """For each threshold that changes anything, how much is answered and how much of that is wrong.
+    """Return the share of questions answered, and the share of wrong answers, for each distinct threshold.
 
     El-Yaniv and Wiener, "On the foundations of noise-free selective classification", JMLR 2010.
 
     Parameters
     ----------
     scores : sequence of float
-        The gate's score of each question; minus infinity where none answers at any threshold.
+        The gate's score of each question; minus infinity if it is refused at any threshold.
     wrong : sequence of bool
-        Whether answering the question is, or would be, wrong.
+        Whether the answer is wrong, or would be.
 
     Returns
     -------
     tuple of RiskPoint
-        By falling threshold, so by rising coverage.
+        In order of falling threshold and rising coverage.
     """
     points: list[RiskPoint] = []
     ordered = sorted(zip(scores, wrong, strict=True), key=lambda pair: -pair[0])
@@ -43,7 +43,7 @@ def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskP
             break
         mistakes += is_wrong
         point = RiskPoint(score, answered / len(ordered), mistakes / answered)
-        # Questions of one score are answered together.
+        # Questions with the same score are answered at the same threshold.
         if points and points[-1].threshold == score:
             points[-1] = point
         else:
@@ -54,18 +54,18 @@ def risk_coverage(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskP
 def advise_threshold(
     answerable: Sequence[float], unanswerable: Sequence[float], most: float = MOST_ANSWERED
 ) -> ThresholdAdvice | None:
-    """The lowest threshold at which at most a share of the unanswerable questions is answered.
+    """Return the lowest threshold that answers at most a given share of the unanswerable questions.
 
-    Kept within 0..1, which is what the setting takes, and rounded up to hundredths, or to more decimals
-    where that would refuse questions with an answer: scores crowd near 1. ``None`` where there are no
-    questions of one of the two sorts, or where every such threshold refuses all that have an answer.
+    It is between 0 and 1, as the setting requires, and rounded up to hundredths, or to more decimals if
+    hundredths would refuse more answerable questions: scores are dense near 1. ``None`` if there are no
+    answerable or no unanswerable questions, or if every such threshold refuses all answerable questions.
 
     Parameters
     ----------
     answerable, unanswerable : sequence of float
         The gate's score of each question.
     most : float
-        The share, in 0..1.
+        The share, from 0 to 1.
     """
     if not answerable or not unanswerable:
         return None
@@ -86,21 +86,21 @@ def advise_threshold(
 
 
 def upper_bound(answered: int, asked: int) -> float:
-    """The largest share that would still answer so few of the questions asked in one case of twenty.
+    """Return the one-sided 95 % upper confidence bound of the share of questions that are answered.
 
     Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
-    Biometrika 1934, one-sided. Where none was answered it is about three divided by the number asked: Hanley
-    and Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 1983.
+    Biometrika 1934. If no question was answered, it is about 3 divided by the number of questions: Hanley and
+    Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 1983.
 
     Parameters
     ----------
     answered, asked : int
-        ``answered`` of ``asked`` questions; at least one was asked.
+        Number of answered questions out of ``asked``, which is at least 1.
     """
     if answered == asked:
         return 1.0
     low, high = answered / asked, 1.0
-    # Halved until the two are neighbours as far as anybody can see.
+    # Bisection, far beyond the precision that is shown.
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if _at_most(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
@@ -108,9 +108,9 @@ def upper_bound(answered: int, asked: int) -> float:
 
 
 def questions_needed(most: float) -> int | None:
-    """Of how many questions none may be answered before the share of further ones is known to be at most this.
+    """Return how many questions must all be refused to know, with 95 % confidence, that the share is at most this.
 
-    ``None`` where that share is none, or so small that nobody can ask so many.
+    ``None`` if the share is 0 or too small to be measured.
     """
     if most < NO_SHARE:
         return None
@@ -118,7 +118,7 @@ def questions_needed(most: float) -> int | None:
 
 
 def _at_most(successes: int, trials: int, share: float) -> float:
-    """The probability of so many successes or fewer, in logarithms: the coefficients exceed any float."""
+    """Return the binomial probability of at most so many successes; logarithms prevent an overflow."""
     return sum(
         math.exp(
             math.lgamma(trials + 1)
@@ -132,12 +132,12 @@ def _at_most(successes: int, trials: int, share: float) -> float:
 
 
 def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
-    """The shortest threshold above a score that refuses no more questions with an answer than it must."""
+    """Return the threshold above a score with the fewest decimals that refuse no more answerable questions."""
     answered = sum(score > max(refused, 0.0) for score in answerable)
     threshold = 0.0
     for places in PLACES:
         step = 10**places
-        # Counted on from below, for the product of a score and the step may be rounded either way.
+        # Searched from below, because the product of score and step can be rounded in either direction.
         steps = itertools.count(math.floor(max(refused, 0.0) * step))
         threshold = next(one / step for one in steps if one / step > refused)
         if sum(score >= threshold for score in answerable) == answered:

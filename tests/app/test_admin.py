@@ -18,7 +18,7 @@ def test_health_counts_and_fingerprint(open_page: OpenPage, engine: Engine) -> N
     tables = [one.value for one in app.dataframe]
     fingerprint = next(one for one in tables if "Index" in one)
     assert list(fingerprint["Index"]) == list(fingerprint["Settings"])
-    stores = next(one for one in tables if "Store" in one).set_index("Store")["Holds"]
+    stores = next(one for one in tables if "Store" in one).set_index("Store")["Entries"]
     assert stores["database"] == stores["words"] == stores["vectors"]
     assert {"database", "words", "files"} <= set(next(one for one in tables if "Part" in one)["Part"])
 
@@ -29,7 +29,7 @@ def test_threshold_and_number_of_passages_are_stored_and_can_be_reset(open_page:
     app.number_input[0].set_value(3)
     next(one for one in app.button if one.label == "Save").click().run()
     assert (engine.preferences.threshold, engine.preferences.top_k) == (0.25, 3)
-    next(one for one in app.button if one.label == "Back to the settings").click().run()
+    next(one for one in app.button if one.label == "Reset to the settings").click().run()
     assert (engine.preferences.threshold, engine.preferences.top_k) == (
         engine.settings.threshold,
         engine.settings.top_k,
@@ -62,9 +62,9 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
     app = open_page("admin")
     assert "built with other settings" in app.error[0].value
     assert "is used unchanged" in app.error[0].value
-    assert _differing(app) == ["Tokens a chunk"]
-    assert "1 document, 2 chunks. A new index is built beside" in texts(app)
-    assert "vectors of text that stays the same are kept, at most about" in texts(app)
+    assert _differing(app) == ["Tokens per chunk"]
+    assert "1 document, 2 chunks. Answers use the current index" in texts(app)
+    assert "vectors of unchanged text are reused, at most about" in texts(app)
     app.button(key="reindex").click().run()
     # The swap may fall between the looks that one run takes at health and at differences.
     settle(app, lambda app: "Everything works." in texts(app) and not _differing(app))
@@ -73,13 +73,13 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
 def test_what_a_re_index_will_do_is_told_before(open_page: OpenPage, engine: Engine) -> None:
     ids = add(engine, bridge=BRIDGE)
     app = open_page("admin")
-    assert "complete in every store are kept as they are" in texts(app)
+    assert "complete in every store stay as they are" in texts(app)
     app.selectbox(key="reindex_choice").set_value(ids["bridge"]).run()
-    assert "Its file is read and indexed anew" in texts(app)
+    assert "The file is read and indexed again" in texts(app)
     anew = _plan({"embedder", "weights", "chunk_tokens"}, 130.0)
-    assert "every vector is computed anew, about 2 min at the pace" in anew
-    assert "kept, at most about 2 min at the pace" in _plan({"chunk_tokens"}, 130.0)
-    assert _plan({"chunk_tokens"}, None).endswith("are kept.")
+    assert "every vector is computed again, about 2 min at the speed" in anew
+    assert "reused, at most about 2 min at the speed" in _plan({"chunk_tokens"}, 130.0)
+    assert _plan({"chunk_tokens"}, None).endswith("are reused.")
 
 
 def _differing(app: AppTest) -> list[str]:

@@ -48,7 +48,7 @@ def test_an_empty_library_offers_the_guide_and_then_questions(open_page: OpenPag
 def test_a_question_to_an_empty_library_is_told_what_is_missing(open_page: OpenPage) -> None:
     app = ask(open_page(), LENGTH)
     assert "There are no documents to ask yet" in texts(app)
-    assert "Put the question in" not in texts(app)
+    assert "Rephrase the question" not in texts(app)
 
 
 def test_an_answer_that_comes_while_the_page_is_drawn_is_shown(
@@ -147,9 +147,7 @@ def test_a_refusal_says_what_speaks_against_all_that_was_found(open_page: OpenPa
     app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
     assert answer_texts(app)[0] == REFUSAL
     said = [one.value.replace("\\", "") for one in app.caption]
-    assert (
-        sum("Speaks against each that was looked at: “Brooklyn” is nowhere in the document" in one for one in said) == 1
-    )
+    assert sum("None of them matches the question: “Brooklyn” is nowhere in the document" in one for one in said) == 1
 
 
 def test_a_source_opens_with_page_image_and_quote(open_page: OpenPage, engine: Engine) -> None:
@@ -218,7 +216,7 @@ def test_a_collection_that_is_gone_is_told(open_page: OpenPage, engine: Engine) 
     add(engine, bridge=BRIDGE)
     identity = engine.conversations.create(Scope(collections=("Works",))).conversation_id
     app = open_page(c=identity)
-    assert "1 collection this conversation was limited to holds no document. It now asks all" in texts(app)
+    assert "1 collection this conversation was limited to contains no documents. It now searches all" in texts(app)
     assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
 
 
@@ -227,7 +225,7 @@ def test_a_scope_whose_documents_are_gone_says_so(open_page: OpenPage, engine: E
     identity = engine.conversations.create(Scope((ids["canal"],))).conversation_id
     engine.documents.delete([ids["canal"]])
     app = open_page(c=identity)
-    assert "It now asks all documents." in texts(app)
+    assert "It now searches all documents." in texts(app)
     assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
 
 
@@ -258,7 +256,7 @@ def test_a_question_waits_for_a_file_whose_name_is_taken(open_page: OpenPage, en
     app.chat_input[0].set_value(LENGTH).upload("bridge.pdf", BRIDGE, "application/pdf").run()
     assert "c" not in app.query_params
     assert app.chat_input[0].proto.value == LENGTH
-    assert "its name is taken" in app.toast[0].value
+    assert "name of an attached file is taken" in app.toast[0].value
     app.button(key="clash_keep_0").click().run()
     settle(app, lambda app: "is ready" in texts(app))
     assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
@@ -393,7 +391,7 @@ def test_search_finds_conversations_by_their_text(open_page: OpenPage, engine: E
     assert any(str(one.key).startswith("open_") for one in app.button)
     app.text_input(key="conversation_search").set_value("zebra").run()
     assert not any(str(one.key).startswith("open_") for one in app.button)
-    assert "No conversation holds these words." in texts(app)
+    assert "No conversation contains these words." in texts(app)
 
 
 def test_an_address_of_a_deleted_conversation_opens_a_new_one(open_page: OpenPage) -> None:

@@ -58,7 +58,7 @@ def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
     hold, job = held(engine, monkeypatch)
     app = open_page("documents")
     (row,) = app.dataframe[0].value.to_dict("records")
-    assert (row["Status"], row["Pages"], row["Chunks"]) == ("Found by words", 2, 2)
+    assert (row["Status"], row["Pages"], row["Chunks"]) == ("Searchable by words", 2, 2)
     assert engine.search("bridge").passages
     (embedding,) = engine.jobs.list(active=True)
     # The page is drawn again when a job comes to that stage, not only when it ends.
@@ -181,14 +181,14 @@ def test_one_selected_document_shows_its_pages_and_chunks(open_page: OpenPage, e
 def test_a_document_whose_name_says_nothing_tells_what_it_is_known_as(open_page: OpenPage, engine: Engine) -> None:
     lease = make_pdf(["Tell Valley Railway plc", "(Exact name of registrant as specified in its charter)"])
     ids = add(engine, scan7=lease, bridge=BRIDGE)
-    assert "Known by its first page as: Tell Valley Railway plc" in texts(open_page("documents", d=ids["scan7"]))
-    assert "Known by its first page" not in texts(open_page("documents", d=ids["bridge"]))
+    assert "Title on its first page: Tell Valley Railway plc" in texts(open_page("documents", d=ids["scan7"]))
+    assert "Title on its first page" not in texts(open_page("documents", d=ids["bridge"]))
 
 
 def test_how_a_page_was_read_is_told_in_words() -> None:
     scan = Page(0, "1", "A scan.", PageState.OCR, confidence=0.97)
     pages = _frame([scan, Page(1, "2", "A text.", PageState.TEXT)])
-    assert list(pages["Read as"]) == ["picture (OCR)", "text"]
+    assert list(pages["Read as"]) == ["image (OCR)", "text"]
     assert list(pages["Confidence"].dropna()) == [0.97]
 
 

@@ -53,7 +53,7 @@ def test_a_file_is_evaluated_and_what_went_wrong_leads_to_the_lab(open_page: Ope
     assert column(app, "named")["recall@1"] == "1.000 (1.000 to 1.000)"
     assert column(app, "Questions")["refused"] == "1"
     assert any("Went wrong: 1 of 3 questions" in one.value for one in app.subheader)
-    assert "The answer does not hold the expected one" in texts(app)
+    assert "The answer does not contain the expected answer" in texts(app)
     links = [one.value for one in app.markdown if "](lab?" in one.value]
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
 
@@ -119,13 +119,13 @@ def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library
 
 def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
-    app.segmented_control(key="labels_from").set_value("Made in the app").run()
+    app.segmented_control(key="labels_from").set_value("From the app").run()
     keep = "label_keep"
     app.button(key=keep).click().run()
     assert "has no question" in app.error[0].value
     app.text_input(key="label_question").set_value(LENGTH)
     app.button(key=keep).click().run()
-    assert "Name the page" in app.error[0].value
+    assert "Give the page" in app.error[0].value
     app.selectbox(key="label_document").set_value("bridge.pdf")
     app.text_input(key="label_page").set_value("7")
     app.button(key=keep).click().run()
@@ -137,7 +137,7 @@ def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page:
     assert not app.error
     assert app.text_input(key="label_question").value == ""
     app.text_input(key="label_question").set_value(CHESS)
-    app.radio(key="label_kind").set_value("They do not")
+    app.radio(key="label_kind").set_value("No")
     app.button(key=keep).click().run()
     kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels.list()]
     assert kept == [

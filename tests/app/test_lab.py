@@ -73,7 +73,7 @@ def test_the_address_asks_and_each_passage_keeps_its_mark(open_page: OpenPage, l
     best = stages(app)[-1]["rows"][0]
     assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
     assert "Would be answered: answerable" in app.success[0].value
-    assert "in all" in texts(app)
+    assert "total" in texts(app)
 
 
 def test_a_typed_question_is_asked_and_another_takes_its_place(open_page: OpenPage, library: Engine) -> None:
@@ -155,7 +155,7 @@ def test_what_becomes_of_the_right_passage_follows_the_sliders(open_page: OpenPa
     after = {one.label: one.value for one in app.metric}["Evidence mass"]
     assert before != after == "33 %"
     app.slider(key="lab_k").set_value(1).run()
-    assert "at rank 2, but an answer is read from the first 1" in texts(app).replace("\\", "")
+    assert "has rank 2, but an answer uses only the first 1" in texts(app).replace("\\", "")
     choose(app, "")
     assert "No stage found the right passage" in texts(app)
 
@@ -191,9 +191,9 @@ def test_a_rival_that_is_given_an_older_date_is_stale_until_freshness_counts(eng
     ("case", "words"),
     [
         (EvidenceCase.ABSENT, "No stage found"),
-        (EvidenceCase.TOO_LOW, "at rank 7, but an answer is read from the first 5"),
+        (EvidenceCase.TOO_LOW, "has rank 7, but an answer uses only the first 5"),
         (EvidenceCase.IGNORED, "C counts more (60 % against 12 %)"),
-        (EvidenceCase.STALE, "beside C, which is older and counts more (60 % against 12 %)"),
+        (EvidenceCase.STALE, "C is older and counts more (60 % against 12 %)"),
         (EvidenceCase.LEADS, "counts most, with 12 % of the weight"),
     ],
 )

@@ -63,7 +63,7 @@ def test_without_prices_no_cost_is_shown(open_page: OpenPage) -> None:
     app = press(open_page("admin"), "test_model")
     table = next(one.value for one in app.dataframe if "Requests" in one.value)
     assert list(table.columns) == ["Model", "Requests", "Tokens in", "Tokens out"]
-    assert "have no cost: `RAG_PRICE_INPUT`" in texts(app)
+    assert "Set `RAG_PRICE_INPUT`" in texts(app)
 
 
 def test_a_model_in_this_program_is_tested_too(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_a_model_in_this_program_is_tested_too(open_page: OpenPage, monkeypatch:
     monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "512")
     monkeypatch.setenv("RAG_OPENAI_TIMEOUT_S", "200")
     app = open_page("admin")
-    assert f"{MODEL_FILE}, run in this program" in texts(app)
+    assert f"{MODEL_FILE}, run inside this app" in texts(app)
     assert not app.selectbox
     shown = texts(press(app, "test_model"))
     assert "It arrived after" in shown
@@ -84,7 +84,7 @@ def test_an_address_is_shown_without_what_is_secret_in_it(open_page: OpenPage, m
     monkeypatch.setenv("RAG_OPENAI_API", "responses")
     app = open_page("admin")
     assert "No model chosen, at http://127.0.0.1:9/v1, over Responses" in texts(app)
-    assert "Until one is chosen here" in texts(app)
+    assert "until you choose a model here" in texts(app)
     press(app, "list_models")
     assert "or correct the address" in app.error[0].value
     assert "hunter" not in texts(app)
@@ -122,6 +122,6 @@ def test_what_models_took_is_summed_up(open_page: OpenPage, monkeypatch: pytest.
     assert row["Cost"] == pytest.approx(0.003)
     assert row["Currency"] == "USD"
     assert "no cost" not in texts(app)
-    monkeypatch.setattr("pages.admin.usage._PERIODS", {"Last 30 days": timedelta(0), "Ever": None})
+    monkeypatch.setattr("pages.admin.usage._PERIODS", {"Last 30 days": timedelta(0), "All time": None})
     app.button_group(key="usage_period").set_value("Last 30 days").run()
-    assert "No model was asked in that time." in texts(app)
+    assert "No model was used in this period." in texts(app)

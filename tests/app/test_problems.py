@@ -205,7 +205,7 @@ def test_when_a_folder_was_looked_at_is_told_by_the_reader_s_clock(
     (looked,) = (one.checked_at for one in engine.watches.list())
     assert looked is not None
     told = (looked + timedelta(hours=13)).strftime("%d %b %Y, %H:%M")
-    assert f"0 files · last look: {told}" in texts(open_page("admin"))
+    assert f"0 files · last check: {told}" in texts(open_page("admin"))
 
 
 def test_without_a_watched_folder_it_is_told_how_to_begin(open_page: OpenPage, engine: Engine) -> None:
@@ -220,7 +220,7 @@ def test_watched_folders_are_listed_looked_at_and_let_go(open_page: OpenPage, en
     assert "inbox" in texts(app)
     (folder / "bridge.pdf").write_bytes(BRIDGE)
     app.button(key=f"sync_{watch.watch_id}").click().run()
-    assert [one.value for one in app.toast] == ["Looked at the folder: 1 added, 0 changed, 0 removed"]
+    assert [one.value for one in app.toast] == ["Folder checked: 1 added, 0 changed, 0 removed"]
     settle(app, lambda app: "bridge.pdf is ready." in texts(app).replace("\\", ""))
     assert [one.name for one in engine.documents.list()] == ["bridge.pdf"]
     app.button(key=f"unwatch_{watch.watch_id}").click().run()

@@ -108,5 +108,5 @@ def test_what_a_page_hides_is_told_with_its_passages(open_page: OpenPage, engine
     app = open_page()
     app.chat_input[0].set_value(ASK_BUDGET).run()
     settle(app, lambda page: "a reader cannot see" in texts(page))
-    assert "text hidden on its page holds text that reads like instructions" in texts(app)
+    assert "text hidden on its page contains text that reads like instructions" in texts(app)
     assert HIDDEN_ORDER.rstrip(".") in texts(app)

@@ -46,7 +46,7 @@ def test_without_a_model_there_is_nothing_to_choose_and_admin_says_why(open_page
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
     admin = texts(open_page("admin"))
     assert "Set `RAG_OPENAI_MODEL`" in admin
-    assert "The chat then also lets the model help to search" in admin
+    assert "The chat then also offers ways to search" in admin
 
 
 def test_a_choice_made_with_a_model_does_not_outlive_it(
@@ -131,8 +131,8 @@ def test_a_model_that_fails_leaves_the_plain_search_and_a_notice(
 
 def test_evaluate_offers_strategies_where_there_is_a_model(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
     options = open_page("evaluate").multiselect(key="configurations").options
-    assert [one for one in options if one.endswith("(asks the model)")] == [
-        f"{name} (asks the model)" for name in ("Several queries", "Made-up answer", "Step by step", "Compare")
+    assert [one for one in options if one.endswith("(uses the model)")] == [
+        f"{name} (uses the model)" for name in ("Several queries", "Hypothetical answer", "Step by step", "Compare")
     ]
 
 

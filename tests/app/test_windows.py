@@ -44,7 +44,7 @@ def click(app: AppTest, label: str, within: str = "") -> AppTest:
 
 def given_back(app: AppTest) -> str:
     """What the page has put into the field for the reader to send."""
-    assert "in the field again" in app.toast[0].value
+    assert "in the input field again" in app.toast[0].value
     return str(app.chat_input[0].proto.value)
 
 

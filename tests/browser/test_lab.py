@@ -48,7 +48,7 @@ def test_a_cold_link_asks_and_a_click_opens_the_words(
 def test_a_narrow_screen_needs_no_sideways_scrolling(open_app: OpenApp, address: str) -> None:
     upload(open_app(f"{address}/documents"), "lighthouse.pdf", LIGHTHOUSE)
     page = open_app(f"{address}/{LINK}", width=380)
-    expect(page.get_by_role("heading", name="What a reader would weigh")).to_be_visible()
+    expect(page.get_by_role("heading", name="Weight in an answer")).to_be_visible()
     quiet(page)
     assert page.get_by_role("main").evaluate("one => one.scrollWidth - one.clientWidth") <= 0
     page.get_by_role("textbox", name="Question").fill("When was the lamp lit?")

@@ -90,7 +90,7 @@ def test_a_stored_answer_shows_what_was_written_and_does_nothing(
     page = open_app(f"{address}/?c={conversations[generator]}")
     message = page.get_by_test_id("stChatMessage").last
     message.get_by_test_id("stExpander").filter(has_text="a.pdf · p. 1").first.click()
-    expect(message.get_by_text("This passage holds text that reads like instructions to a model.")).to_be_visible()
+    expect(message.get_by_text("This passage contains text that reads like instructions to a model.")).to_be_visible()
     for name in ("image", "img with handler", "script", "latex image", "template"):
         expect(message.get_by_text(RENDERED[name]).first).to_be_visible()
     for one in page.get_by_test_id("stChatMessage").all():

@@ -67,7 +67,7 @@ def test_a_question_is_answered_from_a_scan_with_its_highlight_in_place(open_app
     drawer = page.get_by_role("dialog", name="Source 1 of")
     expect(drawer.locator("img[alt='Page 1 of minutes.pdf']")).to_be_visible()
     expect(drawer.locator("mark").first).to_contain_text("Aberdeen")
-    expect(drawer.get_by_text("was read as a picture (OCR), with a confidence of 0.")).to_be_visible()
+    expect(drawer.get_by_text("was read by OCR, with a confidence of 0.")).to_be_visible()
     quiet(page)
     top, bottom = marked_rows(page)
     wanted_top, wanted_bottom = line_rows(typeset, "The new crane")

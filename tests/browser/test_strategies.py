@@ -79,12 +79,12 @@ def test_a_strategy_that_is_stopped_asks_the_model_for_no_more(open_app: OpenApp
         page = open_app(f"{address}/documents")
         upload(page, "tower.pdf", TOWER)
         page.get_by_role("link", name="Chat").click()
-        choose(page, "Made-up answer", "passages like it are looked for")
+        choose(page, "Hypothetical answer", "similar passages are searched for")
         ask(page, "How tall is the Vardo tower?")
         expect(page.get_by_text("Asking the model for a made-up answer").first).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         # Only now may the model answer: before the stop is noted, the search would go on.
-        expect(page.get_by_text("Stopping after the present step")).to_be_visible()
+        expect(page.get_by_text("Stopping after the current step")).to_be_visible()
         stopped.set()
         expect(page.get_by_text("Stopped before there was an answer.")).to_be_visible()
         assert len(endpoint.requests) == 1

@@ -105,11 +105,11 @@ def test_the_threshold_decides_what_is_answered_and_any_other_can_be_judged(
 ) -> None:
     never = run(library, labels, RetrievalConfig(threshold=1.0))
     assert (value(never, "answered"), value(never, "refused")) == (0, 1)
-    assert never.outcomes[0].problem.startswith("Refused, though the documents answer it")
+    assert never.outcomes[0].problem.startswith("Refused, but the documents contain the answer")
     assert not never.outcomes[0].text
     always = run(library, labels, RetrievalConfig(threshold=0.0))
     assert value(always, "refused") == 0
-    assert always.outcomes[3].problem == "Answered, though the documents do not say."
+    assert always.outcomes[3].problem == "Answered, but the documents do not contain the answer."
     assert never.risk_coverage == always.risk_coverage
     advice = library.evaluations.advise_threshold(never)
     assert advice == library.evaluations.advise_threshold(always)
@@ -147,9 +147,9 @@ def test_rankings_alone_can_be_judged(library: Engine, labels: list[Label]) -> N
     assert "answered" not in {one.metric for one in found.figures}
     wrong = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),), ("forty",))
     outcome = run(library, [wrong]).outcomes[0]
-    assert (outcome.problem, outcome.wrong) == ("The answer does not hold the expected one.", True)
+    assert (outcome.problem, outcome.wrong) == ("The answer does not contain the expected answer.", True)
     unexpected = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),))
-    assert run(library, [unexpected]).outcomes[0].problem == "The answer cites no page that answers."
+    assert run(library, [unexpected]).outcomes[0].problem == "The answer cites no page with the expected answer."
 
 
 def test_rankings_are_judged_without_reading_passages_with_their_questions(
@@ -181,10 +181,10 @@ def test_labels_that_do_not_fit_the_library_are_told_together(library: Engine) -
         "l.jsonl, line 1: gone.pdf is not in the library",
         "l.jsonl, line 2: bridge.pdf has no page with page_index 2",
         "l.jsonl, line 3: bridge.pdf has no page printed iv",
-        "l.jsonl, line 4: bridge.pdf has no page that holds “words that stand nowhere”",
+        "l.jsonl, line 4: bridge.pdf has no page that contains “words that stand nowhere”",
     ):
         assert says in str(told.value)
-    with pytest.raises(LabelError, match="2 more labels do not fit"):
+    with pytest.raises(LabelError, match="2 more labels have problems"):
         list(library.evaluations.run([*labels, *labels[1:]]))
     with pytest.raises(LabelError, match="no labelled questions"):
         list(library.evaluations.run([]))
@@ -305,8 +305,8 @@ def test_a_label_that_cannot_be_used_is_refused(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     for question, evidence, answers, told in (
         (" ", [], ["42"], "no question"),
-        (ASK_BUDGET, [], [], "Name the page"),
-        (ASK_BUDGET, [LabelledPage("bridge.pdf")], [], "Name the page of the document"),
+        (ASK_BUDGET, [], [], "Give the page"),
+        (ASK_BUDGET, [LabelledPage("bridge.pdf")], [], "Give the page of the document"),
         (ASK_BUDGET, [LabelledPage("bridge.pdf", 5)], [], "has no page with page_index 5"),
         (ASK_BUDGET, [LabelledPage("gone.pdf", 0)], [], "gone.pdf is not in the library"),
     ):
@@ -367,7 +367,7 @@ def test_feedback_goes_with_its_conversation(engine: Engine) -> None:
         engine.labels.rate_answer(message_id, True)
     other = engine.conversations.create().conversation_id
     question = engine.conversations.add_message(other, "user", CHESS)
-    with pytest.raises(LabelError, match="Only an answer"):
+    with pytest.raises(LabelError, match="Only answers"):
         engine.labels.rate_answer(question.message_id, True)
 
 

@@ -210,7 +210,11 @@ def test_status_is_told_in_words(run: Run, library: Path) -> None:
 
 
 def test_an_empty_library_is_told_as_such(run: Run) -> None:
-    assert run("list", as_json=False) == (0, [{"shown": ""}], "The library is empty. The command add fills it.\n")
+    assert run("list", as_json=False) == (
+        0,
+        [{"shown": ""}],
+        "The library is empty. Use the command add to add PDFs.\n",
+    )
     assert run("list") == (0, [], "")
     assert run("watch") == (0, [], "")
     assert "No folder is watched" in run("watch", as_json=False)[2]
@@ -280,7 +284,7 @@ def test_what_the_model_took_is_told_with_an_answer_and_summed_up_in_status(
         usage = {"calls": 1, "input_tokens": 900, "output_tokens": 12, "estimated": False, "cost": 0.0012}
         assert row["usage"] == usage | {"currency": "USD"}
         _, [shown], _ = run("ask", QUESTION, as_json=False)
-        assert "The model took 900 tokens in, 12 out, 0.0012 USD" in shown["shown"]
+        assert "The model used 900 tokens in, 12 out, 0.0012 USD" in shown["shown"]
     _, [status], _ = run("status")
     assert status["usage"][0]["generator"] == "openai:small"
     assert status["usage"][0]["usage"]["calls"] == 2

@@ -103,7 +103,7 @@ def test_csv_as_spreadsheets_of_other_countries_write_it(delimiter: str, end: st
 def test_a_question_alone_in_its_column_needs_no_delimiter() -> None:
     (label,) = parse_labels("labels.csv", b"question;kind\nWho, then?;no answer\n")
     assert label.question == "Who, then?"
-    with pytest.raises(LabelError, match="neither which page"):
+    with pytest.raises(LabelError, match="neither a page"):
         parse_labels("labels.csv", b"question\nWho?\n")
 
 
@@ -112,17 +112,17 @@ def test_a_question_alone_in_its_column_needs_no_delimiter() -> None:
     [
         ({"question": " "}, 'no "question"'),
         ({"question": 3}, 'no "question"'),
-        ({"question": "q"}, "neither which page"),
+        ({"question": "q"}, "neither a page"),
         ({"question": "q", "kind": "hard"}, '"kind" is "hard"'),
         ({"question": "q", "answers": [3]}, '"answers" is neither'),
         ({"question": "q", "page_index": 3}, "names no document"),
-        ({"question": "q", "document": "a.pdf", "page_index": -1}, "counts pages from 0"),
-        ({"question": "q", "document": "a.pdf", "page_index": 1.5}, "counts pages from 0"),
-        ({"question": "q", "document": "a.pdf", "page_index": True}, "counts pages from 0"),
-        ({"question": "q", "document": "a.pdf", "page_index": "x"}, "counts pages from 0"),
-        ({"question": "q", "document": "a.pdf", "page_index": float("inf")}, "counts pages from 0"),
-        ({"question": "q", "document": "a.pdf", "page_index": float("nan")}, "counts pages from 0"),
-        ({"question": "q", "document": "a.pdf", "page_index": 10**400}, "counts pages from 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": -1}, "the first page is 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": 1.5}, "the first page is 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": True}, "the first page is 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": "x"}, "the first page is 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": float("inf")}, "the first page is 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": float("nan")}, "the first page is 0"),
+        ({"question": "q", "document": "a.pdf", "page_index": 10**400}, "the first page is 0"),
         ({"question": "q", "document": "a.pdf", "evidence": [{}]}, "names no page of a.pdf"),
         ({"question": "q", "document": "a.pdf", "evidence": [3]}, '"evidence" is neither'),
         ({"question": "q", "document": "a.pdf", "evidence": 3}, '"evidence" is neither'),
@@ -141,7 +141,7 @@ def test_what_is_wrong_is_told_with_file_and_line(row: object, says: str) -> Non
     ("name", "data", "says"),
     [
         ("a.jsonl", b"\xff\xfe", "a.jsonl is not UTF-8"),
-        ("a.jsonl", b" \n\n", "a.jsonl holds no labelled question"),
+        ("a.jsonl", b" \n\n", "a.jsonl contains no labelled question"),
         ("a.jsonl", b"{broken", "a.jsonl, line 1 is not JSON"),
         ("a.jsonl", b'{"question":' + b"[" * 100_000, "a.jsonl, line 1 is not JSON"),
         ("a.csv", b"id,answer\n1,2\n", 'a.csv, line 1 has no column "question"'),
@@ -162,5 +162,5 @@ def test_half_characters_are_replaced_for_nothing_could_show_or_write_them() -> 
 
 def test_a_question_may_stand_in_a_file_once() -> None:
     row = {"id": "x", "question": "q", "answer": "a"}
-    with pytest.raises(LabelError, match=r"line 2: the same question stands in labels\.jsonl, line 1"):
+    with pytest.raises(LabelError, match=r"line 2: the same question is in labels\.jsonl, line 1"):
         parse_labels("labels.jsonl", lines(row, row))
