@@ -13,7 +13,7 @@ from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types import DeleteReceipt, DocumentStatus, Job, Page, PageState
 from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
-from tests.support.engines import Hold, add_document
+from tests.support.engines import EmbeddingBarrier, add_document
 from tests.support.pdfs import make_pdf
 
 
@@ -43,19 +43,19 @@ def test_the_server_takes_files_as_large_as_the_setting_says(
     assert config.get_option("server.maxUploadSize") == limit
 
 
-def held(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> tuple[Hold, Job]:
+def held(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> tuple[EmbeddingBarrier, Job]:
     """A job that waits with its text stored and its vectors to be made."""
-    hold = Hold(monkeypatch)
-    hold.on()
+    barrier = EmbeddingBarrier(monkeypatch)
+    barrier.block()
     job = engine.documents.submit("bridge.pdf", BRIDGE)
-    hold.until_reached()
-    return hold, job
+    barrier.wait_until_reached()
+    return barrier, job
 
 
 def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
     open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hold, job = held(engine, monkeypatch)
+    barrier, job = held(engine, monkeypatch)
     app = open_page("documents")
     (row,) = app.dataframe[0].value.to_dict("records")
     assert (row["Status"], row["Pages"], row["Chunks"]) == ("Found by words", 2, 2)
@@ -63,7 +63,7 @@ def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
     (embedding,) = engine.jobs.list(active=True)
     # The page is drawn again when a job comes to that stage, not only when it ends.
     assert _states([embedding]) != _states([replace(embedding, stage="reading")])
-    hold.release()
+    barrier.release()
     engine.jobs.wait([job.job_id])
     settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready"})
 
@@ -71,9 +71,9 @@ def test_a_new_document_is_told_to_be_found_by_its_words_before_it_is_ready(
 def test_work_that_is_gone_can_be_cancelled(
     open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hold, job = held(engine, monkeypatch)
+    barrier, job = held(engine, monkeypatch)
     app = open_page("documents")
-    hold.release()
+    barrier.release()
     engine.jobs.wait([job.job_id])
     engine._stores.jobs.forget_ended(0)
     app.button(key=f"cancel_{job.job_id}").click().run()

@@ -38,7 +38,7 @@ def test_it_is_kept_from_search_and_model_and_is_told(tmp_path: Path, again: boo
     ):
         document_id = add_bridge(engine, tmp_path)
         if again:
-            engine.jobs.wait([engine.index.rebuild(chunk_tokens=100).job_id])
+            rebuild_index(engine, chunk_tokens=100)
         answer = engine.answer(ASK_BUDGET)
         assert (answer.passages[0].hidden, answer.passages[0].instructions) == (HIDDEN_ORDER, True)
         assert "999" not in answer.passages[0].text

@@ -64,7 +64,7 @@ def test_any_folder_can_hold_the_data(tmp_path: Path, name: str) -> None:
     with opened(folder) as engine:
         indexed(engine, "a.pdf", BUDGET)
     with opened(folder) as engine:
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_found(engine, budget=["a.pdf"])
         assert_in_agreement(engine)
     assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) >= ["chroma", "files"]
     assert (folder / "footnote.sqlite").is_file()
@@ -193,9 +193,9 @@ def test_settings_that_differ_from_the_index_are_told_and_the_index_answers(tmp_
         status = engine.status()
         assert not status.healthy
         assert any("chunk_tokens" in problem for problem in status.problems)
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_found(engine, budget=["a.pdf"])
         indexed(engine, "b.pdf", PENGUINS)
-        assert engine.jobs.wait([engine.index.rebuild().job_id])[0].state is JobState.DONE
+        assert rebuild_index(engine).state is JobState.DONE
         assert engine.index.differences() == {}
         assert_in_agreement(engine)
 

@@ -244,7 +244,7 @@ def test_an_archive_gives_its_pdfs_and_nothing_else(tmp_path: Path) -> None:
 def test_a_damaged_archive_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 and nothing more")
     (tmp_path / "b.pdf").write_bytes(HARBOUR)
-    broken, good = sources([tmp_path], 1_000_000)
+    raising, good = sources([tmp_path], 1_000_000)
     assert "not a zip archive" in broken.problem
     assert good.data == HARBOUR
 
