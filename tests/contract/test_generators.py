@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import socket
 import traceback
 from collections.abc import Callable, Iterator
@@ -333,19 +332,19 @@ def test_connection_attempt_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "words"),
     [
-        "http://127.0.0.1:9/v1",  # a closed port
-        "localhost:11434/v1",
-        "ftp://127.0.0.1/v1",
-        "http://[::1",
-        "http:///v1",
-        "http://a..b/v1",
-        f"http://{'a' * 64}/v1",
+        ("http://127.0.0.1:9/v1", r"RAG_OPENAI_BASE_URL=http://127\.0\.0\.1"),
+        ("localhost:11434/v1", "RAG_OPENAI_BASE_URL"),
+        ("ftp://127.0.0.1/v1", "RAG_OPENAI_BASE_URL"),
+        ("http://[::1", "RAG_OPENAI_BASE_URL"),
+        ("http:///v1", "RAG_OPENAI_BASE_URL"),
+        ("http://a..b/v1", "RAG_OPENAI_BASE_URL"),
+        (f"http://{'a' * 64}/v1", "RAG_OPENAI_BASE_URL"),
     ],
 )
-def test_unusable_address_raises_error_with_its_setting(url: str) -> None:
-    with pytest.raises(GeneratorUnavailable, match=re.escape(f"RAG_OPENAI_BASE_URL={url[:7]}")):
+def test_unusable_address_raises_error_with_its_setting(url: str, words: str) -> None:
+    with pytest.raises(GeneratorUnavailable, match=words):
         answer(LanguageModel(settings(url)))
 
 
