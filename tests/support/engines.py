@@ -53,9 +53,11 @@ def open_library(
 def scripted_engine(folder: Path, *script: Play, **values: Any) -> Iterator[tuple[Engine, ScriptedEndpoint]]:
     """Open an engine whose language model is an endpoint that plays a script."""
     model = {"openai_model": "scripted", "openai_api_key": "k", "openai_retries": 0}
-    with ScriptedEndpoint(*script) as endpoint:
-        with opened(folder, **({"openai_base_url": endpoint.url} | model | values)) as engine:
-            yield engine, endpoint
+    with (
+        ScriptedEndpoint(*script) as endpoint,
+        opened(folder, **({"openai_base_url": endpoint.url} | model | values)) as engine,
+    ):
+        yield engine, endpoint
 
 
 def add_document(engine: Engine, name: str, data: bytes, **options: Any) -> Job:
