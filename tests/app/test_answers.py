@@ -107,7 +107,7 @@ def test_restart_discards_text_and_gives_the_reason() -> None:
         yield ANSWER
 
     *_, run = start(play)
-    progress = next(one for one in follow(run) if one.restarted)
+    progress = next(progress for progress in follow(run) if progress.restarted)
     seen.set()
     assert (progress.text, progress.restarted) == ("", "It named no source.")
 
@@ -181,7 +181,7 @@ def test_question_waits_for_its_files() -> None:
     )
     engine.active = [job]
     run = Answers(engine).start("c", "Why?", Scope(), [], ["j"])  # type: ignore[arg-type]
-    waiting = next(one for one in follow(run) if one.stages)
+    waiting = next(progress for progress in follow(run) if progress.stages)
     assert waiting.stages[0].label == "Indexing a.pdf: page 1 of 2"
     engine.active = []
     assert finish(run)[-1].stages[0].done
@@ -195,7 +195,7 @@ def test_closing_stops_and_stores_answers() -> None:
             yield Delta("")
 
     engine, answers, run = start(play)
-    next(one for one in follow(run) if one.text)
+    next(progress for progress in follow(run) if progress.text)
     assert answers.running("c") is run
     answers.close()
     assert answers.running("c") is None

@@ -51,7 +51,7 @@ def test_empty_library_offers_the_guide_and_its_questions(open_page: OpenPage) -
     app = open_page()
     assert app.title[0].value == "Ask your documents"
     app.button(key="add_guide").click().run()
-    settle(app, lambda app: any(one.key == "example_0" for one in app.button) and "is ready" in texts(app))
+    settle(app, lambda app: any(button.key == "example_0" for button in app.button) and "is ready" in texts(app))
     answered(app.button(key="example_0").click().run())
     assert "[1]" in answer_texts(app)[0]
     assert "is ready" not in texts(app)
@@ -97,9 +97,9 @@ def test_answer_has_citations_and_a_list_of_passages(open_page: OpenPage, ids: d
     answer = shown(app)[0]
     assert "412 metres" in plain_text(answer["blocks"])
     assert answer["sources"]["1"] == "bridge.pdf, page 1"
-    labels = [one.label for one in app.expander]
+    labels = [expander.label for expander in app.expander]
     assert any("bridge" in label and "answerable" in label and label.endswith("· cited") for label in labels)
-    bars = [node for one in shown(app) for node in one["blocks"] if node["t"] == "scores"]
+    bars = [node for item in shown(app) for node in item["blocks"] if node["t"] == "scores"]
     assert {row["name"] for row in bars[0]["rows"]} >= {"rerank", "dense", "bm25"}
     assert all(0 <= row["share"] <= 1 for bar in bars for row in bar["rows"])
 
@@ -119,7 +119,7 @@ def test_passage_lists_its_duplicates(open_page: OpenPage, engine: Engine) -> No
     text = "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway over the river Tell."
     add(engine, bridge=make_pdf(text, title="First"), copy=make_pdf("Notes on the county of Ostmark.", text))
     app = ask(open_page(), LENGTH)
-    (caption,) = [one.value for one in app.caption if "Also in" in one.value]
+    (caption,) = [caption.value for caption in app.caption if "Also in" in caption.value]
     assert caption.replace("\\", "") in ("Also in bridge.pdf p. 1", "Also in copy.pdf p. 2")
     assert sum("412" in text for text in answer_texts(app)[1:]) == 1
 
@@ -136,7 +136,7 @@ def test_off_topic_question_is_refused_with_closest_passages(open_page: OpenPage
     assert answer_texts(app)[0] == REFUSAL
     assert "Closest passages" in texts(app)
     assert "needs 0." in texts(app)
-    assert any("bridge" in one.label for one in app.expander)
+    assert any("bridge" in expander.label for expander in app.expander)
 
 
 def test_refusal_above_the_threshold_omits_the_threshold(open_page: OpenPage, engine: Engine) -> None:
@@ -152,7 +152,7 @@ def test_refusal_above_the_threshold_omits_the_threshold(open_page: OpenPage, en
 def test_refusal_gives_the_reason_against_all_passages(open_page: OpenPage, ids: dict[str, str]) -> None:
     app = ask(open_page(), "How many metres long is the bridge in Brooklyn over the river?")
     assert answer_texts(app)[0] == REFUSAL
-    captions = "".join(one.value for one in app.caption).replace("\\", "")
+    captions = "".join(caption.value for caption in app.caption).replace("\\", "")
     assert captions.count("Speaks against each that was looked at: “Brooklyn” is nowhere in the document") == 1
 
 
@@ -196,7 +196,7 @@ def test_scope_is_stored_and_applied(open_page: OpenPage, engine: Engine, ids: d
     assert conversation.scope.documents == (ids["canal"],)
     answer = messages[-1].answer
     assert answer is not None
-    assert {one.document for one in answer.passages} == {"canal.pdf"}
+    assert {passage.document for passage in answer.passages} == {"canal.pdf"}
     assert open_page(c=conversation_id).multiselect[0].value == [ids["canal"]]
 
 
@@ -248,7 +248,7 @@ def test_dropped_file_is_added_to_the_chosen_documents(open_page: OpenPage, engi
     app.chat_input[0].set_value(question).upload("bridge.pdf", BRIDGE, "application/pdf").run()
     assert "deleted" not in texts(app)
     settle(app, lambda app: not engine.jobs.list(active=True))
-    ids = {one.name: one.document_id for one in engine.documents.list()}
+    ids = {document.name: document.document_id for document in engine.documents.list()}
     assert answered(app).multiselect[0].value == [ids["canal.pdf"], ids["bridge.pdf"]]
     assert "412 metres" in answer_texts(ask(app, LENGTH))[-len(engine.documents.list()) - 1]
 
@@ -290,7 +290,7 @@ def test_last_answer_can_be_replaced(open_page: OpenPage, engine: Engine, bridge
     engine.preferences.set_threshold(1.0)
     answered(click(app, "Ask again"))
     messages = engine.conversations.messages(conversation_id)
-    assert [one.role for one in messages] == ["user", "assistant"]
+    assert [message.role for message in messages] == ["user", "assistant"]
     answer = messages[-1].answer
     assert answer is not None
     assert answer.state is AnswerState.ABSTAINED
@@ -305,7 +305,7 @@ def test_completed_follow_up_is_shown_and_can_be_corrected(
     answered(click(app, "Ask", "search_"))
     assert not app.exception
     messages = engine.conversations.messages(conversation_of(app))
-    assert [one.text for one in messages if one.role == "user"] == [LENGTH, "When was it opened?"]
+    assert [message.text for message in messages if message.role == "user"] == [LENGTH, "When was it opened?"]
     answer = messages[-1].answer
     assert answer is not None
     assert (answer.question, answer.rewritten) == ("When was it opened?", DUG)
@@ -317,7 +317,7 @@ def test_last_question_can_be_edited(open_page: OpenPage, engine: Engine, ids: d
     by_key(app.text_area, "edit_").set_value(DUG)
     answered(click(app, "Ask", "edit_"))
     messages = engine.conversations.messages(conversation_of(app))
-    questions = [one.text for one in messages if one.role == "user"]
+    questions = [message.text for message in messages if message.role == "user"]
     assert questions == ["Who pays for the Harrow Bridge?", DUG]
     assert "1803" in messages[-1].text
 
@@ -326,7 +326,7 @@ def test_suggested_question_can_be_asked(open_page: OpenPage, engine: Engine) ->
     tower = "The Vardo tower is 88 metres tall. Lena Holm drew it. Lena Holm lived in Bergen until 1920."
     add(engine, tower=make_pdf(tower))
     app = ask(open_page(), "How tall is the Vardo tower?")
-    settle(app, lambda app: any(str(one.key).startswith("follow_up_") for one in app.button))
+    settle(app, lambda app: any(str(button.key).startswith("follow_up_") for button in app.button))
     answered(by_key(app.button, "follow_up_").click().run())
     messages = engine.conversations.messages(conversation_of(app))
     assert messages[-2].text == "Who or what is Lena Holm?"
@@ -354,8 +354,8 @@ def test_conversations_can_be_opened_renamed_pinned_and_deleted(
     app.button(key=f"open_{first}").click().run()
     assert conversation_of(app) == first
     app.get("menu_button")[-1].set_value("Pin").run()
-    assert any(one.pinned for one in engine.conversations.list())
-    menu = next(one for one in app.get("menu_button") if one.key == f"menu_{first}")
+    assert any(conversation.pinned for conversation in engine.conversations.list())
+    menu = next(menu for menu in app.get("menu_button") if menu.key == f"menu_{first}")
     menu.set_value("Delete").run()
     app.button(key="confirm_delete_conversation").click().run()
     (second,) = engine.conversations.list()

@@ -105,7 +105,7 @@ def test_documents_can_be_filtered_by_status(open_page: OpenPage, engine: Engine
     ids = add(engine, notes=b"These are only notes.", empty=b"")
     app = open_page("documents")
     (statuses,) = app.get("button_group")
-    assert [one.content for one in statuses.proto.options] == ["Not accepted (2)", "Ready (1)"]
+    assert [option.content for option in statuses.proto.options] == ["Not accepted (2)", "Ready (1)"]
     statuses.set_value(["Not accepted"]).run()
     assert sorted(rows(app)) == ["empty.pdf", "notes.pdf"]
     assert "2 of 3 documents" in texts(app)
@@ -132,7 +132,7 @@ def test_deletion_is_confirmed_and_shows_a_receipt(open_page: OpenPage, engine: 
     assert "bridge.pdf" in texts(app)
     assert len(engine.documents.list()) == 2
     app.button(key="confirm_delete").click().run()
-    assert [one.name for one in engine.documents.list()] == ["canal.pdf"]
+    assert [document.name for document in engine.documents.list()] == ["canal.pdf"]
     assert "0 remaining" in texts(app)
     assert list(rows(app)) == ["canal.pdf"]
 
@@ -158,7 +158,7 @@ def test_deletions_before_a_store_failure_are_reported(
     fail = raising(StoreUnavailable("The vectors do not answer."))
     monkeypatch.setattr(engine._removal, "document", lambda key: (fail if key == second else remove)(key))
     app.button(key="confirm_delete").click().run()
-    assert [one.document_id for one in engine.documents.list()] == [second]
+    assert [document.document_id for document in engine.documents.list()] == [second]
     assert "Deleted 1 document: " in texts(app)
     assert "The vectors do not answer" in app.error[0].value
 
@@ -168,7 +168,7 @@ def test_selected_document_shows_pages_and_chunks(open_page: OpenPage, bridge: s
     pages = app.dataframe[1].value
     assert list(pages["Page"]) == [1, 2]
     assert list(pages["Read as"]) == ["text", "text"]
-    assert any("412 metres" in str(one["blocks"]) for one in shown(app))
+    assert any("412 metres" in str(item["blocks"]) for item in shown(app))
 
 
 def test_identity_from_the_cover_page_is_shown(open_page: OpenPage, engine: Engine) -> None:
@@ -233,7 +233,7 @@ def test_selected_documents_can_be_moved_to_a_collection(
     within.set_value(["No collection"]).run()
     assert list(rows(app)) == ["bridge.pdf"]
     collect(app, "Works")
-    assert {one.collection for one in engine.documents.list()} == {"Works"}
+    assert {document.collection for document in engine.documents.list()} == {"Works"}
     assert sorted(rows(app)) == ["bridge.pdf", "canal.pdf"]
 
 
@@ -252,10 +252,10 @@ def test_uploads_are_added_to_the_chosen_collection(open_page: OpenPage, engine:
     app.selectbox(key="upload_collection").set_value("Works").run()
     app.file_uploader[0].upload("canal.pdf", CANAL, "application/pdf").run()
     settle(app, lambda app: rows(app).get("canal.pdf") == "Ready")
-    assert {one.collection for one in engine.documents.list()} == {"Works"}
+    assert {document.collection for document in engine.documents.list()} == {"Works"}
     # Names clash only within a collection; the second document is added to the same one.
     other = make_pdf("The Tell bridge was never built.")
     app.file_uploader[0].upload("bridge.pdf", other, "application/pdf").run()
     app.button(key="clash_keep_0").click().run()
     settle(app, lambda app: rows(app).get("bridge (2).pdf") == "Ready")
-    assert {one.collection for one in engine.documents.list()} == {"Works"}
+    assert {document.collection for document in engine.documents.list()} == {"Works"}

@@ -32,7 +32,7 @@ def run(app: AppTest) -> AppTest:
 
 
 def column(app: AppTest, name: str) -> dict[str, str]:
-    (table,) = [one.value for one in app.dataframe if "Metric" in one.value]
+    (table,) = [element.value for element in app.dataframe if "Metric" in element.value]
     return dict(zip(table["Metric"], table[name], strict=True))
 
 
@@ -52,9 +52,9 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage
     run(app)
     assert column(app, "named")["recall@1"] == "1.000 (1.000 to 1.000)"
     assert column(app, "Questions")["refused"] == "1"
-    assert any("Went wrong: 1 of 3 questions" in one.value for one in app.subheader)
+    assert any("Went wrong: 1 of 3 questions" in element.value for element in app.subheader)
     assert "The answer does not hold the expected one" in texts(app)
-    links = [one.value for one in app.markdown if "](lab?" in one.value]
+    links = [element.value for element in app.markdown if "](lab?" in element.value]
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
 
 
@@ -77,7 +77,7 @@ def test_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, libr
     app.selectbox(key="compared_with_kept").set_value(dense.evaluation_id).run()
     assert column(app, "Second minus first")["map"].startswith("+0.000")
     app.button(key="remove_evaluation").click().run()
-    assert [one.evaluation_id for one in library.evaluations.list()] == [dense.evaluation_id]
+    assert [evaluation.evaluation_id for evaluation in library.evaluations.list()] == [dense.evaluation_id]
     assert not app.exception
 
 
@@ -136,7 +136,7 @@ def test_label_can_be_added_in_the_app(open_page: OpenPage, library: Engine) -> 
     app.text_input(key="label_question").set_value(CHESS)
     app.radio(key="label_kind").set_value("They do not")
     app.button(key="label_keep").click().run()
-    labels = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels.list()]
+    labels = [(label.question, label.kind, label.evidence, label.answers) for label in library.labels.list()]
     assert labels == [
         (LENGTH, LabelKind.ANSWERABLE, (LabelledPage("bridge.pdf", page="1"),), ("412 metres",)),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
@@ -149,7 +149,7 @@ def test_ratings_become_labels_that_can_be_evaluated(open_page: OpenPage, librar
     messages = library.conversations.messages(conversation_of(app))
     answer_id = messages[-1].message_id
     app.feedback(key=f"thumb_{answer_id}").set_value(1).run()
-    assert [one.evidence for one in library.labels.list()] == [(LabelledPage("bridge.pdf", 0),)]
+    assert [label.evidence for label in library.labels.list()] == [(LabelledPage("bridge.pdf", 0),)]
     app.text_area(key=f"note_{answer_id}").set_value("just so").run()
     assert library.labels.rating(answer_id) == Feedback(True, "just so")
     reloaded = open_page(c=conversation_of(app))
@@ -157,6 +157,6 @@ def test_ratings_become_labels_that_can_be_evaluated(open_page: OpenPage, librar
     reloaded.feedback(key=f"thumb_{answer_id}").set_value(0).run()
     assert library.labels.list() == []
     reloaded.button(key=f"passage_{answer_id}_1_right").click().run()
-    assert [one.kind for one in library.labels.list()] == [LabelKind.ANSWERABLE]
+    assert [label.kind for label in library.labels.list()] == [LabelKind.ANSWERABLE]
     page = run(open_page("evaluate"))
     assert column(page, "named")["recall@5"].startswith("1.000")

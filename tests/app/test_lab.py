@@ -69,7 +69,7 @@ def test_question_in_the_address_is_asked_with_marks(open_page: OpenPage, librar
     app = open_page("lab", question=LENGTH)
     assert [stage["name"] for stage in stages(app)] == ["dense", "bm25", "rrf", "rerank"]
     marks = {(row["id"], row["letter"], row["colour"]) for stage in stages(app) for row in stage["rows"]}
-    assert len(marks) == len({one for one, _, _ in marks}) == len({letter for _, letter, _ in marks})
+    assert len(marks) == len({chunk_id for chunk_id, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]
     assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
     assert "Would be answered: answerable" in app.success[0].value
@@ -111,7 +111,7 @@ def test_unknown_document_is_reported(open_page: OpenPage, library: Engine) -> N
 def test_opened_passage_shows_matching_words(open_page: OpenPage, library: Engine) -> None:
     app = open_passage(open_page("lab", question=LENGTH), "A")
     (given,) = shown(app, MATCHES)
-    words = {one["s"]: one for one in given["words"]}
+    words = {word["s"]: word for word in given["words"]}
     assert words["Harrow"]["met"] == "Harrow"
     assert words["Bridge?"]["met"] == "Bridge"
     text = "".join(piece["s"] for piece in given["text"])
@@ -124,7 +124,10 @@ def test_right_passage_becomes_a_label(open_page: OpenPage, library: Engine) -> 
     app = open_passage(open_page("lab", question=LENGTH), "A")
     app.button(key="lab_right_passage").click().run()
     (label,) = library.labels.list()
-    assert (label.question, [(one.document, one.page_index) for one in label.evidence]) == (LENGTH, [("bridge.pdf", 0)])
+    assert (label.question, [(page.document, page.page_index) for page in label.evidence]) == (
+        LENGTH,
+        [("bridge.pdf", 0)],
+    )
     for page in (app, open_page("lab", question=LENGTH)):
         assert not page.exception
         assert "The right passage counts most" in texts(page)
@@ -173,7 +176,7 @@ def test_older_rival_is_stale_until_freshness_counts(engine: Engine) -> None:
     add(engine, old=BRIDGE, new=make_pdf("The Harrow Bridge is 415 metres long since it was widened."))
     explanation = engine.explain(LENGTH)
     first = explanation.passages[0]
-    right = next(one for one in explanation.passages if one.document_id != first.document_id)
+    right = next(passage for passage in explanation.passages if passage.document_id != first.document_id)
     assert dated(explanation, {}) == explanation
 
     def case(day: date, decay: float = 0.0) -> EvidenceCase:
@@ -224,7 +227,7 @@ def match(question: tuple[int, int], chunk: tuple[int, int], weight: float, simi
 
 
 def test_tokens_are_grouped_into_words() -> None:
-    found = TokenMatches(
+    matches = TokenMatches(
         QUESTION,
         TEXT_OF_CHUNK,
         (
@@ -237,7 +240,7 @@ def test_tokens_are_grouped_into_words() -> None:
         0.74,
         0.7,
     )
-    (word,) = words_of(found)
+    (word,) = words_of(matches)
     assert (word.text, word.weight, word.similarity) == ("rare-earth?", pytest.approx(1), pytest.approx(0.74))
     assert [TEXT_OF_CHUNK[start:end] for start, end in word.spans] == ["Rarely", "earthen", ","]
 
@@ -245,6 +248,11 @@ def test_tokens_are_grouped_into_words() -> None:
 def test_text_is_split_by_the_weight_of_words() -> None:
     words = [Word("a", 0.6, 0.5, ((0, 3),)), Word("b", 0.4, 0.5, ((0, 3), (4, 7)))]
     pieces = list(segments("one two three", words))
-    assert [(one["s"], one["words"]) for one in pieces] == [("one", [0, 1]), (" ", []), ("two", [1]), (" three", [])]
-    assert [one["n"] for one in pieces] == pytest.approx([1, 0, 0.25, 0])
+    assert [(piece["s"], piece["words"]) for piece in pieces] == [
+        ("one", [0, 1]),
+        (" ", []),
+        ("two", [1]),
+        (" three", []),
+    ]
+    assert [piece["n"] for piece in pieces] == pytest.approx([1, 0, 0.25, 0])
     assert list(segments("", [])) == []

@@ -35,8 +35,8 @@ def press(app: AppTest, key: str) -> AppTest:
 def test_missing_model_is_explained(open_page: OpenPage) -> None:
     app = open_page("admin")
     assert "answers are quoted from the documents. Set `RAG_OPENAI_MODEL`" in texts(app)
-    assert not [one for one in app.button if one.key == "test_model"]
-    assert not [one for one in app.dataframe if "Requests" in one.value]
+    assert not [button for button in app.button if button.key == "test_model"]
+    assert not [element for element in app.dataframe if "Requests" in element.value]
 
 
 def test_probe_of_current_model_is_shown(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:

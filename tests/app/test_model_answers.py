@@ -61,7 +61,7 @@ def test_missing_or_wrong_marker_is_corrected(
     assert plain_text(answer["blocks"]) == "The Harrow Bridge is 412 metres long [1]."
     assert answer["sources"] == {"1": "bridge.pdf, page 1"}
     assert "1. The model did not cite" not in texts(app)
-    app.button(key=next(one.key for one in app.button if str(one.key).endswith("_1_open"))).click().run()
+    app.button(key=next(button.key for button in app.button if str(button.key).endswith("_1_open"))).click().run()
     assert "The model did not cite this passage" in texts(app)
 
 

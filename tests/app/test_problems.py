@@ -48,7 +48,7 @@ def test_file_of_same_name_can_replace_the_document_or_be_dropped(
     app.button(key=f"clash_{action}_0").click().run()
     assert "with other content" not in texts(app)
     idle(engine)
-    assert [one.document_id for one in engine.documents.list()] == [bridge]
+    assert [document.document_id for document in engine.documents.list()] == [bridge]
     assert engine.documents.content(bridge) == content
 
 
@@ -59,7 +59,7 @@ def test_second_click_does_not_replace_the_next_document(
     app.file_uploader[0].upload("bridge.pdf", CANAL + b"%", "application/pdf")
     app.file_uploader[0].upload("canal.pdf", BRIDGE + b"%", "application/pdf").run()
     app.button(key="clash_replace_0").click().run()
-    left = [one.key for one in app.button if str(one.key).startswith("clash_")]
+    left = [button.key for button in app.button if str(button.key).startswith("clash_")]
     assert "clash_replace_0" not in left
     assert len(left) == 3
     idle(engine)
@@ -68,7 +68,7 @@ def test_second_click_does_not_replace_the_next_document(
 
 def try_password(app: AppTest, name: str, password: str) -> None:
     """Fill in and submit the only password field of the page."""
-    (field,) = (one for one in app.text_input if one.proto.type == one.proto.Type.PASSWORD)
+    (field,) = (field for field in app.text_input if field.proto.type == field.proto.Type.PASSWORD)
     assert field.label == f"Password of {name}"
     field.set_value(password)
     click(app, "Open and index")
@@ -81,13 +81,13 @@ def drop_locked_file(app: AppTest) -> None:
 
 
 def password_fields(app: AppTest) -> int:
-    return sum(one.label.startswith("Password of") for one in app.text_input)
+    return sum(field.label.startswith("Password of") for field in app.text_input)
 
 
 def is_not_stored(engine: Engine, password: str) -> bool:
     """Return whether no file of the engine contains a password."""
-    files = [one for one in Path(engine.settings.data_dir).rglob("*") if one.is_file()]
-    return bool(files) and not any(password.encode() in one.read_bytes() for one in files)
+    files = [path for path in Path(engine.settings.data_dir).rglob("*") if path.is_file()]
+    return bool(files) and not any(password.encode() in path.read_bytes() for path in files)
 
 
 def test_locked_document_opens_with_its_password(open_page: OpenPage, engine: Engine) -> None:
@@ -117,10 +117,11 @@ def test_one_password_field_after_a_wrong_password(open_page: OpenPage, engine: 
     settle(
         app,
         lambda app: (
-            any("the password given does not open it" in one.value for one in app.warning) and password_fields(app) == 1
+            any("the password given does not open it" in element.value for element in app.warning)
+            and password_fields(app) == 1
         ),
     )
-    assert [one.value for one in app.subheader] == [r"secret\.pdf"]
+    assert [element.value for element in app.subheader] == [r"secret\.pdf"]
     try_password(app, r"secret\.pdf", PASSWORD)
     settle(app, lambda app: rows(app) == {"secret.pdf": "Ready"})
 
@@ -184,8 +185,8 @@ def test_notice_disappears_after_successful_retry(open_page: OpenPage, engine: E
 def test_problems_can_be_downloaded_as_csv(open_page: OpenPage, engine: Engine, bridge: str) -> None:
     add_document(engine, "=SUM(A1).pdf", b"no pdf at all")
     app = open_page("documents")
-    assert [one.label for one in app.get("download_button")] == ["Problems as CSV (1)"]
-    problems = [one for one in engine.documents.list() if one.status is DocumentStatus.REJECTED]
+    assert [button.label for button in app.get("download_button")] == ["Problems as CSV (1)"]
+    problems = [document for document in engine.documents.list() if document.status is DocumentStatus.REJECTED]
     (row,) = csv.DictReader(io.StringIO(as_csv(problems)))
     assert row["name"] == "'=SUM(A1).pdf"
     assert "is not a PDF" in row["reason"]
@@ -197,7 +198,7 @@ def test_last_sync_is_shown_in_the_time_zone_of_the_reader(
     monkeypatch.setattr("pages.shared.text.reader_zone", lambda: timezone(timedelta(hours=13)))
     (tmp_path / "inbox").mkdir()
     engine.watches.sync(engine.watches.add(str(tmp_path / "inbox")).watch_id)
-    (checked,) = (one.checked_at for one in engine.watches.list())
+    (checked,) = (watch.checked_at for watch in engine.watches.list())
     assert checked is not None
     shown = (checked + timedelta(hours=13)).strftime("%d %b %Y, %H:%M")
     assert f"0 files · last look: {shown}" in texts(open_page("admin"))
@@ -215,9 +216,9 @@ def test_watched_folder_can_be_synchronized_and_removed(open_page: OpenPage, eng
     assert "inbox" in texts(app)
     (folder / "bridge.pdf").write_bytes(BRIDGE)
     app.button(key=f"sync_{watch.watch_id}").click().run()
-    assert [one.value for one in app.toast] == ["Looked at the folder: 1 added, 0 changed, 0 removed"]
+    assert [element.value for element in app.toast] == ["Looked at the folder: 1 added, 0 changed, 0 removed"]
     settle(app, lambda app: "bridge.pdf is ready." in texts(app).replace("\\", ""))
-    assert [one.name for one in engine.documents.list()] == ["bridge.pdf"]
+    assert [document.name for document in engine.documents.list()] == ["bridge.pdf"]
     app.button(key=f"unwatch_{watch.watch_id}").click().run()
     assert engine.watches.list() == []
     assert len(engine.documents.list()) == 1

@@ -71,8 +71,8 @@ def test_claim_is_marked_across_its_emphasis() -> None:
 
 
 @given(st.text(max_size=40), st.integers(0, 40), st.integers(0, 40))
-def test_marks_produce_only_known_nodes(text: str, one: int, other: int) -> None:
-    start, end = sorted((min(one, len(text)), min(other, len(text))))
+def test_marks_produce_only_known_nodes(text: str, first: int, second: int) -> None:
+    start, end = sorted((min(first, len(text)), min(second, len(text))))
     assert kinds(written(text, {1}, [doubted(text, start, end)])) <= ALL_KINDS
 
 

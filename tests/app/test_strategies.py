@@ -37,7 +37,9 @@ def chat_with(open_page: OpenPage, strategy: str) -> AppTest:
 
 def ask(app: AppTest, question: str = LENGTH) -> AppTest:
     app.chat_input[0].set_value(question).run()
-    return settle(app, lambda app: any("passage" in one.label and " of " in one.label for one in app.expander))
+    return settle(
+        app, lambda app: any("passage" in expander.label and " of " in expander.label for expander in app.expander)
+    )
 
 
 def test_missing_model_offers_no_strategies(open_page: OpenPage, bridge: str) -> None:
@@ -48,7 +50,7 @@ def test_missing_model_offers_no_strategies(open_page: OpenPage, bridge: str) ->
     assert "Set `RAG_OPENAI_MODEL`" in admin
     assert "The chat then also lets the model help to search" in admin
     options = open_page("evaluate").multiselect(key="configurations").options
-    assert not [one for one in options if "model" in one]
+    assert not [option for option in options if "model" in option]
 
 
 def test_choice_is_ignored_without_the_model(
@@ -75,7 +77,7 @@ def test_chosen_strategy_is_applied_and_shown(
     shown_texts = texts(app)
     assert "Searched for “size of the Harrow Bridge”\nSearched for “Harrow railway crossing”" in shown_texts
     assert "2 calls, " in shown_texts.replace("\\", "")
-    assert any(one.label.endswith("· Several queries") for one in app.expander)
+    assert any(expander.label.endswith("· Several queries") for expander in app.expander)
     reloaded = open_page(c=conversation_of(app))
     assert "Searched for “Harrow railway crossing”" in texts(reloaded)
     assert reloaded.selectbox(key="strategy").value == "plain"
@@ -106,7 +108,7 @@ def test_summary_lists_citations_without_scores(endpoint: ScriptedEndpoint, open
     endpoint.script = [complete("The Harrow Bridge was opened in 1931 [1].")]
     ask(app, "Summarise it.")
     assert "Read part 1 of 1, bridge.pdf page 1: 1 statement noted" in texts(app)
-    assert any(one.label.replace("\\", "") == "[1] bridge.pdf · p. 1 · cited" for one in app.expander)
+    assert any(expander.label.replace("\\", "") == "[1] bridge.pdf · p. 1 · cited" for expander in app.expander)
     assert not app.exception
 
 
@@ -120,6 +122,6 @@ def test_failing_model_falls_back_to_plain_search(endpoint: ScriptedEndpoint, op
 
 def test_evaluation_offers_strategies_with_a_model(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
     options = open_page("evaluate").multiselect(key="configurations").options
-    assert [one for one in options if one.endswith("(asks the model)")] == [
+    assert [option for option in options if option.endswith("(asks the model)")] == [
         f"{name} (asks the model)" for name in ("Several queries", "Made-up answer", "Step by step", "Compare")
     ]

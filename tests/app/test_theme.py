@@ -44,4 +44,4 @@ def test_configuration_and_assets_access_no_other_host() -> None:
 
 
 def test_no_script_directly_in_pages() -> None:
-    assert [one.name for one in ROOT.glob("pages/*.py")] == ["__init__.py"]
+    assert [path.name for path in ROOT.glob("pages/*.py")] == ["__init__.py"]

@@ -24,7 +24,7 @@ def window(open_page: OpenPage, bridge: str) -> AppTest:
 def turns(engine: Engine, app: AppTest) -> list[str]:
     """Return the questions of a conversation, and "answer" for each answer."""
     messages = engine.conversations.messages(conversation_of(app))
-    return [one.text if one.role == "user" else "answer" for one in messages]
+    return [message.text if message.role == "user" else "answer" for message in messages]
 
 
 def returned_question(app: AppTest) -> str:
@@ -45,7 +45,7 @@ def test_later_turns_of_another_window_are_not_replaced(window: AppTest, open_pa
     third = open_page(c=conversation_of(window))
     ask(other, OPENED)
     answered(click(window, "Ask again"))
-    field = next(one for one in third.text_area if str(one.key).startswith("edit_"))
+    field = next(field for field in third.text_area if str(field.key).startswith("edit_"))
     field.set_value(COSTS)
     answered(click(third, "Ask", key="edit_"))
     assert turns(engine, other) == [LENGTH, "answer", OPENED, "answer"]

@@ -81,7 +81,9 @@ def test_all_controls_of_the_drawer_are_reachable_by_keyboard(open_app: OpenApp,
     for _ in range(20):
         page.keyboard.press("Tab")
         reached |= {
-            one for one in (frame, opener) if one.evaluate("element => element.getRootNode().activeElement === element")
+            control
+            for control in (frame, opener)
+            if control.evaluate("element => element.getRootNode().activeElement === element")
         }
     assert reached == {frame, opener}
 

@@ -66,10 +66,10 @@ def address(tmp_path_factory: pytest.TempPathFactory, conversations: dict[str, s
     folder: Path = tmp_path_factory.mktemp("app") / "data"
     with Engine(Settings(data_dir=folder, _env_file=None)) as engine:
         for generator in ("openai:hostile", "extractive"):
-            one = engine.conversations.create().conversation_id
-            engine.conversations.add_message(one, "user", f"{QUESTION} {EVERYTHING}")
-            engine.conversations.add_message(one, "assistant", "", stored_answer(generator))
-            conversations[generator] = one
+            conversation_id = engine.conversations.create().conversation_id
+            engine.conversations.add_message(conversation_id, "user", f"{QUESTION} {EVERYTHING}")
+            engine.conversations.add_message(conversation_id, "assistant", "", stored_answer(generator))
+            conversations[generator] = conversation_id
     with (
         ScriptedEndpoint(stream_split) as endpoint,
         serve(
@@ -93,9 +93,9 @@ def test_stored_answer_is_shown_literally_and_harmless(
     expect(message.get_by_text("This passage holds text that reads like instructions to a model.")).to_be_visible()
     for name in ("image", "img with handler", "script", "latex image", "template"):
         expect(message.get_by_text(RENDERED[name]).first).to_be_visible()
-    for one in page.get_by_test_id("stChatMessage").all():
-        assert one.locator("[data-testid=stBidiComponentRegular], .root").locator(FORBIDDEN).count() == 0
-        assert one.locator("img, a, script, iframe, form, object").count() == 0
+    for message in page.get_by_test_id("stChatMessage").all():
+        assert message.locator("[data-testid=stBidiComponentRegular], .root").locator(FORBIDDEN).count() == 0
+        assert message.locator("img, a, script, iframe, form, object").count() == 0
     assert page.title() != "owned"
     if generator != "extractive":
         mark = message.get_by_role("button", name="differs from the source").first

@@ -93,9 +93,9 @@ def test_token_vectors_have_about_unit_length(embedder: Embedder) -> None:
 
 def test_vectors_do_not_depend_on_other_texts(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
-    for text, one in zip(TEXTS, together, strict=True):
+    for text, batched in zip(TEXTS, together, strict=True):
         (alone,) = embedder.embed([text])
-        assert one.dense @ alone.dense > 0.995
+        assert batched.dense @ alone.dense > 0.995
     assert embedder.embed([]) == []
 
 
@@ -104,10 +104,10 @@ def test_bundled_vectors_are_bitwise_independent_of_the_batch(precision: str) ->
     """The scores of a document do not depend on other documents in its batch."""
     model = BundledEmbedder(precision=precision)
     texts = [" ".join(["word", "number", str(number), *["and more"] * number]) for number in range(40)]
-    for text, one in zip(texts, model.embed(texts), strict=True):
+    for text, batched in zip(texts, model.embed(texts), strict=True):
         (alone,) = model.embed([text])
         for name in ("dense", "tokens", "scales"):
-            assert np.array_equal(getattr(one, name), getattr(alone, name)), (name, text)
+            assert np.array_equal(getattr(batched, name), getattr(alone, name)), (name, text)
 
 
 def test_question_is_embedded_in_fp32() -> None:
@@ -115,16 +115,16 @@ def test_question_is_embedded_in_fp32() -> None:
     # A processor without bf16 embeds documents in fp32 as well.
     if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
-    one, other = exact.embed_question(TEXTS[1]), rough.embed_question(TEXTS[1])
-    assert one.dense.tolist() == other.dense.tolist()
-    assert one.tokens.tolist() == other.tokens.tolist()
+    first, second = exact.embed_question(TEXTS[1]), rough.embed_question(TEXTS[1])
+    assert first.dense.tolist() == second.dense.tolist()
+    assert first.tokens.tolist() == second.tokens.tolist()
 
 
 def test_low_priority_question_has_nearly_the_same_vectors(embedder: Embedder) -> None:
-    one, other = (embedder.embed_question(TEXTS[1], low_priority=low_priority) for low_priority in (False, True))
-    assert one.dense @ other.dense > 0.999
-    assert (one.tokens * other.tokens).sum(axis=1).min() > 0.99
-    assert one.offsets.tolist() == other.offsets.tolist()
+    first, second = (embedder.embed_question(TEXTS[1], low_priority=low_priority) for low_priority in (False, True))
+    assert first.dense @ second.dense > 0.999
+    assert (first.tokens * second.tokens).sum(axis=1).min() > 0.99
+    assert first.offsets.tolist() == second.offsets.tolist()
 
 
 def test_offsets_select_the_words(embedder: Embedder) -> None:
@@ -136,8 +136,8 @@ def test_offsets_select_the_words(embedder: Embedder) -> None:
 
 def test_question_has_the_vectors_of_its_text(embedder: Embedder) -> None:
     question = embedder.embed_question(TEXTS[0])
-    (one,) = embedder.embed([TEXTS[0]])
-    assert question.dense @ one.dense > 0.999
+    (embedding,) = embedder.embed([TEXTS[0]])
+    assert question.dense @ embedding.dense > 0.999
     assert question.tokens.shape == (len(question.offsets), embedder.identity.token_dimension)
     assert np.linalg.norm(question.tokens, axis=1) == pytest.approx(1.0, abs=1e-4)
     assert TEXTS[0][slice(*question.offsets[1])] == "cat"
@@ -207,5 +207,5 @@ def test_missing_file_of_package_is_reported(monkeypatch: pytest.MonkeyPatch, tm
 def test_precisions_give_similar_vectors() -> None:
     exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
     assert exact.identity == rough.identity
-    for one, other in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
-        assert one.dense @ other.dense > 0.999
+    for first, second in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
+        assert first.dense @ second.dense > 0.999

@@ -114,8 +114,8 @@ def test_k_limits_hits_to_the_best(index: Index, k: int) -> None:
 
 
 def test_large_k_returns_all_chunks(index: Index) -> None:
-    found = index.ids("zebra giraffe budget copper town", k=1000)
-    assert sorted(found) == [1, 2, 3, 4, 5]
+    chunk_ids = index.ids("zebra giraffe budget copper town", k=1000)
+    assert sorted(chunk_ids) == [1, 2, 3, 4, 5]
 
 
 def test_only_given_versions_are_searched(index: Index) -> None:

@@ -189,9 +189,9 @@ def main() -> None:
             os.kill(process, signal.SIGKILL)
             _, status = os.waitpid(process, 0)
             cut += os.WIFSIGNALED(status)
-        found = finish(folder)
-        if found != expected:
-            differing = {key: (found[key], expected[key]) for key in expected if found[key] != expected[key]}
+        actual = finish(folder)
+        if actual != expected:
+            differing = {key: (actual[key], expected[key]) for key in expected if actual[key] != expected[key]}
             raise SystemExit(f"after kill {number}: {json.dumps(differing)[:3000]}")
     print(f"{cut} of {number} processes were killed at work; a run takes {seconds:.1f} s")
     if cut < kills:

@@ -22,14 +22,14 @@ def test_best_passages_are_read_and_the_answer_scores_highest(engine: Engine) ->
         indexed(engine, f"birds {number}.pdf", f"{PENGUINS} They were counted {number + 3} times.")
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "mine.pdf", COPPER)
-    found = engine.search(ASK_BUDGET, top_k=PASSAGES_SCORED + 2)
-    readings = [one.scores["reading"] for one in found.passages]
-    assert all(one is not None for one in readings[:PASSAGES_READ])
-    assert all(one is None for one in readings[PASSAGES_READ:])
-    assert all(one.scores["answerable"] is not None for one in found.passages[:PASSAGES_SCORED])
-    assert found.passages[0].document == "bridge.pdf"
-    assert readings[0] == max(one or 0.0 for one in readings)
-    assert found.timings_ms["gate"] < found.timings_ms["total"]
+    result = engine.search(ASK_BUDGET, top_k=PASSAGES_SCORED + 2)
+    readings = [passage.scores["reading"] for passage in result.passages]
+    assert all(reading is not None for reading in readings[:PASSAGES_READ])
+    assert all(reading is None for reading in readings[PASSAGES_READ:])
+    assert all(passage.scores["answerable"] is not None for passage in result.passages[:PASSAGES_SCORED])
+    assert result.passages[0].document == "bridge.pdf"
+    assert readings[0] == max(reading or 0.0 for reading in readings)
+    assert result.timings_ms["gate"] < result.timings_ms["total"]
 
 
 def test_best_sentence_is_read_with_short_neighbours(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

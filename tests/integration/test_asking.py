@@ -158,15 +158,15 @@ def test_off_topic_question_is_refused_with_nearest_passages(library: Engine, qu
 
 def test_configuration_sets_score_threshold_and_top_k(library: Engine) -> None:
     for rank_by in ("dense", "bm25", "rrf", "rerank"):
-        found = library.search(ASK_BUDGET, configuration=RetrievalConfig(rank_by))
-        scores = [one.scores[rank_by] or 0.0 for one in found.passages]
+        result = library.search(ASK_BUDGET, configuration=RetrievalConfig(rank_by))
+        scores = [passage.scores[rank_by] or 0.0 for passage in result.passages]
         assert scores == sorted(scores, reverse=True)
-        assert found.passages[0].document == "bridge.pdf"
-        assert found.gate.score == max(one.scores["answerable"] or 0.0 for one in found.passages)
+        assert result.passages[0].document == "bridge.pdf"
+        assert result.gate.score == max(passage.scores["answerable"] or 0.0 for passage in result.passages)
     strict = RetrievalConfig("dense", threshold=1.0, top_k=1)
     assert strict.label == "dense, threshold 1, top_k 1"
-    found = library.search(ASK_BUDGET, configuration=strict)
-    assert (len(found.passages), found.gate.threshold, found.gate.answerable) == (1, 1.0, False)
+    result = library.search(ASK_BUDGET, configuration=strict)
+    assert (len(result.passages), result.gate.threshold, result.gate.answerable) == (1, 1.0, False)
     assert len(library.search(ASK_BUDGET, configuration=strict, top_k=2).passages) == 2
     assert library.answer(ASK_BUDGET, configuration=strict).state is AnswerState.ABSTAINED
     assert library.answer(ASK_BUDGET, configuration=RetrievalConfig("bm25")).state is AnswerState.ANSWERED
@@ -200,14 +200,14 @@ def test_stream_can_be_closed_at_any_event(library: Engine) -> None:
 
 
 def test_passages_are_ranked_with_all_scores(library: Engine) -> None:
-    found = library.search(ASK_BUDGET)
-    assert_ranks(found.passages)
-    reranked = [passage.scores["rerank"] for passage in found.passages]
+    result = library.search(ASK_BUDGET)
+    assert_ranks(result.passages)
+    reranked = [passage.scores["rerank"] for passage in result.passages]
     assert reranked == sorted(reranked, reverse=True)
     names = "dense bm25 rrf rerank statement financials named sentence topic reading answerable on_topic".split()
-    assert all(set(passage.scores) == set(names) for passage in found.passages)
-    assert len({passage.chunk_id for passage in found.passages}) == len(found.passages)
-    for passage in found.passages:
+    assert all(set(passage.scores) == set(names) for passage in result.passages)
+    assert len({passage.chunk_id for passage in result.passages}) == len(result.passages)
+    for passage in result.passages:
         page = page_text(library, passage.document_id, passage.page_index)
         assert page[passage.start : passage.start + len(passage.first_page_text)] == passage.first_page_text
 
@@ -271,9 +271,9 @@ def test_question_of_100_000_characters_is_answered_if_allowed(tmp_path: Path) -
     ],
 )
 def test_query_syntax_in_question_is_plain_text(library: Engine, question: str) -> None:
-    found = library.search(question)
+    result = library.search(question)
     if "b" in question:
-        assert "bridge.pdf" in {passage.document for passage in found.passages}
+        assert "bridge.pdf" in {passage.document for passage in result.passages}
 
 
 def test_repeated_question_gives_same_answer(library: Engine) -> None:
@@ -403,7 +403,7 @@ def test_usage_of_stopped_answer_is_totalled(tmp_path: Path) -> None:
         events = engine.ask(ASK_BUDGET)
         next(event for event in events if isinstance(event, Delta))
         events.close()  # type: ignore[attr-defined]
-        assert [(one.usage.calls, one.usage.estimated) for one in engine.models.usage_totals()] == [(1, True)]
+        assert [(total.usage.calls, total.usage.estimated) for total in engine.models.usage_totals()] == [(1, True)]
 
 
 def test_unreachable_endpoint_falls_back_to_quotes(tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_unsupported_answer_is_marked_and_kept_above_quotes(tmp_path: Path) -> N
         assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "openai:scripted")
         assert answer.text.startswith("The moon is made of cheese.\n\nThe budget of the Zanzibar bridge")
         assert answer.quotes_start == len("The moon is made of cheese.\n\n")
-        assert [one.mark for one in answer.statements][:2] == ["not_found", ""]
+        assert [claim.mark for claim in answer.statements][:2] == ["not_found", ""]
         assert answer.marked_text.startswith("The moon is made of cheese. (not found in the sources)")
         assert "Nothing in this answer was found" in answer.notices[-1]
         assert_valid_citations(engine, answer)
@@ -470,7 +470,7 @@ def test_differing_value_is_marked_and_kept(tmp_path: Path) -> None:
     with asking(tmp_path / "data", complete(written)) as (engine, _):
         events, answer = ask(engine)
         assert answer.state is AnswerState.ANSWERED
-        assert [one.mark_text for one in answer.statements] == [
+        assert [claim.mark_text for claim in answer.statements] == [
             "differs from the source: 42 million euros",
             "not found in the sources",
         ]
@@ -498,7 +498,7 @@ def test_foreign_language_answer_has_notice_that_it_is_unchecked(tmp_path: Path,
         assert (answer.state, answer.generator, answer.text) == (AnswerState.ANSWERED, "openai:scripted", written)
         assert ["another language than its sources" in notice for notice in answer.notices].count(True) == 1
         assert "another language than its sources" in answer.notices[-1]
-        assert not any(one.mark for one in answer.statements)
+        assert not any(claim.mark for claim in answer.statements)
         assert_valid_citations(engine, answer)
 
 
@@ -595,9 +595,9 @@ def test_notice_if_gate_was_not_fitted_for_embedder(tmp_path: Path) -> None:
     other = str(bundled.folder())
     with opened(tmp_path / "data", embedder=other) as engine:
         indexed(engine, "bridge.pdf", BUDGET)
-        found = engine.search(ASK_BUDGET)
-        assert found.gate.score_name == "answerable"
-        assert any(other in notice and "RAG_GATE" in notice for notice in found.notices)
+        result = engine.search(ASK_BUDGET)
+        assert result.gate.score_name == "answerable"
+        assert any(other in notice and "RAG_GATE" in notice for notice in result.notices)
     with opened(tmp_path / "data", embedder=other, gate="rerank", threshold=0.58) as engine:
         answer = engine.answer(ASK_BUDGET)
         assert (answer.state, answer.gate.score_name, answer.notices) == (AnswerState.ANSWERED, "rerank", ())

@@ -42,14 +42,16 @@ def test_only_the_chosen_collection_is_searched(engine: Engine, ids: dict[str, s
     assert names_found(engine, ASK_BUDGET, collections=["Works"]) == ["bridge.pdf"]
     assert names_found(engine, ASK_PENGUINS, collections=["Works"]) == []
     assert engine.answer(ASK_PENGUINS, collections=["Works"]).state is AnswerState.ABSTAINED
-    assert {one.document for one in engine.explain(ASK_PENGUINS, collections=["Works"]).passages} == {"bridge.pdf"}
+    assert {passage.document for passage in engine.explain(ASK_PENGUINS, collections=["Works"]).passages} == {
+        "bridge.pdf"
+    }
 
 
 def test_chosen_documents_and_collections_are_combined(engine: Engine, ids: dict[str, str]) -> None:
     for question, name in ((ASK_BUDGET, "bridge.pdf"), (ASK_PENGUINS, "birds.pdf")):
         assert names_found(engine, question, documents=["birds.pdf"], collections=["Works"]) == [name]
-    found = engine.search(ASK_BUDGET, documents=["birds.pdf"], collections=["Works"])
-    assert {one.document for one in found.passages} == {"bridge.pdf", "birds.pdf"}
+    result = engine.search(ASK_BUDGET, documents=["birds.pdf"], collections=["Works"])
+    assert {passage.document for passage in result.passages} == {"bridge.pdf", "birds.pdf"}
 
 
 def test_moved_documents_are_found_in_their_new_collection(engine: Engine, ids: dict[str, str]) -> None:
@@ -74,7 +76,10 @@ def test_names_are_unique_within_a_collection(engine: Engine, ids: dict[str, str
     assert engine.documents.has_name_clash("bridge.pdf", other, collection="Works")
     assert not engine.documents.has_name_clash("bridge.pdf", other, collection="Plans")
     add_document(engine, "bridge.pdf", other, collection="Plans")
-    assert sorted(one.collection for one in engine.documents.list() if one.name == "bridge.pdf") == ["Plans", "Works"]
+    assert sorted(document.collection for document in engine.documents.list() if document.name == "bridge.pdf") == [
+        "Plans",
+        "Works",
+    ]
 
 
 def test_move_that_would_duplicate_a_name_is_rejected(engine: Engine, ids: dict[str, str]) -> None:

@@ -93,22 +93,26 @@ def metrics(evaluation: Evaluation) -> set[str]:
 def test_evaluation_has_figures_curves_and_outcomes(library: Engine, labels: list[Label]) -> None:
     events = list(library.evaluations.run(labels, name="four"))
     assert [event.done for event in events if isinstance(event, EvaluationProgress)] == [0, 1, 2, 3, 4]
-    found = events[-1]
-    assert isinstance(found, Evaluation)
-    assert (found.name, found.configuration, found.threshold) == ("four", "named", library.preferences.threshold)
-    counts = {figure.metric: figure.n for figure in found.figures}
+    evaluation = events[-1]
+    assert isinstance(evaluation, Evaluation)
+    assert (evaluation.name, evaluation.configuration, evaluation.threshold) == (
+        "four",
+        "named",
+        library.preferences.threshold,
+    )
+    counts = {figure.metric: figure.n for figure in evaluation.figures}
     assert counts.items() >= {"map": 3, "token_f1": 2, "refused": 1, "auroc": 4}.items()
     for metric in ("recall@1", "mrr@10", "map", "ndcg@10", "answered", "contains_answer", "cited_page", "refused"):
-        assert value(found, metric) == 1, metric
-    assert value(found, "auroc off-corpus") == 1
-    assert found.precision_recall == (1.0,) * 11
-    assert [one.label_id for one in found.outcomes] == ["budget", "birds", "mine", "chess"]
-    assert [one.problem for one in found.outcomes] == [""] * 4
-    assert found.outcomes[0].evidence == ("bridge.pdf, page 2",)
-    assert found.risk_coverage[-1].coverage == 1
-    assert found.risk_coverage[-1].risk == pytest.approx(1 / 4)
-    assert library.evaluations.get(found.evaluation_id) == found
-    assert library.evaluations.list()[0] == found
+        assert value(evaluation, metric) == 1, metric
+    assert value(evaluation, "auroc off-corpus") == 1
+    assert evaluation.precision_recall == (1.0,) * 11
+    assert [outcome.label_id for outcome in evaluation.outcomes] == ["budget", "birds", "mine", "chess"]
+    assert [outcome.problem for outcome in evaluation.outcomes] == [""] * 4
+    assert evaluation.outcomes[0].evidence == ("bridge.pdf, page 2",)
+    assert evaluation.risk_coverage[-1].coverage == 1
+    assert evaluation.risk_coverage[-1].risk == pytest.approx(1 / 4)
+    assert library.evaluations.get(evaluation.evaluation_id) == evaluation
+    assert library.evaluations.list()[0] == evaluation
 
 
 def test_any_threshold_can_be_judged_from_one_run(library: Engine, labels: list[Label]) -> None:
@@ -125,7 +129,7 @@ def test_any_threshold_can_be_judged_from_one_run(library: Engine, labels: list[
     assert advice is not None
     assert (advice.unanswerable_answered, advice.answerable_answered) == (0, 1)
     advised = run(library, labels, RetrievalConfig(threshold=advice.threshold))
-    assert [one.problem for one in advised.outcomes] == [""] * 4
+    assert [outcome.problem for outcome in advised.outcomes] == [""] * 4
 
 
 def test_comparison_uses_the_common_questions(library: Engine, labels: list[Label]) -> None:
@@ -135,7 +139,7 @@ def test_comparison_uses_the_common_questions(library: Engine, labels: list[Labe
     assert (first.risk_coverage, first.configuration) == ((), "tf-idf baseline")
     assert value(first, "mrr@10") == value(run(library, labels, Baseline("bm25")), "mrr@10") == 1
     second = run(library, labels[:2], RetrievalConfig("dense"))
-    compared = {one.metric: one for one in library.evaluations.compare(first, second)}
+    compared = {comparison.metric: comparison for comparison in library.evaluations.compare(first, second)}
     assert (compared["map"].n, compared["map"].difference.value, compared["map"].p_value) == (2, 0, 1)
     assert "answered" not in compared
 
@@ -144,13 +148,13 @@ def test_different_questions_with_equal_ids_are_not_compared(library: Engine) ->
     rows = [{"id": 1, "question": question, "kind": "no answer"} for question in (CHESS, ASK_BUDGET)]
     first, other = (run(library, parsed(library, row)) for row in rows)
     assert library.evaluations.compare(first, other) == ()
-    assert [one.n for one in library.evaluations.compare(first, first)] == [1, 1]
+    assert [comparison.n for comparison in library.evaluations.compare(first, first)] == [1, 1]
 
 
 def test_evaluation_without_answers_has_ranking_figures_only(library: Engine, labels: list[Label]) -> None:
-    found = run(library, labels, answers=False)
-    assert "map" in metrics(found)
-    assert "answered" not in metrics(found)
+    evaluation = run(library, labels, answers=False)
+    assert "map" in metrics(evaluation)
+    assert "answered" not in metrics(evaluation)
     wrong = Label("w", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage("birds.pdf", 0),), ("forty",))
     outcome = run(library, [wrong]).outcomes[0]
     assert (outcome.problem, outcome.wrong) == ("The answer does not hold the expected one.", True)
@@ -209,10 +213,10 @@ def test_closed_run_is_not_stored(library: Engine, labels: list[Label]) -> None:
 
 
 def test_evaluation_can_be_removed(library: Engine, labels: list[Label]) -> None:
-    found = run(library, labels[3:])
-    library.evaluations.remove(found.evaluation_id)
+    evaluation = run(library, labels[3:])
+    library.evaluations.remove(evaluation.evaluation_id)
     with pytest.raises(UnknownEvaluation):
-        library.evaluations.get(found.evaluation_id)
+        library.evaluations.get(evaluation.evaluation_id)
 
 
 def final_state(engine: Engine) -> EvaluationState:
@@ -257,15 +261,15 @@ def test_closing_the_engine_stops_the_background_run(tmp_path: Path) -> None:
 def test_report_has_tables_and_charts(library: Engine, labels: list[Label], tmp_path: Path) -> None:
     both = [run(library, labels, RetrievalConfig("dense")), run(library, labels)]
     written = library.evaluations.write_report(both, tmp_path / "out" / "deep")
-    names = {one.name for one in written}
+    names = {path.name for path in written}
     assert names == {
         *("figures.csv", "questions.csv", "precision-recall.csv", "risk-coverage.csv", "comparison.csv"),
         *("figures.svg", "precision-recall.svg", "risk-coverage.svg", "scores.svg"),
     }
     assert "dense,recall@1,1.0" in (tmp_path / "out/deep/figures.csv").read_text("utf-8")
-    for one in written:
-        text = one.read_text("utf-8")
-        assert text.startswith("<svg") if one.suffix == ".svg" else text.count("\n") > 3
+    for path in written:
+        text = path.read_text("utf-8")
+        assert text.startswith("<svg") if path.suffix == ".svg" else text.count("\n") > 3
     assert library.evaluations.plots(both).keys() == {"figures", "precision-recall", "risk-coverage", "scores"}
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SettingsError, match="file cannot be written"):
@@ -332,7 +336,7 @@ def test_rating_adds_and_removes_a_label(engine: Engine) -> None:
     assert engine.labels.rating(message_id) == Feedback(False, "wrong year")
     _, refusal = answered(engine, CHESS)
     engine.labels.rate_answer(refusal, True)
-    assert [one.kind for one in engine.labels.list()] == [LabelKind.NO_ANSWER]
+    assert [label.kind for label in engine.labels.list()] == [LabelKind.NO_ANSWER]
     engine.labels.withdraw_rating(refusal)
     assert (engine.labels.list(), engine.labels.rating(refusal)) == ([], None)
 
@@ -364,12 +368,12 @@ def test_feedback_is_deleted_with_its_conversation(engine: Engine) -> None:
 
 
 def test_strategy_is_measured_like_any_configuration(tmp_path: Path, labels: list[Label]) -> None:
-    answered = [one for one in labels if one.label_id == "budget"]
+    answered = [label for label in labels if label.label_id == "budget"]
     script = [complete("money for the bridge"), complete("42 million euros [1].")]
     with library_with_model(tmp_path, *script) as (engine, endpoint):
-        found = run(engine, answered, RetrievalConfig(strategy="queries"))
-        assert found.configuration == "named, strategy queries"
-        assert (value(found, "recall@1"), value(found, "contains_answer")) == (1.0, 1.0)
+        evaluation = run(engine, answered, RetrievalConfig(strategy="queries"))
+        assert evaluation.configuration == "named, strategy queries"
+        assert (value(evaluation, "recall@1"), value(evaluation, "contains_answer")) == (1.0, 1.0)
         assert len(endpoint.requests) == 2
 
 

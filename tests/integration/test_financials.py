@@ -42,10 +42,10 @@ def balance_sheet(engine: Engine, question: str = QUESTION) -> Passage:
 
 
 def test_balance_sheet_is_among_the_first_passages(library: Engine) -> None:
-    pages = [one.page_index for one in library.search(QUESTION, top_k=2).passages]
+    pages = [passage.page_index for passage in library.search(QUESTION, top_k=2).passages]
     assert 7 in pages
     without = library.search(QUESTION, top_k=2, configuration=RetrievalConfig("rerank")).passages
-    assert 7 not in [one.page_index for one in without]
+    assert 7 not in [passage.page_index for passage in without]
 
 
 def test_balance_sheet_passage_has_all_scores(library: Engine) -> None:
@@ -60,8 +60,8 @@ def test_answer_quotes_the_rows_of_the_ratio(library: Engine) -> None:
     assert answer.state is AnswerState.ANSWERED
     assert "Total current assets 860 790" in answer.text
     assert "Total current liabilities 700 655" in answer.text
-    assert {one.page_index for one in answer.citations} == {7}
-    assert all(one.supported for one in answer.statements)
+    assert {citation.page_index for citation in answer.citations} == {7}
+    assert all(claim.supported for claim in answer.statements)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_question_must_name_one_of_several_documents(tmp_path: Path) -> None:
             indexed(engine, name, [*BALANCE_SHEET, f"From the report {name}."])
         assert "Total current assets" not in engine.answer("What was the current ratio in 2022?").text
         named = engine.answer("What was the current ratio of Cranford in 2022?")
-        assert {one.document for one in named.citations} == {"Cranford 2022.pdf"}
+        assert {citation.document for citation in named.citations} == {"Cranford 2022.pdf"}
 
 
 def test_document_is_identified_by_its_cover_page(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_document_is_identified_by_its_cover_page(tmp_path: Path) -> None:
             indexed(engine, f"scan-{number}.pdf", [*cover, symbol], [*BALANCE_SHEET, f"Sheet of file {number}."])
         for name in ("Cranford", "Cranford Mines", "CRAX"):
             answer = engine.answer(f"What was the current ratio of {name} in 2022?")
-            assert {one.document for one in answer.citations} == {"scan-1.pdf"}, name
+            assert {citation.document for citation in answer.citations} == {"scan-1.pdf"}, name
             assert "Total current assets 860 790" in answer.text
         assert "Total current assets" not in engine.answer("What was the current ratio of Dunmore in 2022?").text
 
 
 def test_other_questions_do_not_search_statements(library: Engine) -> None:
-    found = library.search("What do the lenders look at?")
-    assert all(one.scores["financials"] is None for one in found.passages)
-    assert "financials" not in found.timings_ms
+    result = library.search("What do the lenders look at?")
+    assert all(passage.scores["financials"] is None for passage in result.passages)
+    assert "financials" not in result.timings_ms

@@ -25,13 +25,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def test_duplicates_take_one_rank_and_list_their_places(library: Engine) -> None:
-    found = library.search(ASK_BUDGET, top_k=4)
-    assert [passage.rank for passage in found.passages] == [1, 2, 3, 4]
-    (folded,) = (passage for passage in found.passages if passage.duplicates)
+    result = library.search(ASK_BUDGET, top_k=4)
+    assert [passage.rank for passage in result.passages] == [1, 2, 3, 4]
+    (folded,) = (passage for passage in result.passages if passage.duplicates)
     pages = {"bridge.pdf": "1", "copy.pdf": "2"}
     (other,) = pages.keys() - {folded.document}
-    assert [(one.document, one.page_label) for one in folded.duplicates] == [(other, pages[other])]
-    assert {" ".join(passage.text.split()) for passage in found.passages if passage is not folded} == {
+    assert [(duplicate.document, duplicate.page_label) for duplicate in folded.duplicates] == [(other, pages[other])]
+    assert {" ".join(passage.text.split()) for passage in result.passages if passage is not folded} == {
         BUDGET.replace("42", "41"),
         PENGUINS,
         COPPER,
@@ -47,9 +47,9 @@ def test_duplicates_are_stored_with_the_answer(library: Engine) -> None:
 @pytest.mark.parametrize("name", ["bridge.pdf", "copy.pdf"])
 def test_label_on_either_copy_counts_as_found_and_cited(library: Engine, name: str) -> None:
     label = Label("one", ASK_BUDGET, LabelKind.ANSWERABLE, (LabelledPage(name, quote="42 million euros"),))
-    *_, found = library.evaluations.run([label])
-    assert isinstance(found, Evaluation)
-    values = {one.metric: one.interval.value for one in found.figures}
+    *_, evaluation = library.evaluations.run([label])
+    assert isinstance(evaluation, Evaluation)
+    values = {figure.metric: figure.interval.value for figure in evaluation.figures}
     assert (values["recall@1"], values["cited_page"]) == (1.0, 1.0)
 
 

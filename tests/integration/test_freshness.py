@@ -28,8 +28,8 @@ def change_age(engine: Engine, name: str, days: float) -> None:
 
 
 def order(engine: Engine, rank_by: RankBy | None = None) -> list[str]:
-    found = engine.search(ASK, configuration=RetrievalConfig(rank_by))
-    return [passage.document for passage in found.passages]
+    result = engine.search(ASK, configuration=RetrievalConfig(rank_by))
+    return [passage.document for passage in result.passages]
 
 
 def test_freshness_changes_order_but_no_scores(tmp_path: Path) -> None:
@@ -42,9 +42,9 @@ def test_freshness_changes_order_but_no_scores(tmp_path: Path) -> None:
     with opened(folder, freshness=0.3) as engine:
         fresh = engine.search(ASK)
         assert [passage.document for passage in fresh.passages][:2] == ["new.pdf", "old.pdf"]
-        assert {one.document: one.scores["rerank"] for one in fresh.passages} == pytest.approx(
-            {one.document: one.scores["rerank"] for one in plain.passages}
+        assert {passage.document: passage.scores["rerank"] for passage in fresh.passages} == pytest.approx(
+            {passage.document: passage.scores["rerank"] for passage in plain.passages}
         )
         assert fresh.gate.score == pytest.approx(plain.gate.score)
-        assert [one.document for one in engine.explain(ASK).passages][:2] == ["new.pdf", "old.pdf"]
+        assert [passage.document for passage in engine.explain(ASK).passages][:2] == ["new.pdf", "old.pdf"]
         assert order(engine, "bm25") == by_words

@@ -25,22 +25,22 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def test_passages_of_the_named_company_come_first(library: Engine) -> None:
-    found = library.search(ASK)
-    assert [one.document for one in found.passages] == ["ACMETOOLS_2022.pdf", "BOLT_2022.pdf"]
-    assert [one.scores["named"] for one in found.passages] == [1.0, 0.0]
-    assert (found.passages[0].scores["rerank"] or 0) < (found.passages[1].scores["rerank"] or 0)
+    result = library.search(ASK)
+    assert [passage.document for passage in result.passages] == ["ACMETOOLS_2022.pdf", "BOLT_2022.pdf"]
+    assert [passage.scores["named"] for passage in result.passages] == [1.0, 0.0]
+    assert (result.passages[0].scores["rerank"] or 0) < (result.passages[1].scores["rerank"] or 0)
 
 
 def test_naming_stage_is_optional_and_explained(library: Engine) -> None:
     plain = library.search(ASK, configuration=RetrievalConfig("financials"))
-    assert [one.document for one in plain.passages] == ["BOLT_2022.pdf", "ACMETOOLS_2022.pdf"]
-    assert "named" in [one.name for one in library.explain(ASK).stages]
+    assert [passage.document for passage in plain.passages] == ["BOLT_2022.pdf", "ACMETOOLS_2022.pdf"]
+    assert "named" in [stage.name for stage in library.explain(ASK).stages]
 
 
 def test_question_without_name_keeps_the_order(library: Engine) -> None:
-    found = library.search(ASK.replace("Acme", "it"))
-    assert found.passages[0].document == "BOLT_2022.pdf"
-    assert found.passages[0].scores["named"] is None
+    result = library.search(ASK.replace("Acme", "it"))
+    assert result.passages[0].document == "BOLT_2022.pdf"
+    assert result.passages[0].scores["named"] is None
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ def test_question_about_other_company_or_year_is_refused(library: Engine, questi
 def test_question_about_named_company_is_answered(library: Engine, question: str) -> None:
     answer = library.answer(question)
     assert answer.state is AnswerState.ANSWERED
-    assert {one.document for one in answer.citations} == {"BOLT_2022.pdf"}
+    assert {citation.document for citation in answer.citations} == {"BOLT_2022.pdf"}
 
 
 def test_question_about_two_documents_is_answered_from_both(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "first.pdf", BUDGET)
         indexed(engine, "second.pdf", COPPER)
-        found = engine.search("What is the budget of the Zanzibar bridge, and what does the Atacama mine yield?")
-        assert {one.document for one in found.passages} == {"first.pdf", "second.pdf"}
-        assert not any("nowhere" in text for one in found.passages for text in one.unmet)
+        result = engine.search("What is the budget of the Zanzibar bridge, and what does the Atacama mine yield?")
+        assert {passage.document for passage in result.passages} == {"first.pdf", "second.pdf"}
+        assert not any("nowhere" in text for passage in result.passages for text in passage.unmet)
         alone = engine.search("What is the budget of the Atacama bridge in Zimbabwe?")
-        assert all("“Zimbabwe” is nowhere in the document" in one.unmet for one in alone.passages)
+        assert all("“Zimbabwe” is nowhere in the document" in passage.unmet for passage in alone.passages)
 
 
 def test_word_in_a_document_name_does_not_hide_other_documents(tmp_path: Path) -> None:
@@ -90,4 +90,4 @@ def test_word_in_a_document_name_does_not_hide_other_documents(tmp_path: Path) -
         )
         for question in ("How many days of leave do I get per year?", "how many days of vacation do i get per year?"):
             answer = engine.answer(question)
-            assert {one.document for one in answer.citations} == {"handbook.pdf"}
+            assert {citation.document for citation in answer.citations} == {"handbook.pdf"}

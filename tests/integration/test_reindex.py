@@ -198,10 +198,10 @@ def test_question_is_retried_when_its_index_is_dropped(
 
 
 def test_document_deleted_during_rebuild_stays_deleted(engine: Engine, barrier: EmbeddingBarrier) -> None:
-    gone = indexed(engine, "a.pdf", BUDGET, LONG)
+    deleted = indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
     job = barrier.rebuild(engine, chunk_tokens=40)
-    (receipt,) = engine.documents.delete([gone])
+    (receipt,) = engine.documents.delete([deleted])
     assert receipt.chunks_remaining == 0
     barrier.release()
     ended = engine.jobs.wait([job.job_id])[0]

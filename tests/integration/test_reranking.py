@@ -34,22 +34,22 @@ def library(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Iterator[E
 
 
 def test_cross_encoder_orders_the_best_passages(library: Engine, model: Path) -> None:
-    found = library.search(ASK_BUDGET)
-    read, rest = found.passages[:2], found.passages[2:]
-    scores = [one.scores["cross_encoder"] for one in read]
-    (bridge,) = (one for one in read if one.document == "bridge.pdf")
+    result = library.search(ASK_BUDGET)
+    read, rest = result.passages[:2], result.passages[2:]
+    scores = [passage.scores["cross_encoder"] for passage in read]
+    (bridge,) = (passage for passage in read if passage.document == "bridge.pdf")
     # The cross-encoder reads the embedded text, which begins with the name of the document.
     expected = CrossEncoder(str(model))(ASK_BUDGET, [f"bridge\n{bridge.text}"])
     assert bridge.scores["cross_encoder"] == pytest.approx(float(expected[0]), abs=1e-6)
     assert scores == sorted(scores, key=lambda score: -(score or 0.0))
-    assert [one.scores["cross_encoder"] for one in rest] == [None]
-    assert min(one.scores["rerank"] or 0.0 for one in read) >= (rest[0].scores["rerank"] or 0.0)
-    assert "cross_encoder" in found.timings_ms
+    assert [passage.scores["cross_encoder"] for passage in rest] == [None]
+    assert min(passage.scores["rerank"] or 0.0 for passage in read) >= (rest[0].scores["rerank"] or 0.0)
+    assert "cross_encoder" in result.timings_ms
 
 
 def test_gate_uses_late_interaction(library: Engine) -> None:
-    found, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=RetrievalConfig("rerank"))
-    assert found.gate == without.gate
+    result, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=RetrievalConfig("rerank"))
+    assert result.gate == without.gate
     assert without.passages[0].document == "bridge.pdf"
     assert "cross_encoder" not in without.passages[0].scores
 

@@ -283,7 +283,7 @@ def listed(engine: Engine, conversations: list[str], query: str = "") -> list[in
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ("", [2, 1, 0]),
         ("  ", [2, 1, 0]),
@@ -302,9 +302,9 @@ def listed(engine: Engine, conversations: list[str], query: str = "") -> list[in
     ],
 )
 def test_conversations_are_searched_for_literal_text(
-    engine: Engine, conversations: list[str], query: str, found: list[int]
+    engine: Engine, conversations: list[str], query: str, expected: list[int]
 ) -> None:
-    assert listed(engine, conversations, query) == found
+    assert listed(engine, conversations, query) == expected
 
 
 def test_pinned_conversations_precede_the_latest(engine: Engine, conversations: list[str]) -> None:

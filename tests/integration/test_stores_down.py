@@ -319,10 +319,10 @@ def test_recovery_after_crash_waits_for_chroma(tmp_path: Path, barrier: Embeddin
         job = next(job for job in idle(engine) if job.name == "b.pdf")
         assert job.result is DocumentStatus.FAILED
         assert "CHROMA_HOST" in job.reason
-        assert {one.name for one in engine.documents.list()} == {"a.pdf", "b.pdf"}
+        assert {document.name for document in engine.documents.list()} == {"a.pdf", "b.pdf"}
         assert any("CHROMA_HOST" in problem for problem in engine.status().problems)
     with opened(crashed) as engine:
-        failed = next(one.document_id for one in engine.documents.list() if one.name == "b.pdf")
+        failed = next(document.document_id for document in engine.documents.list() if document.name == "b.pdf")
         assert retry_document(engine, failed).result is DocumentStatus.INDEXED
         assert_found(engine, budget=["a.pdf"], copper=[])
         assert_in_agreement(engine)
@@ -365,7 +365,7 @@ def test_failed_deletion_is_reported_and_can_be_repeated(
                 with pytest.raises(StoreUnavailable, match="on fire"):
                     engine.documents.delete([deleted])
         assert_found(engine, copper=[])
-        assert [one.name for one in engine.documents.list()] == ["a.pdf"]
+        assert [document.name for document in engine.documents.list()] == ["a.pdf"]
         (problem,) = engine.status().problems
         assert "gone.pdf" in problem
         assert engine.documents.find_ids(["gone.pdf"]) == [deleted]
@@ -415,7 +415,7 @@ def test_failed_deletion_during_rebuild_stays_deleted(
         while library.removing():
             time.sleep(0.01)
         assert_found(engine, copper=[])
-        assert {one.name for one in engine.documents.list()} == {"a.pdf", "late.pdf"}
+        assert {document.name for document in engine.documents.list()} == {"a.pdf", "late.pdf"}
         assert_found(engine, penguins=["late.pdf"])
         assert engine.status().stores["files"] == 2
 
@@ -461,7 +461,7 @@ def test_access_does_not_restore_dropped_generation(engine: Engine) -> None:
     engine._stores.dense(7777).count()
     engine._stores.dense(7777).delete([1])
     engine._stores.drop_dense(7777)
-    assert {one.name for one in engine._stores._chroma.list_collections()} == {"chunks-1"}
+    assert {collection.name for collection in engine._stores._chroma.list_collections()} == {"chunks-1"}
     assert engine.documents.delete([document_id])[0].chunks_remaining == 0
 
 

@@ -125,13 +125,13 @@ def test_too_large_file_is_rejected_after_store_failure(tmp_path: Path, name: st
         assert engine.documents.delete([document.document_id])[0].chunks_remaining == 0
 
 
-@pytest.mark.parametrize(("stage", "found"), [("reading", []), ("embedding", ["a.pdf"])])
+@pytest.mark.parametrize(("stage", "names"), [("reading", []), ("embedding", ["a.pdf"])])
 def test_job_can_be_cancelled_in_each_stage(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, stage: str, found: list[str]
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, stage: str, names: list[str]
 ) -> None:
     barrier = {"reading": ReadingBarrier, "embedding": EmbeddingBarrier}[stage](monkeypatch)
     job = barrier.submit(engine, "a.pdf", BUDGET)
-    assert_found(engine, budget=found)
+    assert_found(engine, budget=names)
     engine.jobs.cancel(job.job_id)
     barrier.release()
     assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.CANCELLED

@@ -47,8 +47,8 @@ def test_chunk_of_later_search_gets_all_scores(searcher: Searcher) -> None:
     both = fuse_rankings([first, second], 60)
     assert set(names(both.rows, both.ranking.order)) == {"bridge.pdf", "mine.pdf"}
     assert both.ranking.scores["rerank"].keys() == set(both.ranking.order)
-    found = searcher.judge(searcher.query("Zanzibar", Scope()), both)
-    assert all(one.scores["answerable"] is not None for one in found.result.passages)
+    outcome = searcher.judge(searcher.query("Zanzibar", Scope()), both)
+    assert all(passage.scores["answerable"] is not None for passage in outcome.result.passages)
 
 
 def test_refused_searches_add_no_passages(searcher: Searcher) -> None:
@@ -56,10 +56,13 @@ def test_refused_searches_add_no_passages(searcher: Searcher) -> None:
         return searcher.search(searcher.query(text, Scope(), 1), Timer())
 
     whole, bridge, nothing, birds = map(search, ("Both?", ASK_BUDGET, "Who won at chess in Reykjavik?", ASK_PENGUINS))
-    found = merge_outcomes(whole, [bridge, nothing, birds], 5, 60)
-    assert [(one.rank, one.document) for one in found.result.passages] == [(1, "bridge.pdf"), (2, "birds.pdf")]
-    assert found.result.question == "Both?"
-    assert found.result.gate.score == max(bridge.result.gate.score, birds.result.gate.score)
+    merged = merge_outcomes(whole, [bridge, nothing, birds], 5, 60)
+    assert [(passage.rank, passage.document) for passage in merged.result.passages] == [
+        (1, "bridge.pdf"),
+        (2, "birds.pdf"),
+    ]
+    assert merged.result.question == "Both?"
+    assert merged.result.gate.score == max(bridge.result.gate.score, birds.result.gate.score)
     assert len(merge_outcomes(whole, [bridge, birds], 1, 60).result.passages) == 1
     refused = merge_outcomes(whole, [nothing], 5, 60)
     assert not refused.result.gate.answerable
@@ -70,10 +73,10 @@ def test_lower_ranked_passages_follow_the_best_of_all_searches(searcher: Searche
     def search(text: str) -> SearchOutcome:
         return searcher.search(replace(searcher.query(text, Scope(), 1), depth=100), Timer())
 
-    found = merge_outcomes(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
-    ranks = [(one.rank, one.document) for one in found.passages]
+    merged = merge_outcomes(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
+    ranks = [(passage.rank, passage.document) for passage in merged.passages]
     assert ranks == [(1, "bridge.pdf"), (2, "birds.pdf"), (3, "mine.pdf")]
-    assert found.result.passages == found.passages[:2]
+    assert merged.result.passages == merged.passages[:2]
 
 
 def test_passage_keeps_the_scores_of_its_best_question(searcher: Searcher) -> None:
@@ -82,5 +85,9 @@ def test_passage_keeps_the_scores_of_its_best_question(searcher: Searcher) -> No
         for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")
     )
     for searches in ([near, far], [far, near]):
-        [bridge] = [one for one in merge_outcomes(far, searches, 5, 60).result.passages if one.document == "bridge.pdf"]
+        [bridge] = [
+            passage
+            for passage in merge_outcomes(far, searches, 5, 60).result.passages
+            if passage.document == "bridge.pdf"
+        ]
         assert bridge.scores["answerable"] == near.result.gate.score

@@ -65,7 +65,9 @@ def test_queries_strategy_searches_for_several_queries(folder: Path) -> None:
         assert (answer.usage.calls, len(endpoint.requests)) == (2, 2)
         assert answer.usage.input_tokens > 0
         assert answer.citations[0].document == "bridge.pdf"
-        assert all(one.scores["rerank"] is not None and one.scores["rrf"] is not None for one in answer.passages)
+        assert all(
+            passage.scores["rerank"] is not None and passage.scores["rrf"] is not None for passage in answer.passages
+        )
         labels = [event.label for event in events if isinstance(event, Stage) and event.done]
         assert "Searching for “money for Zanzibar”" in labels
         assert {"plan", "embed", "rerank", "total"} <= answer.timings_ms.keys()
@@ -86,11 +88,11 @@ def test_gate_judges_the_original_question(folder: Path) -> None:
 
 def test_no_further_queries_give_the_plain_search(folder: Path) -> None:
     with scripted_engine(folder, complete(ASK_BUDGET)) as (engine, _):
-        found = engine.search(ASK_BUDGET, configuration=by("queries"))
+        result = engine.search(ASK_BUDGET, configuration=by("queries"))
         plain = engine.search(ASK_BUDGET)
-        assert [one.chunk_id for one in found.passages] == [one.chunk_id for one in plain.passages]
-        assert found.gate == plain.gate
-        assert found.steps[0] == "The model made no further queries."
+        assert [passage.chunk_id for passage in result.passages] == [passage.chunk_id for passage in plain.passages]
+        assert result.gate == plain.gate
+        assert result.steps[0] == "The model made no further queries."
 
 
 def test_hypothetical_answer_only_changes_the_dense_search(folder: Path) -> None:
@@ -101,10 +103,10 @@ def test_hypothetical_answer_only_changes_the_dense_search(folder: Path) -> None
         assert "crowns" not in answer.text
         assert "crowns" not in prompt(endpoint, 1)
         assert invented in answer.steps[0]
-        by_name = {one.document: one.scores for one in plain.passages}
+        by_name = {passage.document: passage.scores for passage in plain.passages}
         for passage in answer.passages:
             assert passage.scores["rerank"] == pytest.approx(by_name[passage.document]["rerank"])
-        birds = next(one for one in answer.passages if one.document == "birds.pdf")
+        birds = next(passage for passage in answer.passages if passage.document == "birds.pdf")
         assert (birds.scores["dense"] or 0) > (by_name["birds.pdf"]["dense"] or 0) + 0.05
 
 
@@ -120,7 +122,7 @@ def test_iterative_strategy_searches_for_missing_facts(folder: Path) -> None:
         )
         assert f"- {missing}" in prompt(endpoint, 1)
         assert documents(answer) == ["bridge.pdf", "mine.pdf"]
-        assert [one.rank for one in answer.passages] == [1, 2]
+        assert [passage.rank for passage in answer.passages] == [1, 2]
         assert answer.state is AnswerState.ANSWERED
 
 
@@ -150,8 +152,8 @@ def test_comparison_searches_for_each_part(folder: Path) -> None:
         answer = engine.answer(BOTH, configuration=by("compare", top_k=2))
         assert answer.steps == (f"Searched for “{ASK_BUDGET}”", f"Searched for “{ASK_COPPER}”")
         assert set(documents(answer)) == {"bridge.pdf", "mine.pdf"}
-        assert {one.document for one in answer.citations} == {"bridge.pdf", "mine.pdf"}
-        assert all(one.supported for one in answer.statements)
+        assert {citation.document for citation in answer.citations} == {"bridge.pdf", "mine.pdf"}
+        assert all(claim.supported for claim in answer.statements)
         assert all(name in prompt(endpoint, 0) for name in ("bridge.pdf", "birds.pdf", "mine.pdf"))
 
 
@@ -161,8 +163,8 @@ def test_part_can_be_searched_in_one_document(folder: Path) -> None:
         endpoint,
     ):
         scope = ["bridge.pdf", "mine.pdf"]
-        found = engine.search("Compare the budget of both.", documents=scope, configuration=by("compare"))
-        assert {step.split(" for ")[0] for step in found.steps} == {"Searched in bridge.pdf", "Searched in mine.pdf"}
+        result = engine.search("Compare the budget of both.", documents=scope, configuration=by("compare"))
+        assert {step.split(" for ")[0] for step in result.steps} == {"Searched in bridge.pdf", "Searched in mine.pdf"}
         assert "birds.pdf" not in prompt(endpoint, 0)
 
 
@@ -223,8 +225,8 @@ def test_stream_of_strategy_can_be_closed_early(folder: Path) -> None:
 def test_passages_precede_the_answer(folder: Path) -> None:
     with opened(folder) as engine:
         events = list(engine.ask(ASK_BUDGET))
-        [found] = [event for event in events if isinstance(event, SearchResult)]
+        [evaluation] = [event for event in events if isinstance(event, SearchResult)]
         answer = events[-1]
         assert isinstance(answer, Answer)
-        assert (found.passages, found.gate) == (answer.passages, answer.gate)
+        assert (evaluation.passages, evaluation.gate) == (answer.passages, answer.gate)
         assert (answer.strategy, answer.steps, answer.usage.calls) == ("plain", (), 0)

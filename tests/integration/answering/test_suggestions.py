@@ -105,7 +105,8 @@ def test_no_suggestions_unless_requested_or_after_a_refusal(library: Engine) -> 
 
 
 def test_neighbours_of_a_passage(library: Engine) -> None:
-    first, second = (one.chunk_id for one in sorted(library.search(QUESTION).passages, key=lambda one: one.page_index))
+    passages = sorted(library.search(QUESTION).passages, key=lambda passage: passage.page_index)
+    first, second = (passage.chunk_id for passage in passages)
     before, after = library.documents.neighbours(first)
     assert before is None
     assert after is not None

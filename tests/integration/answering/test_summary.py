@@ -86,9 +86,9 @@ def test_summary_covers_and_cites_every_page(folder: Path) -> None:
         assert (answer.state, answer.strategy, answer.notices) == (AnswerState.ANSWERED, "summary", ())
         assert all(f"The branch in {name} sold {100 + number} barrels" in answer.text
                    for number, name in enumerate(TOWNS))  # fmt: skip
-        assert all(one.supported for one in answer.statements)
-        assert [one.rank for one in answer.passages] == list(range(1, len(answer.passages) + 1))
-        ranks = {one.rank: one for one in answer.passages}
+        assert all(claim.supported for claim in answer.statements)
+        assert [passage.rank for passage in answer.passages] == list(range(1, len(answer.passages) + 1))
+        ranks = {passage.rank: passage for passage in answer.passages}
         for citation in answer.citations:
             page = page_text(engine, citation.document_id, citation.page_index)
             assert page[citation.start : citation.end] == citation.quote
@@ -102,14 +102,14 @@ def test_summary_covers_and_cites_every_page(folder: Path) -> None:
         assert answer.gate == answer.gate.__class__("supported", 1.0, 0.5, True)
         assert "bridge" not in "".join(reader.prompts)
         [result] = [event for event in events if isinstance(event, SearchResult)]
-        assert {one.chunk_id for one in answer.passages} <= {one.chunk_id for one in result.passages}
+        assert {passage.chunk_id for passage in answer.passages} <= {passage.chunk_id for passage in result.passages}
         assert folded("".join(event.text for event in events if isinstance(event, Delta))) == folded(answer.text)
 
 
 def test_all_documents_are_summarized_by_default(folder: Path) -> None:
     with reading(folder, Reader()) as (engine, _):
         answer = engine.answer("Summarise everything.", configuration=SUMMARY)
-        assert {one.document for one in answer.citations} == {"report.pdf", "bridge.pdf"}
+        assert {citation.document for citation in answer.citations} == {"report.pdf", "bridge.pdf"}
 
 
 def test_limits_select_evenly_spread_parts(folder: Path) -> None:
@@ -118,7 +118,7 @@ def test_limits_select_evenly_spread_parts(folder: Path) -> None:
         assert len(reader.prompts) == 2
         assert "spread evenly" in answer.notices[0]
         assert "RAG_STRATEGY_CALLS=1" in answer.notices[0]
-        pages = sorted(one.page_index for one in answer.passages)
+        pages = sorted(passage.page_index for passage in answer.passages)
         assert pages[0] <= 2
         assert pages[-1] >= 9
     with reading(folder, Reader(), strategy_tokens=2000) as (engine, reader):
@@ -132,7 +132,7 @@ def test_long_notes_are_condensed(folder: Path) -> None:
         events, answer = summarise(engine)
         assert any(isinstance(event, Stage) and event.name == "condense_1" for event in events)
         assert answer.state is AnswerState.ANSWERED
-        assert all(one.supported for one in answer.statements)
+        assert all(claim.supported for claim in answer.statements)
 
 
 def test_unsupported_notes_are_omitted(folder: Path) -> None:
@@ -164,7 +164,7 @@ def test_contradicted_summary_is_kept_and_marked(folder: Path) -> None:
     with asking(folder, *script) as (engine, _):
         events, answer = summarise(engine, "Summarise it.", ["bridge.pdf"])
         assert (answer.state, answer.text) == (AnswerState.ANSWERED, written)
-        assert [one.mark_text for one in answer.statements] == ["differs from the source: 42 million euros"]
+        assert [claim.mark_text for claim in answer.statements] == ["differs from the source: 42 million euros"]
         assert not any(isinstance(event, Restart) for event in events)
 
 

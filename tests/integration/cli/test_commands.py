@@ -275,9 +275,9 @@ def test_collection_is_searched_alone(run: Run, library: Path) -> None:
     code, rows, _ = run("move", "orchard.pdf", "--collection", "Fruit")
     assert (code, [row["collection"] for row in rows]) == (0, ["Fruit"])
     assert "Fruit" in run("list", as_json=False)[1][0]["shown"]
-    _, (found,), _ = run("search", QUESTION, "--collection", "Fruit")
-    assert {one["document"] for one in found["passages"]} == {"orchard.pdf"}
-    _, (found,), _ = run("search", QUESTION, "--collection", "Fruit", "--document", "harbour.pdf")
-    assert {one["document"] for one in found["passages"]} == {"orchard.pdf", "harbour.pdf"}
+    _, (evaluation,), _ = run("search", QUESTION, "--collection", "Fruit")
+    assert {passage["document"] for passage in evaluation["passages"]} == {"orchard.pdf"}
+    _, (evaluation,), _ = run("search", QUESTION, "--collection", "Fruit", "--document", "harbour.pdf")
+    assert {passage["document"] for passage in evaluation["passages"]} == {"orchard.pdf", "harbour.pdf"}
     code, _, error = run("ask", QUESTION, "--collection", "Vegetables")
     assert (code, "collection named 'Vegetables'" in error) == (cli.WRONG_USE, True)

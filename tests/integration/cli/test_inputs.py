@@ -68,9 +68,9 @@ def test_line_separators_inside_a_question_are_part_of_it(shell: Shell, tmp_path
     """Other programs write these characters into JSON without escaping them."""
     question = f"{ASK_BUDGET}\u2028Please\u0085say."
     lines = [json.dumps({"id": number, "question": question}, ensure_ascii=False) for number in (1, 2)]
-    code, found, _ = ask(shell, tmp_path, "\r\n".join(lines))
+    code, answers, _ = ask(shell, tmp_path, "\r\n".join(lines))
     assert code == 0
-    assert [row["id"] for row in found] == [1, 2]
+    assert [row["id"] for row in answers] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_line_separators_inside_a_question_are_part_of_it(shell: Shell, tmp_path
 def test_unusual_characters_in_file_of_questions(
     shell: Shell, tmp_path: Path, content: bytes, ids: list[object]
 ) -> None:
-    code, found, _ = ask(shell, tmp_path, content)
-    assert (code, [row["id"] for row in found]) == (0, ids)
+    code, answers, _ = ask(shell, tmp_path, content)
+    assert (code, [row["id"] for row in answers]) == (0, ids)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_unusual_characters_in_file_of_questions(
 )
 def test_invalid_line_is_reported_and_no_question_is_asked(shell: Shell, tmp_path: Path, line: str) -> None:
     good = json.dumps({"id": 0, "question": ASK_BUDGET})
-    code, found, err = ask(shell, tmp_path, f"{good}\n{line}\n")
+    code, answers, err = ask(shell, tmp_path, f"{good}\n{line}\n")
     assert code == cli.WRONG_USE
-    assert found == []
+    assert answers == []
     assert "Line 2 of" in err
     assert "Traceback" not in err
 
@@ -120,9 +120,9 @@ def test_documents_of_a_line_override_those_of_the_command(shell: Shell, tmp_pat
         {"id": 3, "question": ASK_BUDGET, "documents": None},
     ]
     content = "\n".join(json.dumps(line) for line in lines)
-    code, found, _ = ask(shell, tmp_path, content, "--document", "missing.pdf")
+    code, answers, _ = ask(shell, tmp_path, content, "--document", "missing.pdf")
     assert code == cli.SOME_FAILED
-    assert ["error" in row for row in found] == [False, True, True]
+    assert ["error" in row for row in answers] == [False, True, True]
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
@@ -279,11 +279,11 @@ def test_archive_entries_that_are_no_pdf_have_problems(tmp_path: Path) -> None:
             ("bomb.pdf", b"%PDF-1.4" + b"0" * 3_000_000),
         )
     )
-    found = {source.name: source for source in sources([tmp_path / "papers.zip"], 1_000_000)}
-    assert found["orchard.PDF"].data == make_pdf(BUDGET)
-    assert "not a PDF" in found["notes.txt"].problem
-    assert "unpacks to more than" in found["bomb.pdf"].problem
-    assert found["bomb.pdf"].data == b""
+    results = {source.name: source for source in sources([tmp_path / "papers.zip"], 1_000_000)}
+    assert results["orchard.PDF"].data == make_pdf(BUDGET)
+    assert "not a PDF" in results["notes.txt"].problem
+    assert "unpacks to more than" in results["bomb.pdf"].problem
+    assert results["bomb.pdf"].data == b""
 
 
 def test_files_of_macos_are_ignored(tmp_path: Path) -> None:
@@ -295,8 +295,8 @@ def test_files_of_macos_are_ignored(tmp_path: Path) -> None:
     )
     (tmp_path / "a.zip").write_bytes(zipped(*entries))
     (tmp_path / "._c.pdf").write_bytes(b"\0\5\x16\7")
-    found = list(sources([tmp_path], 1_000_000))
-    assert [(source.name, source.problem) for source in found] == [("b.pdf", "")]
+    results = list(sources([tmp_path], 1_000_000))
+    assert [(source.name, source.problem) for source in results] == [("b.pdf", "")]
 
 
 def test_rejected_replacement_is_reported_without_counts(fresh: Shell, tmp_path: Path) -> None:
@@ -373,7 +373,7 @@ def test_rejected_file_of_watched_folder_is_reported_once(fresh: Shell, tmp_path
     if options:
         (row,) = rows(out)
         assert row["added"] == ["bad.pdf", "good.pdf"]
-        assert [(one["file"], one["status"]) for one in row["refused"]] == [("bad.pdf", "rejected")]
+        assert [(file["file"], file["status"]) for file in row["refused"]] == [("bad.pdf", "rejected")]
     assert fresh("watch", str(folder), *options)[0] == 0, "a rejection is reported once"
 
 

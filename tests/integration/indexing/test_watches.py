@@ -239,10 +239,10 @@ def test_file_that_becomes_a_copy_loses_its_own_document(engine: Engine, inbox: 
 def test_swapped_files_keep_both_documents(engine: Engine, inbox: Path) -> None:
     write(inbox, a=BUDGET, b=PENGUINS)
     sync(engine, inbox)
-    before = sorted(one.document_id for one in engine.documents.list())
+    before = sorted(document.document_id for document in engine.documents.list())
     write(inbox, a=PENGUINS, b=BUDGET)
     sync(engine, inbox)
-    assert sorted(one.document_id for one in engine.documents.list()) == before
+    assert sorted(document.document_id for document in engine.documents.list()) == before
     (inbox / "a.pdf").unlink()
     sync(engine, inbox)
     assert list(library(engine).values()) == [first_sentence(BUDGET)]

@@ -36,7 +36,7 @@ def attribute(embedder: BundledEmbedder):
 
 
 def marks(answer: VerifiedAnswer) -> list[str]:
-    return [one.mark_text for one in answer.statements]
+    return [claim.mark_text for claim in answer.statements]
 
 
 @pytest.mark.parametrize(
@@ -54,21 +54,21 @@ def test_unmarked_claim_gets_a_citation_of_its_passage(attribute, written: str, 
     answer = attribute(written)
     assert answer.text == cited
     assert answer.citations[0].quote.startswith(quote)
-    assert all(one.added for one in answer.citations)
-    assert all(one.supported for one in answer.statements)
+    assert all(citation.added for citation in answer.citations)
+    assert all(claim.supported for claim in answer.statements)
 
 
 def test_correct_marker_is_kept(attribute) -> None:
     answer = attribute("It is 42 million euros [1]. Four thousand pairs were counted [2].")
     assert answer.text == "It is 42 million euros [1]. Four thousand pairs were counted [2]."
-    assert [(one.marker, one.added) for one in answer.citations] == [(1, False), (2, False)]
+    assert [(citation.marker, citation.added) for citation in answer.citations] == [(1, False), (2, False)]
 
 
 @pytest.mark.parametrize("wrong", ["[2]", "[3]", "[9]", "[2][3]"])
 def test_wrong_marker_is_replaced(attribute, wrong: str) -> None:
     answer = attribute(f"The budget of the Zanzibar bridge is 42 million euros {wrong}. Net sales rose to 14,694.")
     assert answer.text == "The budget of the Zanzibar bridge is 42 million euros [1]. Net sales rose to 14,694 [3]."
-    assert {(one.marker, one.added) for one in answer.citations} == {(1, True), (3, True)}
+    assert {(citation.marker, citation.added) for citation in answer.citations} == {(1, True), (3, True)}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_markers_after_a_paragraph_apply_to_all_its_claims(attribute) -> None:
     text = "- Cost: 42 million euros\n- Pairs: 4,000\n\nSources: [1][2]"
     answer = attribute(text)
     assert answer.text == text
-    assert [(one.marker, one.added) for one in answer.citations] == [(1, False), (2, False)]
+    assert [(citation.marker, citation.added) for citation in answer.citations] == [(1, False), (2, False)]
 
 
 def test_claims_and_citations_have_correct_offsets(attribute) -> None:
@@ -169,7 +169,7 @@ def test_text_in_another_language_gets_no_marks(attribute, written: str, cited: 
 
 def test_statement_about_missing_information_is_no_claim(attribute) -> None:
     answer = attribute("It is 42 million euros [1]. The passages do not say who pays.")
-    assert [answer.text[one.start : one.end] for one in answer.statements] == ["It is 42 million euros"]
+    assert [answer.text[claim.start : claim.end] for claim in answer.statements] == ["It is 42 million euros"]
 
 
 @pytest.mark.parametrize("written", ["", "[1]", "…", "Yes.", "| a |\n|---|"])
@@ -184,5 +184,5 @@ def test_only_markers_change(attribute, text: str) -> None:
     answer = attribute(text)
     characters = [char for char in answer.text if char.isalpha() or char in "*|—!?"]
     assert characters == [char for char in text if char.isalpha() or char in "*|—!?"]
-    for one in answer.statements:
-        assert 0 <= one.start < one.end <= len(answer.text)
+    for claim in answer.statements:
+        assert 0 <= claim.start < claim.end <= len(answer.text)
