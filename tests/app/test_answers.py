@@ -89,26 +89,26 @@ def test_answer_is_stored_once_without_viewers() -> None:
         yield ANSWER
 
     engine, _, run = start(play)
-    looking = follow(run)
-    assert next(seen for seen in looking if seen.text).text == "Beca"
-    looking.close()
+    viewer = follow(run)
+    assert next(progress for progress in viewer if progress.text).text == "Beca"
+    viewer.close()
     go.set()
     assert finish(run)[-1].text == "Because."
     assert engine.stored == [("assistant", "Because.", ANSWER)]
 
 
 def test_restart_discards_text_and_gives_the_reason() -> None:
-    seen = threading.Event()
+    checked = threading.Event()
 
     def play() -> Iterator[Any]:
         yield Delta("Nonsense")
         yield Restart("It named no source.")
-        seen.wait(10)
+        checked.wait(10)
         yield ANSWER
 
     *_, run = start(play)
     progress = next(progress for progress in follow(run) if progress.restarted)
-    seen.set()
+    checked.set()
     assert (progress.text, progress.restarted) == ("", "It named no source.")
 
 

@@ -214,22 +214,21 @@ def test_scope_of_collection_includes_later_documents(open_page: OpenPage, engin
     assert "412 metres" in "\n".join(answer_texts(ask(open_page(c=conversation_id), LENGTH)))
 
 
-def test_scope_of_empty_collection_falls_back_to_all_documents(
-    open_page: OpenPage, engine: Engine, bridge: str
+@pytest.mark.parametrize(
+    ("collections", "notice"),
+    [
+        (("Works",), "1 collection this conversation was limited to holds no document. It now asks all"),
+        ((), "It now asks all documents."),
+    ],
+)
+def test_scope_without_documents_falls_back_to_all_documents(
+    open_page: OpenPage, engine: Engine, ids: dict[str, str], collections: tuple[str, ...], notice: str
 ) -> None:
-    conversation_id = engine.conversations.create(Scope(collections=("Works",))).conversation_id
-    app = open_page(c=conversation_id)
-    assert "1 collection this conversation was limited to holds no document. It now asks all" in texts(app)
-    assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
-
-
-def test_scope_of_deleted_documents_falls_back_to_all_documents(
-    open_page: OpenPage, engine: Engine, ids: dict[str, str]
-) -> None:
-    conversation_id = engine.conversations.create(Scope((ids["canal"],))).conversation_id
+    scope = Scope(collections=collections) if collections else Scope((ids["canal"],))
+    conversation_id = engine.conversations.create(scope).conversation_id
     engine.documents.delete([ids["canal"]])
     app = open_page(c=conversation_id)
-    assert "It now asks all documents." in texts(app)
+    assert notice in texts(app)
     assert "412 metres" in answer_texts(ask(app, LENGTH))[0]
 
 

@@ -110,13 +110,13 @@ def test_unknown_document_is_reported(open_page: OpenPage, library: Engine) -> N
 
 def test_opened_passage_shows_matching_words(open_page: OpenPage, library: Engine) -> None:
     app = open_passage(open_page("lab", question=LENGTH), "A")
-    (given,) = shown(app, MATCHES)
-    words = {word["s"]: word for word in given["words"]}
+    (data,) = shown(app, MATCHES)
+    words = {word["s"]: word for word in data["words"]}
     assert words["Harrow"]["met"] == "Harrow"
     assert words["Bridge?"]["met"] == "Bridge"
-    text = "".join(piece["s"] for piece in given["text"])
+    text = "".join(piece["s"] for piece in data["text"])
     assert "412 metres long" in text
-    assert max(piece["n"] for piece in given["text"]) == 1
+    assert max(piece["n"] for piece in data["text"]) == 1
     assert "Rank in" in texts(app)
 
 

@@ -176,8 +176,8 @@ def test_notice_disappears_after_successful_retry(open_page: OpenPage, engine: E
     app = open_page("documents")
     app.file_uploader[0].upload("secret.pdf", LOCKED, "application/pdf").run()
     settle(app, lambda app: "is encrypted" in texts(app))
-    again = engine.documents.retry(str(engine.jobs.list()[0].document_id), password=PASSWORD)
-    app.session_state["recent_jobs"] = [*app.session_state["recent_jobs"], again.job_id]
+    retried = engine.documents.retry(str(engine.jobs.list()[0].document_id), password=PASSWORD)
+    app.session_state["recent_jobs"] = [*app.session_state["recent_jobs"], retried.job_id]
     settle(app, lambda app: "is ready" in texts(app))
     assert "is encrypted" not in texts(app)
 

@@ -47,7 +47,7 @@ def passage(rank: int = 1, text: str = "Capital expenditure was $1,749 million i
 
 
 def settings(url: str, **changes: object) -> Settings:
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "openai_base_url": url,
         "openai_model": "smollm2",
         "openai_api_key": KEY,
@@ -56,7 +56,7 @@ def settings(url: str, **changes: object) -> Settings:
         "openai_answer_tokens": 48,
         "openai_context_tokens": 1024,
     }
-    return Settings(_env_file=None, **(given | changes))
+    return Settings(_env_file=None, **(values | changes))
 
 
 def gguf_settings() -> Settings:

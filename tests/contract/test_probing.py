@@ -20,13 +20,13 @@ def status(code: int, message: str = "") -> Play:
 
 def probe(*script: Play, usages: list[Usage] | None = None, **changes: object) -> list[ModelCheck]:
     with ScriptedEndpoint(*script) as endpoint:
-        given: dict[str, object] = {
+        values: dict[str, object] = {
             "openai_base_url": endpoint.url,
             "openai_model": "small",
             "openai_api_key": KEY,
             "openai_timeout_s": 5.0,
         }
-        settings = Settings(_env_file=None, **(given | changes))
+        settings = Settings(_env_file=None, **(values | changes))
         model = LanguageModel(settings, on_usage=(usages if usages is not None else []).append)
         checks = list(model.probe())
         model.close()

@@ -41,6 +41,7 @@ from tests.support.engines import (
     EmbeddingBarrier,
     assert_found,
     before_call,
+    close_at_each_event,
     indexed,
     names_found,
     open_library,
@@ -54,6 +55,7 @@ from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
 NO_SERVER = "http://127.0.0.1:9/v1"
 OFF_TOPIC = "Who won the chess match in Reykjavik in 1972?"
+BUDGET_SENTENCE = BUDGET.split(".")[0]
 ANSWER = "It is 42 million euros [1]."
 FILLER = "The committee met in the town hall and thanked everyone who had come. Minutes were taken by the clerk."
 
@@ -148,9 +150,10 @@ def test_short_answer_is_extracted_and_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("question", [OFF_TOPIC, "asdf qwer zxcv", "…", "\x00"])
 def test_off_topic_question_is_refused_with_nearest_passages(library: Engine, question: str) -> None:
-    answer = library.answer(question)
+    events, answer = ask(library, question)
     assert answer.state is AnswerState.ABSTAINED
     assert (answer.text, answer.citations) == (REFUSAL, ())
+    assert written_text(events) == REFUSAL
     assert not answer.gate.answerable
     assert answer.passages
     assert_ranks(answer.passages)
@@ -186,17 +189,12 @@ def test_stream_ends_with_the_answer(library: Engine) -> None:
     assert {"embed", "dense", "lexical", "rerank", "generate_first_token", "total"} <= answer.timings_ms.keys()
 
 
-def test_refusal_is_streamed(library: Engine) -> None:
-    assert written_text(ask(library, OFF_TOPIC)[0]) == REFUSAL
-
-
-def test_stream_can_be_closed_at_any_event(library: Engine) -> None:
-    for number in range(4):
-        stream = library.ask(ASK_BUDGET)
-        for _ in range(number):
-            next(stream)
-        stream.close()  # type: ignore[attr-defined]
-    assert library.answer(ASK_BUDGET).state is AnswerState.ANSWERED
+def test_closed_streams_do_not_change_the_answer(library: Engine) -> None:
+    first = library.answer(ASK_BUDGET)
+    close_at_each_event(lambda: library.ask(ASK_BUDGET), 4)
+    second = library.answer(ASK_BUDGET)
+    assert second.state is AnswerState.ANSWERED
+    assert (first.text, first.citations, first.passages) == (second.text, second.citations, second.passages)
 
 
 def test_passages_are_ranked_with_all_scores(library: Engine) -> None:
@@ -241,15 +239,11 @@ def test_empty_question_is_rejected(library: Engine, question: str) -> None:
             call(question)
 
 
-def test_too_long_question_is_rejected(library: Engine) -> None:
+def test_too_long_question_is_rejected(library: Engine, tmp_path: Path) -> None:
     with pytest.raises(QuestionError, match="RAG_MAX_QUESTION_CHARS"):
         library.search("budget " * 600)
     assert library.search(ASK_BUDGET + " " * 100_000).gate.answerable
-
-
-def test_question_of_100_000_characters_is_answered_if_allowed(tmp_path: Path) -> None:
-    with opened(tmp_path / "data", max_question_chars=100_000) as engine:
-        indexed(engine, "bridge.pdf", BUDGET)
+    with open_library(tmp_path / "data", {"bridge.pdf": [BUDGET]}, max_question_chars=100_000) as engine:
         question = (ASK_BUDGET + " ") * (100_000 // (len(ASK_BUDGET) + 1))
         assert names_found(engine, question) == ["bridge.pdf"]
         with pytest.raises(QuestionError):
@@ -274,11 +268,6 @@ def test_query_syntax_in_question_is_plain_text(library: Engine, question: str) 
     result = library.search(question)
     if "b" in question:
         assert "bridge.pdf" in {passage.document for passage in result.passages}
-
-
-def test_repeated_question_gives_same_answer(library: Engine) -> None:
-    first, second = library.answer(ASK_BUDGET), library.answer(ASK_BUDGET)
-    assert (first.text, first.citations, first.passages) == (second.text, second.citations, second.passages)
 
 
 def test_quote_without_a_number_does_not_answer_how_many(library: Engine) -> None:
@@ -480,15 +469,6 @@ def test_differing_value_is_marked_and_kept(tmp_path: Path) -> None:
         assert store_answer(engine, answer) == answer
 
 
-@pytest.mark.parametrize("marker", ["", " [7]", " [2]"])
-def test_missing_or_wrong_marker_is_corrected(tmp_path: Path, marker: str) -> None:
-    with asking(tmp_path / "data", complete(f"It is 42 million euros{marker}.")) as (engine, _):
-        indexed(engine, "birds.pdf", PENGUINS)
-        answer = engine.answer(ASK_BUDGET)
-        assert (answer.text, answer.citations[0].added) == (ANSWER, True)
-        assert_valid_citations(engine, answer)
-
-
 @pytest.mark.parametrize(
     "written", ["Die Kosten der Brücke liegen bei 42 Millionen Euro [1].", "桥的费用是四千二百万欧元 [1]。"]
 )
@@ -499,6 +479,25 @@ def test_foreign_language_answer_has_notice_that_it_is_unchecked(tmp_path: Path,
         assert ["another language than its sources" in notice for notice in answer.notices].count(True) == 1
         assert "another language than its sources" in answer.notices[-1]
         assert not any(claim.mark for claim in answer.statements)
+        assert_valid_citations(engine, answer)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        *((f"It is 42 million euros{marker}.", ANSWER) for marker in ("", " [7]", " [2]")),
+        (
+            f"The passages do not say who pays. {BUDGET_SENTENCE}.",
+            f"The passages do not say who pays. {BUDGET_SENTENCE} [1].",
+        ),
+    ],
+)
+def test_missing_or_wrong_marker_is_corrected(tmp_path: Path, written: str, expected: str) -> None:
+    with asking(tmp_path / "data", complete(written)) as (engine, _):
+        indexed(engine, "birds.pdf", PENGUINS)
+        answer = engine.answer(ASK_BUDGET)
+        assert (answer.state, answer.text) == (AnswerState.ANSWERED, expected)
+        assert answer.citations[0].added
         assert_valid_citations(engine, answer)
 
 
@@ -513,13 +512,6 @@ def test_instructions_in_document_are_not_sent_to_model(tmp_path: Path) -> None:
         assert any("read like instructions" in notice for notice in answer.notices)
 
 
-def test_refusal_of_model_is_a_refusal(tmp_path: Path) -> None:
-    with asking(tmp_path / "data", complete(REFUSAL)) as (engine, _):
-        answer = engine.answer(ASK_BUDGET)
-        assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
-        assert not answer.gate.answerable
-
-
 def test_thought_without_opening_tag_is_removed(tmp_path: Path) -> None:
     written = ("Passage [1] says 77 ", "million [1]? No.\n</think>", "\n\nIt is 42 million euros [1].")
     with asking(tmp_path / "data", complete(*written)) as (engine, _):
@@ -530,9 +522,10 @@ def test_thought_without_opening_tag_is_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["The documents do not say.", "I don't know.", "The budget is not mentioned in the passages [1]."]
+    "written",
+    [REFUSAL, "The documents do not say.", "I don't know.", "The budget is not mentioned in the passages [1]."],
 )
-def test_paraphrased_refusal_is_a_refusal(tmp_path: Path, written: str) -> None:
+def test_refusal_in_any_words_is_a_refusal(tmp_path: Path, written: str) -> None:
     with asking(tmp_path / "data", complete(written)) as (engine, _):
         events, answer = ask(engine)
         assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, written, ())
@@ -544,15 +537,6 @@ def test_model_is_not_asked_below_the_threshold(tmp_path: Path) -> None:
     with asking(tmp_path / "data", complete("No [1].")) as (engine, endpoint):
         assert engine.answer(OFF_TOPIC).state is AnswerState.ABSTAINED
         assert endpoint.requests == []
-
-
-def test_partial_answer_is_not_a_refusal(tmp_path: Path) -> None:
-    written = "The passages do not say who pays. The budget of the Zanzibar bridge is 42 million euros."
-    with asking(tmp_path / "data", complete(written)) as (engine, _):
-        answer = engine.answer(ASK_BUDGET)
-        assert answer.state is AnswerState.ANSWERED
-        assert answer.text == f"{written[:-1]} [1]."
-        assert_valid_citations(engine, answer)
 
 
 def test_threshold_depends_on_the_generator(tmp_path: Path) -> None:

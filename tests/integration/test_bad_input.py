@@ -15,7 +15,6 @@ from rag_core.types import DocumentStatus, Job
 from tests.support.drawn_pdfs import raw_pdf
 from tests.support.engines import (
     BUDGET,
-    PENGUINS,
     add_document,
     assert_found,
     assert_in_agreement,
@@ -186,13 +185,4 @@ def test_partial_document_can_be_retried(engine: Engine) -> None:
     assert engine.documents.get(str(job.document_id)).version_id != before
     assert_found(engine, budget=["a.pdf"])
     assert len(engine.documents.list()) == 1
-    assert_in_agreement(engine)
-
-
-def test_content_submitted_again_wins_over_replacement(engine: Engine) -> None:
-    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, BUDGET)]
-    assert engine.jobs.wait(jobs)[-1].result is DocumentStatus.INDEXED
-    assert_found(engine, budget=["a.pdf"])
-    (document,) = engine.documents.list()
-    assert engine.documents.content(document.document_id) == make_pdf(BUDGET)
     assert_in_agreement(engine)

@@ -244,7 +244,7 @@ def test_collections_have_separate_names(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given_name", "name"),
     [
         ("../../etc/passwd.pdf", "passwd.pdf"),
         ("C:\\Users\\me\\report.pdf", "report.pdf"),
@@ -256,15 +256,15 @@ def test_collections_have_separate_names(engine: Engine) -> None:
         ("<b>%_'\"; DROP TABLE documents.pdf", "<b>%_'\"; DROP TABLE documents.pdf"),
     ],
 )
-def test_name_loses_folders_and_control_characters(engine: Engine, given: str, kept: str) -> None:
-    document_id = indexed(engine, given, BUDGET)
-    assert engine.documents.get(document_id).name == kept
-    assert engine.documents.find_ids([kept]) == [document_id]
-    assert names_found(engine, ASK_BUDGET, documents=[kept]) == [kept]
+def test_name_loses_folders_and_control_characters(engine: Engine, given_name: str, name: str) -> None:
+    document_id = indexed(engine, given_name, BUDGET)
+    assert engine.documents.get(document_id).name == name
+    assert engine.documents.find_ids([name]) == [document_id]
+    assert names_found(engine, ASK_BUDGET, documents=[name]) == [name]
 
 
 def test_deleted_document_is_removed_from_every_store(engine: Engine) -> None:
-    kept, deleted = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS, COPPER)
+    remaining, deleted = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS, COPPER)
     answer = engine.answer(ASK_PENGUINS)
     conversation = engine.conversations.create()
     engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
@@ -272,7 +272,7 @@ def test_deleted_document_is_removed_from_every_store(engine: Engine) -> None:
     assert (receipt.document, receipt.chunks_removed, receipt.chunks_remaining) == ("b.pdf", 2, 0)
     assert set(receipt.remaining) == {"database", "words", "vectors", "token vectors", "files"}
     assert not any(receipt.remaining.values())
-    assert [document.document_id for document in engine.documents.list()] == [kept]
+    assert [document.document_id for document in engine.documents.list()] == [remaining]
     for question in (ASK_PENGUINS, ASK_COPPER, "penguins", "copper"):
         assert "b.pdf" not in {passage.document for passage in engine.search(question, top_k=50).passages}
     assert engine.answer(ASK_PENGUINS).state is AnswerState.ABSTAINED

@@ -292,9 +292,9 @@ def test_two_runs_of_one_configuration_have_different_names(
 
 def test_labels_are_stored_and_removed(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
-    kept = engine.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)], answers=["42 million euros"])
+    answerable = engine.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)], answers=["42 million euros"])
     refused = engine.labels.add(CHESS, kind=LabelKind.NO_ANSWER)
-    assert engine.labels.list() == [kept, refused]
+    assert engine.labels.list() == [answerable, refused]
     assert value(run(engine, engine.labels.list()), "contains_answer") == 1
     for label in engine.labels.list():
         engine.labels.remove(label.label_id)

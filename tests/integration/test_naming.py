@@ -1,4 +1,4 @@
-"""Questions that name a company or year: passages of its documents come first, others are refused."""
+"""Questions that name a company or year: passages of its documents come first, questions about others are refused."""
 
 from __future__ import annotations
 

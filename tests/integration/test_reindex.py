@@ -1,4 +1,4 @@
-"""Re-indexing: the old index answers until one swap, and nothing is embedded twice."""
+"""Re-indexing: the old index answers until one swap, and no text is embedded twice."""
 
 from __future__ import annotations
 

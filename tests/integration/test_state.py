@@ -270,7 +270,7 @@ def test_stored_answer_is_equal_after_restart(tmp_path: Path) -> None:
 def conversations(engine: Engine) -> list[str]:
     """Create three conversations; return their ids."""
     conversation_ids = []
-    for text in ("Growth of 50% in Q3", "A snake_case name", "Über die \\Pfade"):
+    for text in ("Growth of 50% in Q3", "A snake_case name", "Über die \\Pfade zum МОСТ"):
         conversation_ids.append(engine.conversations.create().conversation_id)
         engine.conversations.add_message(conversation_ids[-1], "user", text)
         engine.conversations.add_message(conversation_ids[-1], "assistant", f"You asked: {text}. It's 'quoted'.")
@@ -299,6 +299,11 @@ def listed(engine: Engine, conversations: list[str], query: str = "") -> list[in
         ("you asked: a", [1]),
         ("nothing of it", []),
         ("Über", [2]),
+        ("ÜBER", [2]),
+        ("мост", [2]),
+        ("SNAKE_case", [1]),
+        ("snakeXcase", []),
+        ("%%", []),
     ],
 )
 def test_conversations_are_searched_for_literal_text(

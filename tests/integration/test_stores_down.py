@@ -76,7 +76,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def refused_statements(engine: Engine, condition: Callable[[str, Any], bool], message: str = FULL) -> Iterator[None]:
-    """Let the database refuse statements for which a condition on their text and values holds."""
+    """Let the database refuse statements whose text and values fulfil a condition."""
 
     def refuse(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
         if condition(statement, values):

@@ -233,14 +233,16 @@ def test_document_can_be_deleted_during_indexing(engine: Engine, barrier: Embedd
     assert_in_agreement(engine)
 
 
-def test_last_of_several_replacements_wins(engine: Engine, barrier: EmbeddingBarrier) -> None:
+@pytest.mark.parametrize("texts", [(BUDGET, PENGUINS, COPPER), (COPPER, BUDGET, COPPER)])
+def test_last_of_several_replacements_wins(engine: Engine, barrier: EmbeddingBarrier, texts: tuple[str, ...]) -> None:
     barrier.block()
-    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, COPPER)]
+    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in texts]
     barrier.wait_until_reached()
     barrier.release()
-    engine.jobs.wait(jobs)
+    assert engine.jobs.wait(jobs)[-1].result is DocumentStatus.INDEXED
     assert_found(engine, copper=["a.pdf"], budget=[], penguins=[])
-    assert len(engine.documents.list()) == 1
+    (document,) = engine.documents.list()
+    assert engine.documents.content(document.document_id) == make_pdf(texts[-1])
     assert_in_agreement(engine)
 
 

@@ -275,3 +275,12 @@ def run_in_threads(*actions: Callable[[], object]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def close_at_each_event(start: Callable[[], Iterator[Any]], number: int) -> None:
+    """Start a stream several times, and close it after 0, 1, ... events."""
+    for count in range(number):
+        stream = start()
+        for _ in range(count):
+            next(stream)
+        stream.close()  # type: ignore[attr-defined]

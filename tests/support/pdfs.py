@@ -1,4 +1,4 @@
-"""PDFs with a given text."""
+"""PDFs with given texts."""
 
 from __future__ import annotations
 

@@ -13,7 +13,15 @@ from rag_core.answering.follow_up import Rewriter
 from rag_core.engine import Engine
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, AnswerState, Message, Stage, Usage
-from tests.support.engines import ASK_BUDGET, ASK_PENGUINS, BUDGET, indexed, open_library, scripted_engine
+from tests.support.engines import (
+    ASK_BUDGET,
+    ASK_PENGUINS,
+    BUDGET,
+    close_at_each_event,
+    indexed,
+    open_library,
+    scripted_engine,
+)
 from tests.support.servers import Play, ScriptedEndpoint, complete
 
 FOLLOW_UP = "When does building of it end?"
@@ -80,11 +88,7 @@ def test_corrected_rewriting_is_searched_literally(library: Engine) -> None:
 
 def test_stream_of_follow_up_can_be_closed_early(library: Engine) -> None:
     history = talk(library, ASK_BUDGET)
-    for number in range(4):
-        stream = library.ask(FOLLOW_UP, history=history)
-        for _ in range(number):
-            next(stream)
-        stream.close()  # type: ignore[attr-defined]
+    close_at_each_event(lambda: library.ask(FOLLOW_UP, history=history), 4)
     assert library.answer(FOLLOW_UP, history=history).state is AnswerState.ANSWERED
 
 

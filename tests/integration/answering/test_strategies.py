@@ -7,10 +7,18 @@ from typing import Any
 
 import pytest
 
-from rag_core.errors import QuestionError, SettingsError
+from rag_core.errors import SettingsError
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.types import Answer, AnswerState, RetrievalConfig, SearchResult, Stage, Strategy
-from tests.support.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, open_library, opened, scripted_engine
+from tests.support.engines import (
+    ASK_BUDGET,
+    ASK_COPPER,
+    ASK_PENGUINS,
+    close_at_each_event,
+    open_library,
+    opened,
+    scripted_engine,
+)
 from tests.support.servers import ScriptedEndpoint, complete
 
 OFF_TOPIC = "Who won the chess tournament in Reykjavik?"
@@ -43,11 +51,6 @@ def documents(result: SearchResult | Answer) -> list[str]:
 def test_strategy_without_model_raises_error(folder: Path, strategy: Strategy) -> None:
     with opened(folder) as engine, pytest.raises(SettingsError, match=r"RAG_OPENAI_MODEL.*OPENAI_BASE_URL"):
         engine.answer(ASK_BUDGET, configuration=by(strategy))
-
-
-def test_summary_is_not_a_search(folder: Path) -> None:
-    with opened(folder) as engine, pytest.raises(QuestionError, match="Ask for it instead"):
-        engine.search(ASK_BUDGET, configuration=by("summary"))
 
 
 def test_queries_strategy_searches_for_several_queries(folder: Path) -> None:
@@ -214,11 +217,7 @@ def test_token_limit_is_checked_before_each_call(folder: Path) -> None:
 
 def test_stream_of_strategy_can_be_closed_early(folder: Path) -> None:
     with scripted_engine(folder, complete("copper purity"), complete("ENOUGH"), REPLY) as (engine, _):
-        for number in range(1, 5):
-            stream = engine.ask(ASK_COPPER, configuration=by("iterative"))
-            for _ in range(number):
-                next(stream)
-            stream.close()  # type: ignore[attr-defined]
+        close_at_each_event(lambda: engine.ask(ASK_COPPER, configuration=by("iterative")), 5)
         assert engine.answer(ASK_COPPER).state is AnswerState.ANSWERED
 
 

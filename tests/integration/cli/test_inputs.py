@@ -315,11 +315,11 @@ def test_files_of_one_name_in_different_folders_are_kept(fresh: Shell, tmp_path:
         (tmp_path / "papers" / place).parent.mkdir(parents=True)
         (tmp_path / "papers" / place).write_bytes(make_pdf(text))
     (tmp_path / "papers.zip").write_bytes(zipped(*((place, make_pdf(text)) for place, text in texts.items())))
-    given = str(tmp_path / ("papers.zip" if packed else "papers"))
-    code, out, _ = fresh("add", given, "--json")
+    path = str(tmp_path / ("papers.zip" if packed else "papers"))
+    code, out, _ = fresh("add", path, "--json")
     assert (code, [row["status"] for row in rows(out)]) == (0, ["indexed", "indexed"])
     assert documents(fresh) == ["report (2).pdf", "report.pdf"]
-    _, out, _ = fresh("add", given, "--json")
+    _, out, _ = fresh("add", path, "--json")
     assert [row["status"] for row in rows(out)] == ["duplicate", "duplicate"]
 
 
@@ -393,7 +393,7 @@ def test_missing_folder_can_be_unwatched(fresh: Shell, tmp_path: Path) -> None:
 def test_sources_are_read_lazily(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"1")
     (tmp_path / "b.pdf").write_bytes(b"2")
-    given: Iterator[Any] = sources([tmp_path], 10)
-    assert next(given).data == b"1"
+    files: Iterator[Any] = sources([tmp_path], 10)
+    assert next(files).data == b"1"
     (tmp_path / "b.pdf").unlink()
-    assert "cannot be read" in next(given).problem
+    assert "cannot be read" in next(files).problem

@@ -212,28 +212,35 @@ def test_renamed_file_keeps_its_document(engine: Engine, inbox: Path) -> None:
     assert library(engine) == {}
 
 
-def test_document_is_removed_with_the_last_of_its_files(engine: Engine, inbox: Path) -> None:
-    write(inbox, a=BUDGET, b=BUDGET, c=BUDGET)
-    sync(engine, inbox)
-    (inbox / "a.pdf").unlink()
-    sync(engine, inbox)
-    assert len(library(engine)) == 1
-    (inbox / "b.pdf").unlink()
-    (inbox / "c.pdf").unlink()
-    assert sync(engine, inbox) == ((), (), ("b.pdf", "c.pdf"))
-    assert library(engine) == {}
-
-
-def test_file_that_becomes_a_copy_loses_its_own_document(engine: Engine, inbox: Path) -> None:
-    write(inbox, a=BUDGET, b=PENGUINS)
-    sync(engine, inbox)
-    write(inbox, a=PENGUINS)
-    assert sync(engine, inbox) == ((), ("a.pdf",), ())
-    assert library(engine) == {"b.pdf": first_sentence(PENGUINS)}
-    (inbox / "a.pdf").unlink()
-    (inbox / "b.pdf").unlink()
-    sync(engine, inbox)
-    assert library(engine) == {}
+@pytest.mark.parametrize(
+    ("uploaded", "steps"),
+    [
+        ([], [("a=B b=B c=B", "B"), ("a=", "B"), ("b= c=", "")]),
+        ([], [("a=B b=P", "B P"), ("a=P", "b=P"), ("a= b=", "")]),
+        ([], [("a=B b=B", "B"), ("a=P", "B P")]),
+        (["B"], [("a=B", "uploaded=B"), ("a=P", "uploaded=B a=P")]),
+    ],
+    ids=["last of three copies", "file becomes a copy", "copy changes", "copy of an upload changes"],
+)
+def test_documents_follow_the_contents_of_files(
+    engine: Engine, inbox: Path, uploaded: list[str], steps: list[tuple[str, str]]
+) -> None:
+    """Each step has changed files as name=content, and the expected documents as content or name=content."""
+    texts = {"B": BUDGET, "P": PENGUINS}
+    for content in uploaded:
+        indexed(engine, "uploaded.pdf", texts[content])
+    for changes, expected in steps:
+        for change in changes.split():
+            name, content = change.split("=")
+            if content:
+                write(inbox, **{name: texts[content]})
+            else:
+                (inbox / f"{name}.pdf").unlink()
+        sync(engine, inbox)
+        documents = [item.rpartition("=") for item in expected.split()]
+        assert sorted(library(engine).values()) == sorted(first_sentence(texts[content]) for *_, content in documents)
+        for name, _, content in documents:
+            assert not name or library(engine)[f"{name}.pdf"] == first_sentence(texts[content])
 
 
 def test_swapped_files_keep_both_documents(engine: Engine, inbox: Path) -> None:
@@ -246,14 +253,6 @@ def test_swapped_files_keep_both_documents(engine: Engine, inbox: Path) -> None:
     (inbox / "a.pdf").unlink()
     sync(engine, inbox)
     assert list(library(engine).values()) == [first_sentence(BUDGET)]
-
-
-def test_changed_copy_keeps_the_document_of_the_original(engine: Engine, inbox: Path) -> None:
-    write(inbox, a=BUDGET, b=BUDGET)
-    sync(engine, inbox)
-    write(inbox, a=PENGUINS)
-    sync(engine, inbox)
-    assert sorted(library(engine).values()) == sorted([first_sentence(BUDGET), first_sentence(PENGUINS)])
 
 
 def test_folder_watched_again_updates_its_documents(engine: Engine, inbox: Path) -> None:
@@ -269,15 +268,6 @@ def test_folder_watched_again_updates_its_documents(engine: Engine, inbox: Path)
     shutil.rmtree(inbox / "y")
     sync(engine, inbox)
     assert len(library(engine)) == 2, "documents stay after the watch that added them"
-
-
-def test_changed_file_keeps_uploaded_document_of_same_content(engine: Engine, inbox: Path) -> None:
-    indexed(engine, "uploaded.pdf", BUDGET)
-    write(inbox, a=BUDGET)
-    sync(engine, inbox)
-    write(inbox, a=PENGUINS)
-    sync(engine, inbox)
-    assert library(engine) == {"uploaded.pdf": first_sentence(BUDGET), "a.pdf": first_sentence(PENGUINS)}
 
 
 def test_document_in_two_folders_is_removed_with_both_files(engine: Engine, inbox: Path, tmp_path: Path) -> None:
