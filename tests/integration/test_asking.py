@@ -138,14 +138,13 @@ def test_answer_quotes_the_page_that_contains_it(
     assert answer.gate.score == max(passage.scores["answerable"] or 0 for passage in answer.passages)
 
 
-def test_short_answer_is_extracted_and_stored(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "bridge.pdf", "The Zanzibar bridge was opened to traffic by the mayor on 3 May 1931.", FILLER)
-        answer = engine.answer("When was the Zanzibar bridge opened to traffic?")
-        assert (answer.short, answer.short_marker) == ("3 May 1931", answer.citations[0].marker)
-        refused = engine.answer(OFF_TOPIC)
-        assert (refused.short, refused.short_marker) == ("", None)
-        assert store_answer(engine, answer) == answer
+def test_short_answer_is_extracted_and_stored(engine: Engine) -> None:
+    indexed(engine, "bridge.pdf", "The Zanzibar bridge was opened to traffic by the mayor on 3 May 1931.", FILLER)
+    answer = engine.answer("When was the Zanzibar bridge opened to traffic?")
+    assert (answer.short, answer.short_marker) == ("3 May 1931", answer.citations[0].marker)
+    refused = engine.answer(OFF_TOPIC)
+    assert (refused.short, refused.short_marker) == ("", None)
+    assert store_answer(engine, answer) == answer
 
 
 @pytest.mark.parametrize("question", [OFF_TOPIC, "asdf qwer zxcv", "…", "\x00"])

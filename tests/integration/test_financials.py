@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from rag_core.engine import Engine
 from rag_core.gate.features import OTHER_FIGURES
 from rag_core.types import AnswerState, Passage, RetrievalConfig
-from tests.support.engines import indexed, open_library, opened
+from tests.support.engines import indexed, open_library
 
 BALANCE_SHEET = [
     "Consolidated Balance Sheets",
@@ -86,26 +85,24 @@ def test_single_document_need_not_be_named(library: Engine) -> None:
     assert "Total current assets 860 790" in library.answer("What was the current ratio in 2022?").text
 
 
-def test_question_must_name_one_of_several_documents(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        for name in ("Bexley 2022.pdf", "Cranford 2022.pdf"):
-            indexed(engine, name, [*BALANCE_SHEET, f"From the report {name}."])
-        assert "Total current assets" not in engine.answer("What was the current ratio in 2022?").text
-        named = engine.answer("What was the current ratio of Cranford in 2022?")
-        assert {citation.document for citation in named.citations} == {"Cranford 2022.pdf"}
+def test_question_must_name_one_of_several_documents(engine: Engine) -> None:
+    for name in ("Bexley 2022.pdf", "Cranford 2022.pdf"):
+        indexed(engine, name, [*BALANCE_SHEET, f"From the report {name}."])
+    assert "Total current assets" not in engine.answer("What was the current ratio in 2022?").text
+    named = engine.answer("What was the current ratio of Cranford in 2022?")
+    assert {citation.document for citation in named.citations} == {"Cranford 2022.pdf"}
 
 
-def test_document_is_identified_by_its_cover_page(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        for number, company in enumerate(("Bexley Mills", "Cranford Mines")):
-            cover = [f"{company}, Inc.", "(Exact name of registrant as specified in its charter)"]
-            symbol = f"Common Stock, $0.10 par value {company[:3].upper()}X New York Stock Exchange"
-            indexed(engine, f"scan-{number}.pdf", [*cover, symbol], [*BALANCE_SHEET, f"Sheet of file {number}."])
-        for name in ("Cranford", "Cranford Mines", "CRAX"):
-            answer = engine.answer(f"What was the current ratio of {name} in 2022?")
-            assert {citation.document for citation in answer.citations} == {"scan-1.pdf"}, name
-            assert "Total current assets 860 790" in answer.text
-        assert "Total current assets" not in engine.answer("What was the current ratio of Dunmore in 2022?").text
+def test_document_is_identified_by_its_cover_page(engine: Engine) -> None:
+    for number, company in enumerate(("Bexley Mills", "Cranford Mines")):
+        cover = [f"{company}, Inc.", "(Exact name of registrant as specified in its charter)"]
+        symbol = f"Common Stock, $0.10 par value {company[:3].upper()}X New York Stock Exchange"
+        indexed(engine, f"scan-{number}.pdf", [*cover, symbol], [*BALANCE_SHEET, f"Sheet of file {number}."])
+    for name in ("Cranford", "Cranford Mines", "CRAX"):
+        answer = engine.answer(f"What was the current ratio of {name} in 2022?")
+        assert {citation.document for citation in answer.citations} == {"scan-1.pdf"}, name
+        assert "Total current assets 860 790" in answer.text
+    assert "Total current assets" not in engine.answer("What was the current ratio of Dunmore in 2022?").text
 
 
 def test_other_questions_do_not_search_statements(library: Engine) -> None:

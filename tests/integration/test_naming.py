@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from rag_core.engine import Engine
 from rag_core.types import AnswerState, RetrievalConfig
-from tests.support.engines import BUDGET, COPPER, indexed, open_library, opened
+from tests.support.engines import BUDGET, COPPER, indexed, open_library
 
 ASK = "What are the geographies in which Acme primarily operates?"
 # The text of the other company is more similar to the question.
@@ -71,23 +70,19 @@ def test_question_about_named_company_is_answered(library: Engine, question: str
     assert {citation.document for citation in answer.citations} == {"BOLT_2022.pdf"}
 
 
-def test_question_about_two_documents_is_answered_from_both(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "first.pdf", BUDGET)
-        indexed(engine, "second.pdf", COPPER)
-        result = engine.search("What is the budget of the Zanzibar bridge, and what does the Atacama mine yield?")
-        assert {passage.document for passage in result.passages} == {"first.pdf", "second.pdf"}
-        assert not any("nowhere" in text for passage in result.passages for text in passage.unmet)
-        alone = engine.search("What is the budget of the Atacama bridge in Zimbabwe?")
-        assert all("“Zimbabwe” is nowhere in the document" in passage.unmet for passage in alone.passages)
+def test_question_about_two_documents_is_answered_from_both(engine: Engine) -> None:
+    indexed(engine, "first.pdf", BUDGET)
+    indexed(engine, "second.pdf", COPPER)
+    result = engine.search("What is the budget of the Zanzibar bridge, and what does the Atacama mine yield?")
+    assert {passage.document for passage in result.passages} == {"first.pdf", "second.pdf"}
+    assert not any("nowhere" in text for passage in result.passages for text in passage.unmet)
+    alone = engine.search("What is the budget of the Atacama bridge in Zimbabwe?")
+    assert all("“Zimbabwe” is nowhere in the document" in passage.unmet for passage in alone.passages)
 
 
-def test_word_in_a_document_name_does_not_hide_other_documents(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "handbook.pdf", "Each employee has 25 days of paid leave, that is vacation days, per year.")
-        indexed(
-            engine, "vacation photos.pdf", *[f"Day {number} of the trip: the beach, the sun." for number in range(7)]
-        )
-        for question in ("How many days of leave do I get per year?", "how many days of vacation do i get per year?"):
-            answer = engine.answer(question)
-            assert {citation.document for citation in answer.citations} == {"handbook.pdf"}
+def test_word_in_a_document_name_does_not_hide_other_documents(engine: Engine) -> None:
+    indexed(engine, "handbook.pdf", "Each employee has 25 days of paid leave, that is vacation days, per year.")
+    indexed(engine, "vacation photos.pdf", *[f"Day {number} of the trip: the beach, the sun." for number in range(7)])
+    for question in ("How many days of leave do I get per year?", "how many days of vacation do i get per year?"):
+        answer = engine.answer(question)
+        assert {citation.document for citation in answer.citations} == {"handbook.pdf"}

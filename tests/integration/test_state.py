@@ -188,13 +188,12 @@ def test_index_with_other_settings_is_reported_and_answers(tmp_path: Path) -> No
         assert_in_agreement(engine)
 
 
-def test_empty_engine_is_healthy(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        status = engine.status()
-        assert status.healthy
-        assert list(status.problems) == []
-        assert status.counts["documents"] == status.counts["chunks"] == 0
-        assert all(status.reachable.values())
+def test_empty_engine_is_healthy(engine: Engine) -> None:
+    status = engine.status()
+    assert status.healthy
+    assert list(status.problems) == []
+    assert status.counts["documents"] == status.counts["chunks"] == 0
+    assert all(status.reachable.values())
 
 
 def test_status_counts_documents_and_disk_space(engine: Engine) -> None:

@@ -137,17 +137,16 @@ def test_job_that_meets_a_lock_fails_or_continues_afterwards(tmp_path: Path, bar
         assert_in_agreement(engine)
 
 
-def test_status_reports_unreadable_database(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET)
-        with refused_statements(engine, lambda *_: True, "disk I/O error"):
-            status = engine.status()
-        assert not status.healthy
-        assert not status.reachable["database"]
-        assert status.reachable["words"]
-        (problem,) = status.problems
-        assert "footnote.sqlite" in problem
-        assert engine.status().healthy
+def test_status_reports_unreadable_database(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    with refused_statements(engine, lambda *_: True, "disk I/O error"):
+        status = engine.status()
+    assert not status.healthy
+    assert not status.reachable["database"]
+    assert status.reachable["words"]
+    (problem,) = status.problems
+    assert "footnote.sqlite" in problem
+    assert engine.status().healthy
 
 
 def test_full_disk_refuses_a_file_and_loses_nothing(tmp_path: Path) -> None:
@@ -193,30 +192,29 @@ def test_full_database_recovers_when_there_is_space(tmp_path: Path) -> None:
         assert all(document.status is DocumentStatus.INDEXED for document in engine.documents.list())
 
 
-def test_file_fails_after_repeated_database_errors(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        tries, endings = [], []
+def test_file_fails_after_repeated_database_errors(engine: Engine) -> None:
+    tries, endings = [], []
 
-        def refuse(statement: str, values: Any) -> bool:
-            if statement.startswith("INSERT INTO pages"):
-                tries.append(statement)
-                return True
-            if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MOST_TRIES:
-                endings.append(statement)
-                return True
-            return False
+    def refuse(statement: str, values: Any) -> bool:
+        if statement.startswith("INSERT INTO pages"):
+            tries.append(statement)
+            return True
+        if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MOST_TRIES:
+            endings.append(statement)
+            return True
+        return False
 
-        with refused_statements(engine, refuse):
-            job = add_document(engine, "a.pdf", make_pdf(BUDGET))
-        assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
-        assert job.reason.startswith("Given up after 3 tries. The disk that holds")
-        assert "free some space" in job.reason
-        assert len(tries) == queue.MOST_TRIES
-        (document,) = engine.documents.list()
-        assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
-        assert retry_document(engine, document.document_id).result is DocumentStatus.INDEXED
-        assert_found(engine, budget=["a.pdf"])
-        assert_in_agreement(engine)
+    with refused_statements(engine, refuse):
+        job = add_document(engine, "a.pdf", make_pdf(BUDGET))
+    assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
+    assert job.reason.startswith("Given up after 3 tries. The disk that holds")
+    assert "free some space" in job.reason
+    assert len(tries) == queue.MOST_TRIES
+    (document,) = engine.documents.list()
+    assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
+    assert retry_document(engine, document.document_id).result is DocumentStatus.INDEXED
+    assert_found(engine, budget=["a.pdf"])
+    assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize("statement", ["INSERT INTO documents", "INSERT INTO versions", "INSERT INTO jobs"])

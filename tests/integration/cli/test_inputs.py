@@ -253,7 +253,7 @@ def test_hostile_archive_is_harmless_and_its_pdfs_are_added(fresh: Shell, tmp_pa
     assert len(results) == 5
     assert "archive within a.zip" in results["abs/inner.zip"][1]
     assert "100 times its size in a.zip" in results["bomb.pdf"][1]
-    assert documents(fresh) == ["evil.pdf", "plain.pdf"]
+    assert documents(fresh) == ["evil.pdf", "plain.pdf", "text.pdf"]
     stored = sum(path.stat().st_size for path in (tmp_path / "data" / "files").rglob("*") if path.is_file())
     assert stored < 100_000
     assert not list(tmp_path.parent.parent.glob("**/evil.pdf"))
