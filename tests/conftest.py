@@ -1,4 +1,4 @@
-"""What every test may use: small PDFs, settings that touch nothing of the machine's, one loaded model."""
+"""Fixtures of all tests: small PDFs, settings independent of the machine, and shared models."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of the machine's, and no .env of the checkout's, reaches a test."""
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep settings of the machine and of .env away from tests."""
     for name in list(os.environ):
         if name.startswith(("RAG_", "OPENAI_", "CHROMA_")) or name == "DATABASE_URL":
             monkeypatch.delenv(name)
@@ -52,7 +52,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _models_are_loaded_once() -> Iterator[None]:
-    """Engines share models: loading them takes longer than most tests."""
+    """Share models between engines, since loading them takes longer than most tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
@@ -66,7 +66,7 @@ def _make_pdf() -> MakePdf:
 
 @pytest.fixture(scope="session")
 def embedder() -> BundledEmbedder:
-    """The bundled embedder, loaded once for all tests."""
+    """Return the bundled embedder, loaded once."""
     return BundledEmbedder()
 
 
@@ -77,5 +77,5 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def engine(settings: Settings) -> Iterator[Engine]:
-    with Engine(settings) as opened:
-        yield opened
+    with Engine(settings) as engine:
+        yield engine

@@ -1,4 +1,4 @@
-"""The app under Streamlit's own test double, over the real engine in a folder of the test's own."""
+"""The pages in Streamlit's AppTest, with a real engine in a new data folder."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import backend as backend_module
 from pages.shared.backend import Backend
 from rag_core.engine import Engine
-from tests.support.app import PAGES, ROOT, SECONDS, OpenPage
+from tests.support.app import BRIDGE, CANAL, PAGES, ROOT, SECONDS, OpenPage, add
 
 
 @pytest.fixture(autouse=True)
 def _fresh_backend() -> Iterator[None]:
-    """Each test gets an engine of its own, and leaves none behind."""
+    """Close the engine after each test."""
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
@@ -24,7 +24,7 @@ def _fresh_backend() -> Iterator[None]:
 
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
-    """Open a page as a reader does, through app.py; query parameters go by keyword."""
+    """Return a function that opens a page through app.py, with query parameters as keywords."""
     monkeypatch.chdir(ROOT)
 
     def opened(page: str = "chat", **params: str | list[str]) -> AppTest:
@@ -42,6 +42,18 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
 
 @pytest.fixture
 def engine() -> Engine:
-    """The engine that the pages use."""
+    """Return the engine that the pages use."""
     shared: Backend = backend_module._open()
     return shared.engine
+
+
+@pytest.fixture
+def bridge(engine: Engine) -> str:
+    """Index the document about the bridge; return its id."""
+    return add(engine, bridge=BRIDGE)["bridge"]
+
+
+@pytest.fixture
+def ids(engine: Engine) -> dict[str, str]:
+    """Index the documents about the bridge and the canal; return their ids by name."""
+    return add(engine, bridge=BRIDGE, canal=CANAL)

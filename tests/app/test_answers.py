@@ -1,4 +1,4 @@
-"""Answers in threads of their own, over an engine that plays a script."""
+"""Answers in background threads, with an engine that plays a script."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ANSWER = Answer("Why?", AnswerState.ANSWERED, "Because.", (), (), GATE, "extract
 
 
 class ScriptedEngine:
-    """Stores what is appended, and answers with what a test lets it."""
+    """Records added messages and answers with the events of a script."""
 
     def __init__(self, play: Callable[[], Iterator[Any]]) -> None:
         self.play = play
@@ -54,13 +54,14 @@ class ScriptedEngine:
         return Message("m", role, text, datetime.now(UTC), answer)
 
 
-def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Run]:
+def start(play: Callable[[], Iterator[Any]]) -> tuple[ScriptedEngine, Answers, Run]:
     engine = ScriptedEngine(play)
-    return engine, Answers(engine).start("c", "Why?", Scope(), [])  # type: ignore[arg-type]
+    answers = Answers(engine)  # type: ignore[arg-type]
+    return engine, answers, answers.start("c", "Why?", Scope(), [])
 
 
 def follow(run: Run) -> Iterator[Progress]:
-    """What a page could show of it, until its end."""
+    """Yield the progress of an answer until its end."""
     while not run.progress.done:
         yield run.progress
         run.ends_within(0.01)
@@ -71,7 +72,13 @@ def finish(run: Run) -> list[Progress]:
     return list(follow(run))
 
 
-def test_an_answer_is_stored_once_whoever_looks_on() -> None:
+def stop_after_text(run: Run) -> None:
+    next(progress for progress in follow(run) if progress.text)
+    run.stop()
+    finish(run)
+
+
+def test_answer_is_stored_once_without_viewers() -> None:
     go = threading.Event()
 
     def play() -> Iterator[Any]:
@@ -81,35 +88,36 @@ def test_an_answer_is_stored_once_whoever_looks_on() -> None:
         yield Delta("use.")
         yield ANSWER
 
-    engine, run = start(play)
-    looking = follow(run)
-    assert next(seen for seen in looking if seen.text).text == "Beca"
-    looking.close()
+    engine, _, run = start(play)
+    viewer = follow(run)
+    assert next(progress for progress in viewer if progress.text).text == "Beca"
+    viewer.close()
     go.set()
     assert finish(run)[-1].text == "Because."
     assert engine.stored == [("assistant", "Because.", ANSWER)]
 
 
-def test_a_restart_drops_what_came_and_says_why() -> None:
-    seen = threading.Event()
+def test_restart_discards_text_and_gives_the_reason() -> None:
+    checked = threading.Event()
 
     def play() -> Iterator[Any]:
         yield Delta("Nonsense")
         yield Restart("It named no source.")
-        seen.wait(10)
+        checked.wait(10)
         yield ANSWER
 
-    _, run = start(play)
-    progress = next(one for one in follow(run) if one.restarted)
-    seen.set()
+    *_, run = start(play)
+    progress = next(progress for progress in follow(run) if progress.restarted)
+    checked.set()
     assert (progress.text, progress.restarted) == ("", "It named no source.")
 
 
-def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
+def test_stopped_answer_keeps_text_passages_and_rewriting() -> None:
     closed = threading.Event()
 
     def play() -> Iterator[Any]:
         try:
+            yield Rewritten("Why did the bridge fail?")
             yield FOUND
             yield Delta("Half an ")
             while True:
@@ -117,70 +125,53 @@ def test_a_stopped_answer_keeps_its_text_and_passages() -> None:
         finally:
             closed.set()
 
-    engine, run = start(play)
-    next(one for one in follow(run) if one.text)
-    run.stop()
-    finish(run)
+    engine, _, run = start(play)
+    stop_after_text(run)
     assert closed.is_set()
     role, text, answer = engine.stored[0]
     assert (role, text) == ("assistant", "Half an")
     assert answer is not None
     assert answer.stopped
+    assert (answer.question, answer.rewritten) == ("Why?", "Why did the bridge fail?")
     assert (answer.gate, answer.steps) == (GATE, FOUND.steps)
 
 
-def test_a_stopped_follow_up_keeps_what_was_searched_for() -> None:
-    def play() -> Iterator[Any]:
-        yield Rewritten("Why did the bridge fail?")
-        yield FOUND
-        while True:
-            yield Delta("a")
-
-    engine, run = start(play)
-    next(one for one in follow(run) if one.text)
-    run.stop()
-    finish(run)
-    answer = engine.stored[0][2]
-    assert answer is not None
-    assert (answer.question, answer.rewritten) == ("Why?", "Why did the bridge fail?")
-
-
-def test_stopped_before_a_word_says_so() -> None:
+def test_answer_stopped_without_text_is_stored_as_such() -> None:
     def play() -> Iterator[Any]:
         while True:
             yield Stage("embed", "Reading the question")
 
-    engine, run = start(play)
+    engine, _, run = start(play)
     run.stop()
     finish(run)
     assert engine.stored == [("assistant", NOTHING_WRITTEN, None)]
 
 
 @pytest.mark.parametrize("error", [IndexMismatch("Re-index first."), GeneratorTimeout("No reply in 60 s.")])
-def test_an_error_is_told_and_nothing_is_stored(error: Exception) -> None:
+def test_error_is_shown_and_nothing_is_stored(error: Exception) -> None:
     def play() -> Iterator[Any]:
         raise error
         yield
 
-    engine, run = start(play)
+    engine, _, run = start(play)
     finish(run)
     assert run.problem == str(error)
     assert engine.stored == []
 
 
-def test_an_error_of_ours_is_logged_and_not_shown_raw(caplog: pytest.LogCaptureFixture) -> None:
+def test_internal_error_is_logged_but_not_shown(caplog: pytest.LogCaptureFixture) -> None:
     def play() -> Iterator[Any]:
         yield Delta("So far ")
         raise ZeroDivisionError("secret")
 
-    engine, run = start(play)
+    engine, _, run = start(play)
     finish(run)
     assert "secret" not in run.problem
     assert "secret" in caplog.text
     assert engine.stored[0][1] == "So far"
 
 
-def test_a_question_waits_for_the_files_that_came_with_it() -> None:
+def test_question_waits_for_its_files() -> None:
     def play() -> Iterator[Any]:
         yield ANSWER
 
@@ -190,23 +181,21 @@ def test_a_question_waits_for_the_files_that_came_with_it() -> None:
     )
     engine.active = [job]
     run = Answers(engine).start("c", "Why?", Scope(), [], ["j"])  # type: ignore[arg-type]
-    waiting = next(one for one in follow(run) if one.stages)
+    waiting = next(progress for progress in follow(run) if progress.stages)
     assert waiting.stages[0].label == "Indexing a.pdf: page 1 of 2"
     engine.active = []
     assert finish(run)[-1].stages[0].done
     assert engine.stored[0][1] == "Because."
 
 
-def test_close_stops_and_stores() -> None:
+def test_closing_stops_and_stores_answers() -> None:
     def play() -> Iterator[Any]:
         yield Delta("Some")
         while True:
             yield Delta("")
 
-    engine = ScriptedEngine(play)
-    answers = Answers(engine)  # type: ignore[arg-type]
-    run = answers.start("c", "Why?", Scope(), [])
-    next(one for one in follow(run) if one.text)
+    engine, answers, run = start(play)
+    next(progress for progress in follow(run) if progress.text)
     assert answers.running("c") is run
     answers.close()
     assert answers.running("c") is None
@@ -226,11 +215,9 @@ def play_with_suggestions(go: threading.Event, closed: threading.Event) -> Calla
     return play
 
 
-def test_the_answer_is_shown_before_the_suggestions_come() -> None:
+def test_answer_is_stored_before_its_suggestions() -> None:
     go, closed = threading.Event(), threading.Event()
-    engine = ScriptedEngine(play_with_suggestions(go, closed))
-    answers = Answers(engine)  # type: ignore[arg-type]
-    run = answers.start("c", "Why?", Scope(), [])
+    engine, answers, run = start(play_with_suggestions(go, closed))
     finish(run)
     assert engine.stored == [("assistant", "Because.", ANSWER)]
     assert answers.running("c") is None
@@ -241,18 +228,17 @@ def test_the_answer_is_shown_before_the_suggestions_come() -> None:
     assert engine.suggested == [Suggestions(("Who was Lena Holm?",))]
 
 
-def test_a_new_question_ends_the_search_for_suggestions() -> None:
+def test_new_question_stops_the_search_for_suggestions() -> None:
     go, closed = threading.Event(), threading.Event()
-    engine = ScriptedEngine(play_with_suggestions(go, closed))
-    answers = Answers(engine)  # type: ignore[arg-type]
-    finish(answers.start("c", "Why?", Scope(), []))
+    engine, answers, run = start(play_with_suggestions(go, closed))
+    finish(run)
     finish(answers.start("c", "And how?", Scope(), []))
     assert closed.wait(10)
     answers.close()
     assert engine.suggested == []
 
 
-def test_an_answer_that_cannot_be_stored_is_not_kept_as_a_stopped_one() -> None:
+def test_answer_that_cannot_be_stored_is_reported() -> None:
     def play() -> Iterator[Any]:
         yield FOUND
         yield Delta("Because.")

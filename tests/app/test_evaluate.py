@@ -1,4 +1,4 @@
-"""The Evaluate page, and labels made in the chat."""
+"""The Evaluate page, and labels from ratings in the chat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
 from rag_core.types import Evaluation, Feedback, LabelKind, LabelledPage, RetrievalConfig
-from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, ask, conversation_of, settle, texts
+from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, ask, conversation_of, settle, table, texts
 
 CHESS = "Who won the chess match in Reykjavik in 1972?"
 ROWS = [
@@ -32,18 +32,18 @@ def run(app: AppTest) -> AppTest:
 
 
 def column(app: AppTest, name: str) -> dict[str, str]:
-    (table,) = [one.value for one in app.dataframe if "Metric" in one.value]
+    (table,) = [element.value for element in app.dataframe if "Metric" in element.value]
     return dict(zip(table["Metric"], table[name], strict=True))
 
 
-def kept(engine: Engine, configuration: RetrievalConfig) -> Evaluation:
+def stored_run(engine: Engine, configuration: RetrievalConfig) -> Evaluation:
     labels = engine.labels.parse_file(FILE[0], FILE[1])
     *_, last = engine.evaluations.run(labels, configuration, name="earlier")
     assert isinstance(last, Evaluation)
     return last
 
 
-def test_a_file_is_evaluated_and_what_went_wrong_leads_to_the_lab(open_page: OpenPage, library: Engine) -> None:
+def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
     assert "No evaluation was run yet" in texts(app)
     assert app.button(key="run_evaluation").disabled
@@ -52,9 +52,9 @@ def test_a_file_is_evaluated_and_what_went_wrong_leads_to_the_lab(open_page: Ope
     run(app)
     assert column(app, "named")["recall@1"] == "1.000 (1.000 to 1.000)"
     assert column(app, "Questions")["refused"] == "1"
-    assert any("Went wrong: 1 of 3 questions" in one.value for one in app.subheader)
+    assert any("Went wrong: 1 of 3 questions" in element.value for element in app.subheader)
     assert "The answer does not contain the expected answer" in texts(app)
-    links = [one.value for one in app.markdown if "](lab?" in one.value]
+    links = [element.value for element in app.markdown if "](lab?" in element.value]
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
 
 
@@ -64,25 +64,25 @@ def test_two_configurations_are_compared(open_page: OpenPage, library: Engine) -
     options = app.multiselect(key="configurations").options
     app.multiselect(key="configurations").set_value([options[-1], options[0]]).run()
     run(app)
-    columns = next(one.value for one in app.dataframe if "Metric" in one.value).columns
+    columns = table(app, "Metric").columns
     assert list(columns)[1:4] == ["bm25 baseline, k 1.2, b 0.75", "named", "Second minus first"]
     assert column(app, "p")["map"] == "1.000"
     assert column(app, "p")["auroc"] == "–"
 
 
-def test_an_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
-    dense, whole = kept(library, RetrievalConfig("dense")), kept(library, RetrievalConfig())
+def test_earlier_run_can_be_shown_compared_and_removed(open_page: OpenPage, library: Engine) -> None:
+    dense, whole = stored_run(library, RetrievalConfig("dense")), stored_run(library, RetrievalConfig())
     app = open_page("evaluate")
     assert app.selectbox(key="evaluation_kept").value == whole.evaluation_id
     app.selectbox(key="compared_with_kept").set_value(dense.evaluation_id).run()
     assert column(app, "Second minus first")["map"].startswith("+0.000")
     app.button(key="remove_evaluation").click().run()
-    assert [one.evaluation_id for one in library.evaluations.list()] == [dense.evaluation_id]
+    assert [evaluation.evaluation_id for evaluation in library.evaluations.list()] == [dense.evaluation_id]
     assert not app.exception
 
 
-def test_the_advised_threshold_is_used_with_a_click(open_page: OpenPage, library: Engine) -> None:
-    evaluation = kept(library, RetrievalConfig())
+def test_advised_threshold_can_be_applied(open_page: OpenPage, library: Engine) -> None:
+    evaluation = stored_run(library, RetrievalConfig())
     advice = library.evaluations.advise_threshold(evaluation)
     assert advice is not None
     app = open_page("evaluate")
@@ -93,9 +93,7 @@ def test_the_advised_threshold_is_used_with_a_click(open_page: OpenPage, library
     assert app.button(key="use_threshold").disabled
 
 
-def test_an_evaluation_goes_on_while_another_page_is_open_and_can_be_stopped(
-    open_page: OpenPage, library: Engine
-) -> None:
+def test_evaluation_continues_on_other_pages_and_can_be_stopped(open_page: OpenPage, library: Engine) -> None:
     labels = library.labels.parse_file(FILE[0], FILE[1])
     library.evaluations.start([*labels] * 400, [RetrievalConfig()], name="many")
     open_page("documents")
@@ -107,7 +105,7 @@ def test_an_evaluation_goes_on_while_another_page_is_open_and_can_be_stopped(
     assert library.evaluations.list() == []
 
 
-def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library: Engine) -> None:
+def test_invalid_labels_are_reported(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
     app.file_uploader[0].upload("l.jsonl", b"{broken", "application/json").run()
     assert "line 1 is not JSON" in app.error[0].value
@@ -117,49 +115,48 @@ def test_what_is_wrong_with_labels_is_told_in_place(open_page: OpenPage, library
     assert "is not in the library" in app.warning[0].value
 
 
-def test_a_label_is_written_by_hand_and_what_is_wrong_with_it_is_told(open_page: OpenPage, library: Engine) -> None:
+def test_label_can_be_added_in_the_app(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
     app.segmented_control(key="labels_from").set_value("From the app").run()
-    keep = "label_keep"
-    app.button(key=keep).click().run()
+    app.button(key="label_keep").click().run()
     assert "has no question" in app.error[0].value
     app.text_input(key="label_question").set_value(LENGTH)
-    app.button(key=keep).click().run()
+    app.button(key="label_keep").click().run()
     assert "Give the page" in app.error[0].value
     app.selectbox(key="label_document").set_value("bridge.pdf")
     app.text_input(key="label_page").set_value("7")
-    app.button(key=keep).click().run()
+    app.button(key="label_keep").click().run()
     assert "has no page printed 7" in app.error[0].value
     assert app.text_input(key="label_question").value == LENGTH
     app.text_input(key="label_page").set_value("1")
     app.text_input(key="label_answer").set_value("412 metres")
-    app.button(key=keep).click().run()
+    app.button(key="label_keep").click().run()
     assert not app.error
     assert app.text_input(key="label_question").value == ""
     app.text_input(key="label_question").set_value(CHESS)
     app.radio(key="label_kind").set_value("No")
-    app.button(key=keep).click().run()
-    kept = [(one.question, one.kind, one.evidence, one.answers) for one in library.labels.list()]
-    assert kept == [
+    app.button(key="label_keep").click().run()
+    labels = [(label.question, label.kind, label.evidence, label.answers) for label in library.labels.list()]
+    assert labels == [
         (LENGTH, LabelKind.ANSWERABLE, (LabelledPage("bridge.pdf", page="1"),), ("412 metres",)),
         (CHESS, LabelKind.NO_ANSWER, (), ()),
     ]
     assert column(run(app), "named")["recall@1"].startswith("1.000")
 
 
-def test_a_thumb_and_a_right_passage_make_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:
+def test_ratings_become_labels_that_can_be_evaluated(open_page: OpenPage, library: Engine) -> None:
     app = ask(open_page(), LENGTH)
     messages = library.conversations.messages(conversation_of(app))
     answer_id = messages[-1].message_id
     app.feedback(key=f"thumb_{answer_id}").set_value(1).run()
-    assert [one.evidence for one in library.labels.list()] == [(LabelledPage("bridge.pdf", 0),)]
+    assert [label.evidence for label in library.labels.list()] == [(LabelledPage("bridge.pdf", 0),)]
     app.text_area(key=f"note_{answer_id}").set_value("just so").run()
     assert library.labels.rating(answer_id) == Feedback(True, "just so")
-    again = open_page(c=conversation_of(app))
-    assert again.feedback(key=f"thumb_{answer_id}").value == 1
-    again.feedback(key=f"thumb_{answer_id}").set_value(0).run()
+    reloaded = open_page(c=conversation_of(app))
+    assert reloaded.feedback(key=f"thumb_{answer_id}").value == 1
+    reloaded.feedback(key=f"thumb_{answer_id}").set_value(0).run()
     assert library.labels.list() == []
-    again.button(key=f"passage_{answer_id}_1_right").click().run()
-    assert [one.kind for one in library.labels.list()] == [LabelKind.ANSWERABLE]
+    reloaded.button(key=f"passage_{answer_id}_1_right").click().run()
+    assert [label.kind for label in library.labels.list()] == [LabelKind.ANSWERABLE]
     page = run(open_page("evaluate"))
     assert column(page, "named")["recall@5"].startswith("1.000")

@@ -1,4 +1,4 @@
-"""Background jobs in words."""
+"""Texts for background jobs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def job(kind: str, stage: str, done: int, total: int, state: JobState = JobState
         ("reindex", "re-indexing", "Re-indexing report.pdf: document 3 of 1,200"),
     ],
 )
-def test_a_job_tells_what_it_counts(kind: str, stage: str, label: str) -> None:
+def test_label_of_running_job_has_counts(kind: str, stage: str, label: str) -> None:
     assert job_label(job(kind, stage, 3, 1200)) == label
 
 
-def test_a_cancelled_job_tells_what_became_of_it() -> None:
+def test_outcome_of_cancelled_job_has_its_reason() -> None:
     ended = replace(job("reindex", "", 0, 0, JobState.CANCELLED), reason="Cancelled after 1 of 2 documents.")
     assert job_outcome(ended) == (False, "report.pdf: Cancelled after 1 of 2 documents.")
 
 
-def test_what_has_nothing_to_count_yet_tells_no_number() -> None:
+def test_label_without_counts() -> None:
     assert job_label(job("index", "", 0, 0)) == "Indexing report.pdf"
     assert job_share(job("index", "", 0, 0)) == 0.0
     assert job_label(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting"

@@ -1,4 +1,4 @@
-"""The Lab page: one question opened up."""
+"""The Lab page: the search for one question in detail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.lab.words import Word, segments, words_of
 from pages.shared import keys
 from rag_core.engine import Engine
 from rag_core.types import EvidenceCase, EvidenceMass, LabelledPage, TokenMatch, TokenMatches, WeightingConfig
-from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, shown, texts
+from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, metric, shown, texts
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
 from tests.support.pdfs import make_pdf
 
@@ -28,12 +28,12 @@ def library(engine: Engine) -> Engine:
 
 
 def stages(app: AppTest) -> list[dict]:
-    found = shown(app, "footnote_stages")
-    return found[0]["stages"] if found else []
+    items = shown(app, "footnote_stages")
+    return items[0]["stages"] if items else []
 
 
-def opened(app: AppTest, letter: str) -> AppTest:
-    """Click the passage of a letter."""
+def open_passage(app: AppTest, letter: str) -> AppTest:
+    """Open the passage with a letter."""
     chunk_id = next(row["id"] for stage in stages(app) for row in stage["rows"] if row["letter"] == letter)
     app.session_state[keys.LAB_OPEN] = chunk_id
     app.run()
@@ -42,41 +42,41 @@ def opened(app: AppTest, letter: str) -> AppTest:
 
 
 def choose(app: AppTest, letter: str) -> AppTest:
-    """Say which passage is right; an empty letter means that none of them is."""
+    """Choose the right passage; an empty letter means that none is right."""
     rows = (row for stage in stages(app) for row in stage["rows"])
     right = next(row["id"] for row in rows if row["letter"] == letter) if letter else NOT_HERE
     app.selectbox(key=keys.LAB_RIGHT).set_value(right).run()
     return app
 
 
-def test_an_empty_library_says_what_to_do_first(open_page: OpenPage) -> None:
+def test_empty_library_is_explained(open_page: OpenPage) -> None:
     app = open_page("lab", question=LENGTH)
     assert "The library is empty" in app.info[0].value
     assert stages(app) == []
 
 
-def test_nothing_is_searched_before_a_question(
+def test_nothing_is_searched_without_a_question(
     open_page: OpenPage, library: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(Engine, "explain", lambda engine, question, **options: asked.append(question))
+    questions: list[str] = []
+    monkeypatch.setattr(Engine, "explain", lambda engine, question, **options: questions.append(question))
     app = open_page("lab")
     assert "Ask something to see" in texts(app)
-    assert (asked, stages(app)) == ([], [])
+    assert (questions, stages(app)) == ([], [])
 
 
-def test_the_address_asks_and_each_passage_keeps_its_mark(open_page: OpenPage, library: Engine) -> None:
+def test_question_in_the_address_is_asked_with_marks(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH)
     assert [stage["name"] for stage in stages(app)] == ["dense", "bm25", "rrf", "rerank"]
     marks = {(row["id"], row["letter"], row["colour"]) for stage in stages(app) for row in stage["rows"]}
-    assert len(marks) == len({one for one, _, _ in marks}) == len({letter for _, letter, _ in marks})
+    assert len(marks) == len({chunk_id for chunk_id, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]
     assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
     assert "Would be answered: answerable" in app.success[0].value
     assert "total" in texts(app)
 
 
-def test_a_typed_question_is_asked_and_another_takes_its_place(open_page: OpenPage, library: Engine) -> None:
+def test_typed_question_replaces_the_former_one(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab")
     app.text_input(key=keys.LAB_QUESTION).set_value(LENGTH).run()
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
@@ -84,7 +84,7 @@ def test_a_typed_question_is_asked_and_another_takes_its_place(open_page: OpenPa
     assert stages(app)[-1]["rows"][0]["document"] == "canal.pdf"
 
 
-def test_only_the_documents_of_the_address_are_asked(open_page: OpenPage, library: Engine) -> None:
+def test_documents_in_the_address_limit_the_search(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH, document="canal.pdf")
     assert {row["document"] for stage in stages(app) for row in stage["rows"]} == {"canal.pdf"}
     assert "Would not be answered" in app.warning[0].value
@@ -93,7 +93,7 @@ def test_only_the_documents_of_the_address_are_asked(open_page: OpenPage, librar
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
 
 
-def test_only_the_collections_of_the_address_are_asked(open_page: OpenPage, library: Engine) -> None:
+def test_collections_in_the_address_limit_the_search(open_page: OpenPage, library: Engine) -> None:
     (canal,) = library.documents.find_ids(["canal.pdf"])
     library.collections.move_documents([canal], "Works")
     app = open_page("lab", question=LENGTH, collection="Works")
@@ -102,40 +102,43 @@ def test_only_the_collections_of_the_address_are_asked(open_page: OpenPage, libr
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
 
 
-def test_a_document_that_is_not_there_is_told(open_page: OpenPage, library: Engine) -> None:
+def test_unknown_document_is_reported(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH, document="gone.pdf")
     assert "gone" in app.error[0].value
     assert stages(app) == []
 
 
-def test_an_opened_passage_shows_which_words_met(open_page: OpenPage, library: Engine) -> None:
-    app = opened(open_page("lab", question=LENGTH), "A")
-    (given,) = shown(app, MATCHES)
-    words = {one["s"]: one for one in given["words"]}
+def test_opened_passage_shows_matching_words(open_page: OpenPage, library: Engine) -> None:
+    app = open_passage(open_page("lab", question=LENGTH), "A")
+    (data,) = shown(app, MATCHES)
+    words = {word["s"]: word for word in data["words"]}
     assert words["Harrow"]["met"] == "Harrow"
     assert words["Bridge?"]["met"] == "Bridge"
-    text = "".join(piece["s"] for piece in given["text"])
+    text = "".join(piece["s"] for piece in data["text"])
     assert "412 metres long" in text
-    assert max(piece["n"] for piece in given["text"]) == 1
+    assert max(piece["n"] for piece in data["text"]) == 1
     assert "Rank in" in texts(app)
 
 
-def test_a_passage_that_is_right_becomes_a_label_and_is_known_again(open_page: OpenPage, library: Engine) -> None:
-    app = opened(open_page("lab", question=LENGTH), "A")
+def test_right_passage_becomes_a_label(open_page: OpenPage, library: Engine) -> None:
+    app = open_passage(open_page("lab", question=LENGTH), "A")
     app.button(key="lab_right_passage").click().run()
     (label,) = library.labels.list()
-    assert (label.question, [(one.document, one.page_index) for one in label.evidence]) == (LENGTH, [("bridge.pdf", 0)])
+    assert (label.question, [(page.document, page.page_index) for page in label.evidence]) == (
+        LENGTH,
+        [("bridge.pdf", 0)],
+    )
     for page in (app, open_page("lab", question=LENGTH)):
         assert not page.exception
         assert "The right passage counts most" in texts(page)
-        assert {one.label: one.value for one in page.metric}["Coverage"] == "read, rank 1"
-    assert opened(app, "A").button(key="lab_right_passage").disabled
+        assert metric(page, "Coverage") == "read, rank 1"
+    assert open_passage(app, "A").button(key="lab_right_passage").disabled
 
 
 @pytest.mark.parametrize(
     "evidence", [LabelledPage("bridge.pdf", page="1"), LabelledPage("bridge.pdf", quote="Harrow  Bridge")]
 )
-def test_a_label_by_printed_page_or_quote_marks_the_right_passage(
+def test_label_by_printed_page_or_quote_marks_the_passage(
     open_page: OpenPage, library: Engine, evidence: LabelledPage
 ) -> None:
     gone = add(library, gone=make_pdf("Something else."))["gone"]
@@ -143,16 +146,16 @@ def test_a_label_by_printed_page_or_quote_marks_the_right_passage(
     library.documents.delete([gone])
     library.labels.add(f" {LENGTH}", evidence=[evidence])
     app = open_page("lab", question=LENGTH)
-    assert {one.label: one.value for one in app.metric}["Coverage"] == "read, rank 1"
-    assert opened(app, "A").button(key="lab_right_passage").disabled
+    assert metric(app, "Coverage") == "read, rank 1"
+    assert open_passage(app, "A").button(key="lab_right_passage").disabled
 
 
-def test_what_becomes_of_the_right_passage_follows_the_sliders(open_page: OpenPage, library: Engine) -> None:
+def test_sliders_change_the_weight_of_the_right_passage(open_page: OpenPage, library: Engine) -> None:
     app = choose(open_page("lab", question=LENGTH), "B")
     assert "but A counts more" in texts(app)
-    before = {one.label: one.value for one in app.metric}["Evidence mass"]
+    before = metric(app, "Evidence mass")
     app.select_slider(key="lab_temperature").set_value(2.0).run()
-    after = {one.label: one.value for one in app.metric}["Evidence mass"]
+    after = metric(app, "Evidence mass")
     assert before != after == "33 %"
     app.slider(key="lab_k").set_value(1).run()
     assert "has rank 2, but an answer uses only the first 1" in texts(app).replace("\\", "")
@@ -160,7 +163,7 @@ def test_what_becomes_of_the_right_passage_follows_the_sliders(open_page: OpenPa
     assert "No stage found the right passage" in texts(app)
 
 
-def test_noise_is_drawn_again_when_asked(open_page: OpenPage, library: Engine) -> None:
+def test_noise_can_be_redrawn(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH)
     assert app.button(key="lab_draw").disabled
     app.slider(key="lab_noise").set_value(0.1).run()
@@ -169,11 +172,11 @@ def test_noise_is_drawn_again_when_asked(open_page: OpenPage, library: Engine) -
     assert not app.exception
 
 
-def test_a_rival_that_is_given_an_older_date_is_stale_until_freshness_counts(engine: Engine) -> None:
+def test_older_rival_is_stale_until_freshness_counts(engine: Engine) -> None:
     add(engine, old=BRIDGE, new=make_pdf("The Harrow Bridge is 415 metres long since it was widened."))
     explanation = engine.explain(LENGTH)
     first = explanation.passages[0]
-    right = next(one for one in explanation.passages if one.document_id != first.document_id)
+    right = next(passage for passage in explanation.passages if passage.document_id != first.document_id)
     assert dated(explanation, {}) == explanation
 
     def case(day: date, decay: float = 0.0) -> EvidenceCase:
@@ -201,16 +204,16 @@ def test_each_case_has_its_sentence(case: EvidenceCase, words: str) -> None:
     assert words in sentence(EvidenceMass(case, 7, False, 0.12, "c"), 5, "C", 0.6)
 
 
-def test_a_share_that_rounds_to_nothing_is_still_something() -> None:
+def test_percentages_are_rounded() -> None:
     assert [percent(share) for share in (0.0, 0.004, 0.126, 1.0)] == ["0 %", "< 1 %", "13 %", "100 %"]
 
 
-def test_letters_go_on_after_z() -> None:
+def test_letters_continue_after_z() -> None:
     assert [letters(at) for at in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
 
 
 @pytest.mark.parametrize("colour", [*COLOURS, OTHERS])
-def test_marks_can_be_read_and_seen_in_either_theme(colour: str) -> None:
+def test_mark_colors_have_enough_contrast(colour: str) -> None:
     assert contrast(colour, "#ffffff") >= TEXT
     for theme in ("light", "dark"):
         assert contrast(colour, CONFIG["theme"][theme]["backgroundColor"]) >= GRAPHIC
@@ -223,8 +226,8 @@ def match(question: tuple[int, int], chunk: tuple[int, int], weight: float, simi
     return TokenMatch(*question, weight, similarity, *chunk)
 
 
-def test_tokens_are_gathered_into_words_and_meet_whole_words() -> None:
-    found = TokenMatches(
+def test_tokens_are_grouped_into_words() -> None:
+    matches = TokenMatches(
         QUESTION,
         TEXT_OF_CHUNK,
         (
@@ -237,14 +240,19 @@ def test_tokens_are_gathered_into_words_and_meet_whole_words() -> None:
         0.74,
         0.7,
     )
-    (word,) = words_of(found)
+    (word,) = words_of(matches)
     assert (word.text, word.weight, word.similarity) == ("rare-earth?", pytest.approx(1), pytest.approx(0.74))
     assert [TEXT_OF_CHUNK[start:end] for start, end in word.spans] == ["Rarely", "earthen", ","]
 
 
-def test_a_text_falls_into_pieces_by_what_they_add() -> None:
+def test_text_is_split_by_the_weight_of_words() -> None:
     words = [Word("a", 0.6, 0.5, ((0, 3),)), Word("b", 0.4, 0.5, ((0, 3), (4, 7)))]
     pieces = list(segments("one two three", words))
-    assert [(one["s"], one["words"]) for one in pieces] == [("one", [0, 1]), (" ", []), ("two", [1]), (" three", [])]
-    assert [one["n"] for one in pieces] == pytest.approx([1, 0, 0.25, 0])
+    assert [(piece["s"], piece["words"]) for piece in pieces] == [
+        ("one", [0, 1]),
+        (" ", []),
+        ("two", [1]),
+        (" three", []),
+    ]
+    assert [piece["n"] for piece in pieces] == pytest.approx([1, 0, 0.25, 0])
     assert list(segments("", [])) == []

@@ -1,4 +1,4 @@
-"""Admin's part about the language model: chosen, tested, and what it took."""
+"""The language model on the Admin page: choice, test and usage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
-from tests.support.app import OpenPage, texts
+from tests.support.app import OpenPage, table, texts
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
@@ -18,7 +18,7 @@ KEY = "sk-5ecret-5ecret"
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
-    """A server of two models; the settings name the small one."""
+    """Start a server of two models; set the small one."""
     answer = complete("It is ", "42 million euros ", "[1].", tokens=(1200, 30))
     with ScriptedEndpoint(serving("large", "small", answer=answer)) as started:
         for name, value in (("BASE_URL", started.url), ("MODEL", "small"), ("API_KEY", KEY), ("RETRIES", "0")):
@@ -32,14 +32,14 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
-def test_without_a_model_it_is_said_how_to_set_one(open_page: OpenPage) -> None:
+def test_missing_model_is_explained(open_page: OpenPage) -> None:
     app = open_page("admin")
     assert "answers are quoted from the documents. Set `RAG_OPENAI_MODEL`" in texts(app)
-    assert not [one for one in app.button if one.key == "test_model"]
-    assert not [one for one in app.dataframe if "Requests" in one.value]
+    assert not [button for button in app.button if button.key == "test_model"]
+    assert not [element for element in app.dataframe if "Requests" in element.value]
 
 
-def test_the_model_in_use_is_tested_in_words(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
+def test_probe_of_current_model_is_shown(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
     app = open_page("admin")
     assert f"small, at {endpoint.url}, over Chat Completions" in texts(app)
     shown = texts(press(app, "test_model"))
@@ -48,7 +48,7 @@ def test_the_model_in_use_is_tested_in_words(open_page: OpenPage, endpoint: Scri
     assert KEY not in shown
 
 
-def test_a_test_that_fails_says_what_to_do(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
+def test_failed_test_gives_a_remedy(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
     endpoint.script[:] = [lambda exchange: exchange.error(401, {"error": {"message": f"wrong key {KEY}"}})]
     app = press(open_page("admin"), "test_model")
     assert "Set a valid key" in texts(app)
@@ -59,14 +59,13 @@ def test_a_test_that_fails_says_what_to_do(open_page: OpenPage, endpoint: Script
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_without_prices_no_cost_is_shown(open_page: OpenPage) -> None:
+def test_no_cost_is_shown_without_prices(open_page: OpenPage) -> None:
     app = press(open_page("admin"), "test_model")
-    table = next(one.value for one in app.dataframe if "Requests" in one.value)
-    assert list(table.columns) == ["Model", "Requests", "Tokens in", "Tokens out"]
+    assert list(table(app, "Requests").columns) == ["Model", "Requests", "Tokens in", "Tokens out"]
     assert "Set `RAG_PRICE_INPUT`" in texts(app)
 
 
-def test_a_model_in_this_program_is_tested_too(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_model_can_be_tested(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_GGUF", str(MODEL_FILE))
     monkeypatch.setenv("RAG_GGUF_THREADS", "1")
     monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "512")
@@ -79,7 +78,7 @@ def test_a_model_in_this_program_is_tested_too(open_page: OpenPage, monkeypatch:
     assert "**Key.**" not in shown
 
 
-def test_an_address_is_shown_without_what_is_secret_in_it(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_in_the_address_are_not_shown(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_OPENAI_BASE_URL", "http://me:hunter2@127.0.0.1:9/v1?token=hunter3")
     monkeypatch.setenv("RAG_OPENAI_API", "responses")
     app = open_page("admin")
@@ -90,9 +89,7 @@ def test_an_address_is_shown_without_what_is_secret_in_it(open_page: OpenPage, m
     assert "hunter" not in texts(app)
 
 
-def test_another_model_of_the_endpoint_is_chosen_and_the_setting_taken_again(
-    open_page: OpenPage, endpoint: ScriptedEndpoint
-) -> None:
+def test_model_can_be_chosen_and_reset(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
     app = press(open_page("admin"), "list_models")
     choice = app.selectbox(key="model_chosen")
     assert choice.options == ["small", "large"]
@@ -107,7 +104,7 @@ def test_another_model_of_the_endpoint_is_chosen_and_the_setting_taken_again(
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_what_models_took_is_summed_up(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usage_is_totalled(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_PRICE_INPUT", "1")
     monkeypatch.setenv("RAG_PRICE_OUTPUT", "10")
     app = open_page("admin")
@@ -116,8 +113,7 @@ def test_what_models_took_is_summed_up(open_page: OpenPage, monkeypatch: pytest.
     engine.answer(ASK_BUDGET)
     engine.answer(ASK_BUDGET)
     app.run()
-    table = next(one.value for one in app.dataframe if "Requests" in one.value)
-    row = table.iloc[0]
+    row = table(app, "Requests").iloc[0]
     assert (row["Model"], row["Requests"], row["Tokens in"], row["Tokens out"]) == ("openai:small", 2, 2400, 60)
     assert row["Cost"] == pytest.approx(0.003)
     assert row["Currency"] == "USD"

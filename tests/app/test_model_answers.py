@@ -1,4 +1,4 @@
-"""What a language model writes, as the chat shows it: cited, marked, and never taken away."""
+"""Answers of a language model in the chat: citations, marks and fallbacks."""
 
 from __future__ import annotations
 
@@ -36,27 +36,24 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
 
 @pytest.fixture
 def library(endpoint: ScriptedEndpoint, engine: Engine) -> Engine:
-    """Two documents, with a model connected."""
+    """Connect a model and index two documents."""
     add_document(engine, "bridge.pdf", BRIDGE)
     add_document(engine, "canal.pdf", CANAL)
     return engine
 
 
 def ask(open_page: OpenPage) -> tuple[AppTest, dict[str, Any]]:
-    """Ask for the length; returns the page and what it shows of the answer."""
+    """Ask for the length; return the page and the data of the answer."""
     app = answered(open_page().chat_input[0].set_value(LENGTH).run())
     return app, shown(app)[0]
 
 
 def leaves(nodes: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    found = []
-    for node in nodes:
-        found += [node] if node["t"] == kind else leaves(node.get("c", []), kind)
-    return found
+    return [leaf for node in nodes for leaf in ([node] if node["t"] == kind else leaves(node.get("c", []), kind))]
 
 
 @pytest.mark.parametrize("marker", ["", " [2]", " [8]"])
-def test_missing_or_wrong_marker_becomes_a_citation_that_says_so(
+def test_missing_or_wrong_marker_is_corrected(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage, marker: str
 ) -> None:
     endpoint.script = [complete(f"The Harrow Bridge is 412 metres long{marker}.")]
@@ -64,11 +61,11 @@ def test_missing_or_wrong_marker_becomes_a_citation_that_says_so(
     assert plain_text(answer["blocks"]) == "The Harrow Bridge is 412 metres long [1]."
     assert answer["sources"] == {"1": "bridge.pdf, page 1"}
     assert "1. The model did not cite" not in texts(app)
-    app.button(key=next(one.key for one in app.button if str(one.key).endswith("_1_open"))).click().run()
+    app.button(key=next(button.key for button in app.button if str(button.key).endswith("_1_open"))).click().run()
     assert "The model did not cite this passage" in texts(app)
 
 
-def test_value_that_differs_is_marked_and_names_its_passage(
+def test_differing_value_is_marked_with_its_passage(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
     endpoint.script = [complete("The Harrow Bridge is 512 metres long and carries the railway [1].")]
@@ -81,7 +78,7 @@ def test_value_that_differs_is_marked_and_names_its_passage(
     assert "(differs from the source: 412 metres)" in exported
 
 
-def test_answer_that_is_not_in_the_sources_stays_marked_above_quotes(
+def test_unsupported_answer_is_marked_above_quotes(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
     endpoint.script = [complete("Cheese ripens in *caves*.")]
@@ -93,7 +90,7 @@ def test_answer_that_is_not_in_the_sources_stays_marked_above_quotes(
     assert "Written by openai" in texts(app)
 
 
-def test_answer_in_another_language_is_shown_and_says_once_that_it_was_not_checked(
+def test_foreign_language_answer_is_reported_as_unchecked(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
     endpoint.script = [complete("Die Brücke ist 412 Meter lang und wurde im Jahr 1931 eröffnet.")]
@@ -103,7 +100,7 @@ def test_answer_in_another_language_is_shown_and_says_once_that_it_was_not_check
     assert texts(app).count("another language than its sources") == 1
 
 
-def test_refusal_in_the_model_s_own_words_is_shown_as_a_refusal(
+def test_paraphrased_refusal_is_shown_as_refusal(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
     endpoint.script = [complete("The passages do not mention how long the bridge is.")]
@@ -113,7 +110,7 @@ def test_refusal_in_the_model_s_own_words_is_shown_as_a_refusal(
     assert answer["copy"] == ""
 
 
-def test_endpoint_that_breaks_off_keeps_what_was_written_above_quotes(
+def test_interrupted_answer_is_kept_above_quotes(
     endpoint: ScriptedEndpoint, library: Engine, open_page: OpenPage
 ) -> None:
     endpoint.script = [break_off]

@@ -1,4 +1,4 @@
-"""Whatever a model writes or a document holds becomes text, marks and citations, and nothing else."""
+"""Hostile text of models and documents is shown as plain text, marks and citations only."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pages.shared.blocks import quoted
 from pages.shared.markdown import written
 from pages.shared.nodes import marked
 from rag_core.engine import Engine
-from rag_core.types import Answer, AnswerState, Claim, Gate
+from rag_core.types import Claim
 from tests.support.app import ALLOWED, OpenPage, kinds, plain_text, settle, texts
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER, INSTRUCTIONS, RENDERED
 from tests.support.drawn_pdfs import make
 from tests.support.engines import ASK_BUDGET, BUDGET, add_document
 
 ATTACKS = RENDERED | INSTRUCTIONS
-# What Markdown may take away where it gives a form instead: emphasis, lists, fences, tables.
+# Characters that Markdown replaces by formatting: emphasis, lists, fences, tables.
 FORMS = re.compile(r"[\s*_`~#>|:+.()\d-]|html|mermaid")
 ALL_KINDS = ALLOWED | {"doubt", "verdict"}
 
@@ -32,14 +32,14 @@ def doubted(text: str, start: int, end: int) -> Claim:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_a_model_s_markup_is_shown_as_written(attack: str) -> None:
+def test_markup_of_a_model_is_shown_literally(attack: str) -> None:
     nodes = written(f"It is 88 m tall [1]. {attack}", {1})
     assert kinds(nodes) <= ALLOWED
     assert FORMS.sub("", plain_text(nodes)) == FORMS.sub("", f"It is 88 m tall [1]. {attack}")
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_also_where_it_is_marked(attack: str) -> None:
+def test_marked_markup_of_a_model_is_shown_literally(attack: str) -> None:
     text = f"It is 88 m tall [1]. {attack}"
     nodes = written(text, {1}, [doubted(text, 21, len(text))])
     assert kinds(nodes) <= ALL_KINDS
@@ -48,21 +48,21 @@ def test_also_where_it_is_marked(attack: str) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_a_document_is_quoted_letter_for_letter(attack: str) -> None:
+def test_document_is_quoted_literally(attack: str) -> None:
     squeezed = re.sub(r"\s", "", attack)
     shown = plain_text(quoted(attack, {1}, [Claim(0, len(attack), True)]))
     assert re.sub(r"\s", "", shown).replace("[", "") == squeezed.replace("\ufdd0", "").replace("[", "")
     assert plain_text(marked(attack, [(1, 4)])) == attack
 
 
-def test_brackets_of_a_document_are_no_citations() -> None:
+def test_brackets_in_a_document_are_not_citations() -> None:
     text = "As shown in [1], sales fell. [1]"
     nodes = quoted(text, {1}, [Claim(0, 28, True)])
     assert [node["t"] for node in nodes[0]["c"]] == ["text", "cite"]
     assert plain_text(nodes) == text
 
 
-def test_statement_is_marked_through_its_emphasis() -> None:
+def test_claim_is_marked_across_its_emphasis() -> None:
     text = "Sales rose [1]. **Costs** fell by *5* too. Fine."
     nodes = written(text, {1}, [Claim(0, 10, True), doubted(text, 18, 42)])
     assert doubts(nodes) == "Costs fell by 5 too."
@@ -71,24 +71,9 @@ def test_statement_is_marked_through_its_emphasis() -> None:
 
 
 @given(st.text(max_size=40), st.integers(0, 40), st.integers(0, 40))
-def test_marks_never_change_what_is_said(text: str, one: int, other: int) -> None:
-    start, end = sorted((min(one, len(text)), min(other, len(text))))
+def test_marks_produce_only_known_nodes(text: str, first: int, second: int) -> None:
+    start, end = sorted((min(first, len(text)), min(second, len(text))))
     assert kinds(written(text, {1}, [doubted(text, start, end)])) <= ALL_KINDS
-
-
-def test_marks_go_along_with_the_text() -> None:
-    answer = Answer(
-        question="?",
-        state=AnswerState.ANSWERED,
-        text="Sales rose [1]. Costs fell.",
-        citations=(),
-        passages=(),
-        gate=Gate("rerank", 0.8, 0.6, True),
-        generator="openai:test",
-        timings_ms={},
-        statements=(Claim(0, 10, True), Claim(16, 27, False, mark="not_found", compared_rank=1)),
-    )
-    assert answer.marked_text == "Sales rose [1]. Costs fell. (not found in the sources)"
 
 
 def leaves(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -99,7 +84,7 @@ def doubts(nodes: list[dict[str, Any]]) -> str:
     return "".join(node["s"] for node in leaves(nodes) if node["t"] == "doubt")
 
 
-def test_what_a_page_hides_is_told_with_its_passages(open_page: OpenPage, engine: Engine, tmp_path: Path) -> None:
+def test_hidden_text_is_reported_with_its_passage(open_page: OpenPage, engine: Engine, tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(72, 700, BUDGET)
         HIDDEN["white"](canvas)

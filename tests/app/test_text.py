@@ -1,3 +1,5 @@
+"""Texts and numbers as the pages show them."""
+
 from __future__ import annotations
 
 import re
@@ -20,7 +22,7 @@ def test_any_answer_becomes_known_nodes_only(text: str) -> None:
 
 
 @given(st.text())
-def test_a_quoted_answer_keeps_every_character(text: str) -> None:
+def test_quoted_answer_keeps_every_character(text: str) -> None:
     squeezed = re.sub(r"\s+", "", text)
     assert re.sub(r"\s+", "", plain_text(quoted(text, {1}))) == squeezed
 
@@ -42,7 +44,7 @@ def test_marks_change_no_character(text: str, spans: list[tuple[int, int]]) -> N
         "<http://e.example>",
     ],
 )
-def test_what_could_load_or_hide_is_shown_as_written(text: str) -> None:
+def test_active_markup_is_shown_literally(text: str) -> None:
     assert plain_text(written(f"See {text} there.", set())) == f"See {text} there."
 
 
@@ -52,7 +54,7 @@ def test_only_known_numbers_become_citations() -> None:
     assert plain_text(nodes) == "As said [1][3] and [x]."
 
 
-def test_citations_work_in_lists_and_tables_but_not_in_code() -> None:
+def test_citations_in_lists_and_tables_but_not_in_code() -> None:
     text = "- one [1]\n\n| a |\n| - |\n| two [2] |\n\n`x[1]`"
     assert kinds(written(text, {1, 2})) >= {"ul", "table", "code", "cite"}
     assert plain_text(written("`x[1]`", {1})) == "x[1]"
@@ -60,36 +62,37 @@ def test_citations_work_in_lists_and_tables_but_not_in_code() -> None:
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
-def test_a_label_shows_each_character_and_nothing_else(text: str) -> None:
+def test_label_shows_every_character(text: str) -> None:
     unescaped = re.sub(r"\\(.)", r"\1", plain(text)).replace("\u2060", "")
     assert unescaped == " ".join(text.split())
 
 
 @pytest.mark.parametrize("text", [":material/home:", "www.example.com", "http://e.example", "a -> b", "a@b.example"])
-def test_a_label_breaks_what_backslashes_do_not(text: str) -> None:
+def test_links_and_directives_in_labels_are_broken(text: str) -> None:
     assert "\u2060" in plain(text)
 
 
-def test_numbers() -> None:
-    assert [size(one) for one in (0, 812, 1400, 2_500_000, 123_000_000)] == [
-        "0 B",
-        "812 B",
-        "1.4 kB",
-        "2.5 MB",
-        "123 MB",
+def test_sizes_durations_and_scores() -> None:
+    sizes = [size(number) for number in (0, 812, 1400, 2_500_000, 123_000_000)]
+    assert sizes == ["0 B", "812 B", "1.4 kB", "2.5 MB", "123 MB"]
+    assert [duration(seconds) for seconds in (0.04, 0.24, 45, 180, 7200)] == [
+        "40 ms",
+        "0.2 s",
+        "45 s",
+        "3 min",
+        "2.0 h",
     ]
-    assert [duration(one) for one in (0.04, 0.24, 45, 180, 7200)] == ["40 ms", "0.2 s", "45 s", "3 min", "2.0 h"]
     assert [score("rerank", 0.744), score("rrf", 0.0328), score("bm25", None)] == ["0.74", "0.033", "–"]
 
 
 @pytest.mark.parametrize(
-    ("threshold", "told"), [(0.8, "0.80"), (0.0, "0.00"), (1.0, "1.00"), (0.997, "0.997"), (0.99912, "0.9991")]
+    ("threshold", "shown"), [(0.8, "0.80"), (0.0, "0.00"), (1.0, "1.00"), (0.997, "0.997"), (0.99912, "0.9991")]
 )
-def test_a_threshold_is_told_with_its_decimals_and_scores_with_as_many(threshold: float, told: str) -> None:
+def test_scores_have_as_many_decimals_as_the_threshold(threshold: float, shown: str) -> None:
     gate = Gate("answerable", threshold, threshold, True)
-    assert threshold_text(threshold) == score(gate.score_name, gate.score, gate.decimals) == told
+    assert threshold_text(threshold) == score(gate.score_name, gate.score, gate.decimals) == shown
 
 
 @pytest.mark.parametrize(("text", "short"), [("abcd", "abcd"), ("abcdef", "abc…"), ("日本語", "日…"), ("", "")])
-def test_a_long_title_is_shortened(text: str, short: str) -> None:
+def test_long_title_is_shortened(text: str, short: str) -> None:
     assert shortened(text, 4) == short

@@ -1,4 +1,4 @@
-"""The theme holds the contrast of WCAG 2.2 AA, and the configuration keeps the app to itself."""
+"""Contrast of the theme (WCAG 2.2 AA), and a configuration without external access."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import pytest
 from tests.support.app import ROOT
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
 
-# Streamlit's own: how much of the text's colour a caption has, and what stands on a primary button or a chosen option.
+# Constants of Streamlit: the opacity of captions, and the text colour of primary buttons and chosen options.
 CAPTION, ON_PRIMARY = 0.6, "#ffffff"
 
 
 def faded(colour: str, background: str) -> str:
     pairs = [(int(colour[at : at + 2], 16), int(background[at : at + 2], 16)) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(CAPTION * one + (1 - CAPTION) * other):02x}" for one, other in pairs)
+    return "#" + "".join(f"{round(CAPTION * front + (1 - CAPTION) * back):02x}" for front, back in pairs)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_contrast(theme: str) -> None:
+def test_colors_have_enough_contrast(theme: str) -> None:
     colours = CONFIG["theme"][theme]
     sidebar = colours | colours["sidebar"]
     for ground in (colours, sidebar):
@@ -31,7 +31,7 @@ def test_contrast(theme: str) -> None:
         assert contrast(ON_PRIMARY, ground["primaryColor"]) >= TEXT
 
 
-def test_nothing_is_reported_fetched_or_exposed() -> None:
+def test_configuration_and_assets_access_no_other_host() -> None:
     assert CONFIG["browser"]["gatherUsageStats"] is False
     assert CONFIG["server"]["address"] == "localhost"
     assert CONFIG["client"]["showErrorDetails"] == "none"
@@ -43,5 +43,5 @@ def test_nothing_is_reported_fetched_or_exposed() -> None:
             assert "innerHTML" not in file.read_text("utf-8"), file
 
 
-def test_no_script_lies_directly_in_pages() -> None:
-    assert [one.name for one in ROOT.glob("pages/*.py")] == ["__init__.py"]
+def test_no_script_directly_in_pages() -> None:
+    assert [path.name for path in ROOT.glob("pages/*.py")] == ["__init__.py"]

@@ -1,4 +1,4 @@
-"""The app as a reader has it: a process of its own, and Chromium."""
+"""The app in its own process, and Chromium."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One app for the tests of a module."""
+    """Start one app for the tests of a module."""
     with serve(tmp_path_factory.mktemp("app") / "data") as started:
         yield started
 
 
 @pytest.fixture
 def open_app(browser: Browser) -> Iterator[OpenApp]:
-    """Open a page in a fresh browser profile; afterwards, nothing may have left this machine."""
-    strangers: list[str] = []
+    """Return a function that opens a page in a new browser profile; check that no request leaves this machine."""
+    external_requests: list[str] = []
     contexts = []
 
     def opened(url: str, *, width: int = 1280, dark: bool = False) -> Page:
@@ -42,7 +42,7 @@ def open_app(browser: Browser) -> Iterator[OpenApp]:
         contexts.append(context)
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
-        page.on("request", lambda request: strangers.append(request.url) if _leaves(request.url) else None)
+        page.on("request", lambda request: external_requests.append(request.url) if _leaves(request.url) else None)
         page.goto(url)
         quiet(page)
         return page
@@ -50,4 +50,4 @@ def open_app(browser: Browser) -> Iterator[OpenApp]:
     yield opened
     for context in contexts:
         context.close()
-    assert strangers == []
+    assert external_requests == []

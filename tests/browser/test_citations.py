@@ -1,4 +1,4 @@
-"""A citation opens its page: by mouse, by keyboard alone, after a reload, and from an old conversation."""
+"""Citations open their page by mouse, by keyboard, after a reload, and in an earlier conversation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER
-from tests.support.browser import OpenApp, ask, highlighted_pixels, quiet, upload
+from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet
 from tests.support.drawn_pdfs import make
 from tests.support.pdfs import make_pdf
 
@@ -19,8 +19,8 @@ CANAL = make_pdf(
 )
 
 
-def opens_its_page(page: Page) -> None:
-    """The drawer shows the cited page with the quoted words marked; closes it again."""
+def check_source(page: Page) -> None:
+    """Check that the drawer shows the cited page with highlights; close it."""
     drawer = page.get_by_role("dialog", name="Source 1 of")
     expect(drawer.locator("img[alt='Page 2 of canal.pdf']")).to_be_visible()
     expect(drawer.locator("mark").first).to_contain_text("64 kilometres")
@@ -30,19 +30,17 @@ def opens_its_page(page: Page) -> None:
     expect(drawer).to_be_hidden()
 
 
-def test_a_citation_opens_its_page_however_it_is_reached(open_app: OpenApp, address: str) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "canal.pdf", CANAL)
-    page.get_by_role("link", name="Chat").click()
+def test_citation_opens_its_page_by_click_after_reload_and_later(open_app: OpenApp, address: str) -> None:
+    page = open_chat(open_app, address, {"canal.pdf": CANAL})
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: canal.pdf, page 2").first
     citation.click()
-    opens_its_page(page)
+    check_source(page)
 
     page.reload()
     quiet(page)
     citation.click()
-    opens_its_page(page)
+    check_source(page)
 
     page.get_by_role("button", name="New chat").click()
     expect(citation).to_have_count(0)
@@ -50,10 +48,10 @@ def test_a_citation_opens_its_page_however_it_is_reached(open_app: OpenApp, addr
     expect(citation).to_be_visible()
     quiet(page)
     citation.click()
-    opens_its_page(page)
+    check_source(page)
 
 
-def test_a_citation_is_reached_and_opened_by_keys_alone(open_app: OpenApp, address: str) -> None:
+def test_citation_opens_its_page_by_keyboard(open_app: OpenApp, address: str) -> None:
     page = open_app(address)
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: canal.pdf, page 2").first
@@ -62,15 +60,15 @@ def test_a_citation_is_reached_and_opened_by_keys_alone(open_app: OpenApp, addre
     page.get_by_test_id("stChatInputTextArea").focus()
     for _ in range(60):
         page.keyboard.press("Shift+Tab")
-        if citation.evaluate("one => one.getRootNode().activeElement === one"):
+        if citation.evaluate("element => element.getRootNode().activeElement === element"):
             break
     for key in ("Space", "Enter"):
         expect(page.locator(".tip")).to_have_text("canal.pdf, page 2")
         page.keyboard.press(key)
-        opens_its_page(page)  # and gives the focus back
+        check_source(page)  # the focus returns to the citation
 
 
-def test_all_of_the_drawer_is_reached_by_keys(open_app: OpenApp, address: str) -> None:
+def test_all_controls_of_the_drawer_are_reachable_by_keyboard(open_app: OpenApp, address: str) -> None:
     page = open_app(address)
     ask(page, QUESTION)
     page.get_by_role("button", name="Source 1: canal.pdf, page 2").first.click()
@@ -82,18 +80,20 @@ def test_all_of_the_drawer_is_reached_by_keys(open_app: OpenApp, address: str) -
     reached = set()
     for _ in range(20):
         page.keyboard.press("Tab")
-        reached |= {one for one in (frame, opener) if one.evaluate("one => one.getRootNode().activeElement === one")}
+        reached |= {
+            control
+            for control in (frame, opener)
+            if control.evaluate("element => element.getRootNode().activeElement === element")
+        }
     assert reached == {frame, opener}
 
 
-def test_the_drawer_tells_what_a_page_hides(open_app: OpenApp, address: str, tmp_path: Path) -> None:
+def test_drawer_shows_hidden_text_of_the_page(open_app: OpenApp, address: str, tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(72, 700, "The Kemi dam is 71 metres high and was built in 1935.")
         HIDDEN["white"](canvas)
 
-    page = open_app(f"{address}/documents")
-    upload(page, "dam.pdf", make(tmp_path / "dam.pdf", draw).read_bytes())
-    page.get_by_role("link", name="Chat").click()
+    page = open_chat(open_app, address, {"dam.pdf": make(tmp_path / "dam.pdf", draw).read_bytes()})
     ask(page, "How high is the Kemi dam?")
     page.get_by_role("button", name="Source 1: dam.pdf, page 1").first.click()
     drawer = page.get_by_role("dialog", name="Source 1 of")

@@ -1,4 +1,4 @@
-"""Citations by mouse and keyboard, follow-ups corrected, conversations taken along, a model that breaks off."""
+"""Conversations: citations, corrected follow-ups, exports, narrow screens and an interrupted model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve, width_overflow
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, ScriptedEndpoint
 
@@ -21,16 +21,14 @@ QUESTION = "How tall is the Vardo tower?"
 
 
 def break_off(exchange: Exchange) -> None:
-    """Write a part of an answer, and lose the connection."""
+    """Send part of an answer, then close the connection."""
     exchange.start()
     exchange.delta("The Vardo tower is eighty")
     exchange.drop()
 
 
-def test_a_conversation_worth_having(open_app: OpenApp, address: str) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, address: str) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: tower.pdf, page 2").first
     tip = page.get_by_role("tooltip", name="tower.pdf, page 2").or_(page.locator(".tip"))
@@ -49,9 +47,9 @@ def test_a_conversation_worth_having(open_app: OpenApp, address: str) -> None:
     expect(drawer.get_by_text("free of ice in winter")).to_be_visible()
     drawer.get_by_text("Text after (p. 3)").click()
     expect(drawer.get_by_text("Boats leave for the mainland")).to_be_visible()
-    with page.context.expect_event("request", lambda request: "/media/" in request.url) as asked:
+    with page.context.expect_event("request", lambda request: "/media/" in request.url) as opened:
         drawer.get_by_role("button", name="Open PDF at page 2").click()
-    with urllib.request.urlopen(asked.value.url.partition("#")[0], timeout=30) as response:
+    with urllib.request.urlopen(opened.value.url.partition("#")[0], timeout=30) as response:
         assert response.headers["Content-Type"] == "application/pdf"
         assert "Content-Disposition" not in response.headers
         assert response.read() == TOWER
@@ -86,28 +84,23 @@ def test_a_conversation_worth_having(open_app: OpenApp, address: str) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str, dark: bool) -> None:
+def test_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str, dark: bool) -> None:
     page = open_app(address, width=380, dark=dark)
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Edit question")).to_be_visible()
     quiet(page)
-    main = page.get_by_role("main")
     page.get_by_role("button", name="Source 1: tower.pdf, page 2").first.focus()
     expect(page.locator(".tip")).to_be_visible()
-    assert main.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    assert width_overflow(page) <= 0
 
 
-def test_endpoint_that_breaks_off_leaves_what_it_wrote_above_quotes(
-    open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_interrupted_answer_is_kept_above_quotes(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("broken") / "data"
     with (
         ScriptedEndpoint(break_off) as endpoint,
         serve(folder, RAG_OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="m", RAG_OPENAI_API_KEY="none") as address,
     ):
-        page = open_app(f"{address}/documents")
-        upload(page, "tower.pdf", TOWER)
-        page.get_by_role("link", name="Chat").click()
+        page = open_chat(open_app, address, {"tower.pdf": TOWER})
         ask(page, QUESTION)
         expect(page.get_by_text("Quotes from the documents follow the text.")).to_be_visible()
         expect(page.get_by_role("button", name="Source 1: tower.pdf, page 2").first).to_be_visible()
@@ -115,9 +108,7 @@ def test_endpoint_that_breaks_off_leaves_what_it_wrote_above_quotes(
 
 
 @pytest.mark.parametrize(("width", "collapsed"), [(390, "true"), (1280, "false")])
-def test_the_sidebar_makes_way_for_a_chosen_conversation_where_it_covers_it(
-    open_app: OpenApp, address: str, width: int, collapsed: str
-) -> None:
+def test_sidebar_collapses_on_narrow_screens(open_app: OpenApp, address: str, width: int, collapsed: str) -> None:
     page = open_app(address, width=width)
     sidebar = page.get_by_test_id("stSidebar")
     ask(page, "How tall is the lighthouse of Utsira?")

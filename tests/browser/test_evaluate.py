@@ -1,4 +1,4 @@
-"""An evaluation as a reader runs it."""
+"""Evaluation of a file of labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = [
 ]
 
 
-def test_labels_are_run_from_a_file_and_what_went_wrong_links_to_the_lab(address: str, open_app: OpenApp) -> None:
+def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(address: str, open_app: OpenApp) -> None:
     page = open_app(f"{address}/documents", width=380, dark=True)
     upload(page, "bridge.pdf", BRIDGE)
     page.goto(f"{address}/evaluate")

@@ -1,4 +1,4 @@
-"""The Lab page by a link, from a click to the words that met."""
+"""The Lab page, opened by a link: passages, matching words and labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, quiet, serve, upload
+from tests.support.browser import OpenApp, quiet, serve, upload, width_overflow
 from tests.support.pdfs import make_pdf
 
 QUESTION = "How many visitors did the Brennick lighthouse museum have?"
@@ -18,7 +18,7 @@ LIGHTHOUSE = make_pdf(
 LINK = "lab?question=How+many+visitors+did+the+Brennick+lighthouse+museum+have%3F&document=lighthouse.pdf"
 
 
-def test_a_cold_link_asks_and_a_click_opens_the_words(
+def test_deep_link_asks_and_click_shows_matching_words(
     open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("lab") / "data"
@@ -41,16 +41,16 @@ def test_a_cold_link_asks_and_a_click_opens_the_words(
         drawer.get_by_role("button", name="This passage is right").click()
         expect(drawer).to_be_hidden()
         expect(page.get_by_text("The right passage counts most")).to_be_visible()
-        asked = parse_qs(urlsplit(page.url).query)
-        assert asked == {"question": [QUESTION], "document": ["lighthouse.pdf"]}
+        query = parse_qs(urlsplit(page.url).query)
+        assert query == {"question": [QUESTION], "document": ["lighthouse.pdf"]}
 
 
-def test_a_narrow_screen_needs_no_sideways_scrolling(open_app: OpenApp, address: str) -> None:
+def test_narrow_screen_needs_no_horizontal_scrolling(open_app: OpenApp, address: str) -> None:
     upload(open_app(f"{address}/documents"), "lighthouse.pdf", LIGHTHOUSE)
     page = open_app(f"{address}/{LINK}", width=380)
     expect(page.get_by_role("heading", name="Weight in an answer")).to_be_visible()
     quiet(page)
-    assert page.get_by_role("main").evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    assert width_overflow(page) <= 0
     page.get_by_role("textbox", name="Question").fill("When was the lamp lit?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="rerank rank 1: passage A, lighthouse.pdf, p. 1")).to_be_visible()

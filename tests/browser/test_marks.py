@@ -1,4 +1,4 @@
-"""The marks of a model's answer: visible without hovering, reached by keys, and opening the passage compared."""
+"""Marks in the answer of a model: visible, reachable by keyboard, with the compared passage."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve
 from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete
 
@@ -14,23 +14,21 @@ CANAL = make_pdf("The Tornea canal is 64 kilometres long. It has nineteen locks 
 WRITTEN = "The Tornea canal is **74** kilometres long [1]. Cheese ripens best in caves of limestone."
 
 
-def test_marks_are_seen_reached_by_keys_and_open_the_passage_compared(open_app: OpenApp, tmp_path: Path) -> None:
+def test_marks_are_visible_and_open_the_compared_passage(open_app: OpenApp, tmp_path: Path) -> None:
     with (
         ScriptedEndpoint(complete(WRITTEN)) as endpoint,
         serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="scripted") as address,
     ):
-        page = open_app(f"{address}/documents")
-        upload(page, "canal.pdf", CANAL)
-        page.get_by_role("link", name="Chat").click()
+        page = open_chat(open_app, address, {"canal.pdf": CANAL})
         ask(page, "How long is the Tornea canal?")
         differs = page.get_by_role("button", name="differs from the source: 64 kilometres")
         missing = page.get_by_role("button", name="not found in the sources")
         expect(differs).to_have_text("differs from the source: 64 kilometres")
         expect(missing).to_have_text("not found in the sources")
         quiet(page)
-        # What is marked stays within its line, emphasis included.
+        # Marks with emphasis inside do not break the line.
         tops = page.locator(".doubt").evaluate_all(
-            "all => all.slice(0, 3).map((one) => one.getBoundingClientRect().top)"
+            "all => all.slice(0, 3).map((element) => element.getBoundingClientRect().top)"
         )
         assert len(tops) == 3
         assert max(tops) - min(tops) < 5

@@ -1,11 +1,11 @@
-"""One reader's way through the app, and what every page must be like."""
+"""The way from upload to deletion, and properties of all pages."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, highlighted_pixels, quiet, serve, upload
+from tests.support.browser import OpenApp, ask, highlighted_pixels, open_chat, quiet, serve, upload, width_overflow
 from tests.support.pdfs import make_pdf
 
 QUESTION = "How many visitors did the Brennick lighthouse museum have?"
@@ -17,7 +17,7 @@ LIGHTHOUSE = make_pdf(
 
 
 def delete_first_document(page: Page) -> None:
-    # The table is drawn on a canvas: the tick box of the first row lies under its header.
+    # The table is drawn on a canvas: click at the position of the first row's check box.
     page.get_by_test_id("stDataFrame").first.click(position={"x": 17, "y": 52})
     page.get_by_role("button", name="Delete 1").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete 1 document").click()
@@ -25,9 +25,7 @@ def delete_first_document(page: Page) -> None:
 
 
 def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "lighthouse.pdf", LIGHTHOUSE)
-    page.get_by_role("link", name="Chat").click()
+    page = open_chat(open_app, address, {"lighthouse.pdf": LIGHTHOUSE})
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: lighthouse.pdf, page 2").first
     expect(citation).to_have_text("[1]")
@@ -70,7 +68,7 @@ def test_from_upload_to_deleted_source(open_app: OpenApp, address: str) -> None:
     expect(page.get_by_text("I don't know")).to_be_visible()
 
 
-def test_a_cold_deep_link_goes_through_the_frame(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_deep_link_shows_the_navigation(open_app: OpenApp, tmp_path_factory: pytest.TempPathFactory) -> None:
     with serve(tmp_path_factory.mktemp("cold") / "data") as address:
         page = open_app(f"{address}/documents")
         expect(page.get_by_role("heading", name="Documents")).to_be_visible()
@@ -83,22 +81,23 @@ def test_a_cold_deep_link_goes_through_the_frame(open_app: OpenApp, tmp_path_fac
 
 
 @pytest.mark.parametrize("path", ["", "documents", "admin"])
-def test_a_narrow_screen_needs_no_sideways_scrolling(open_app: OpenApp, address: str, path: str) -> None:
+def test_narrow_screen_needs_no_horizontal_scrolling(open_app: OpenApp, address: str, path: str) -> None:
     page = open_app(f"{address}/{path}", width=380)
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    main = page.get_by_role("main")
-    assert main.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    assert width_overflow(page) <= 0
 
 
-def test_dark_and_light_follow_the_reader(open_app: OpenApp, address: str) -> None:
+def test_theme_follows_the_system(open_app: OpenApp, address: str) -> None:
     backgrounds = [
-        open_app(address, dark=dark).get_by_test_id("stApp").evaluate("one => getComputedStyle(one).backgroundColor")
+        open_app(address, dark=dark)
+        .get_by_test_id("stApp")
+        .evaluate("element => getComputedStyle(element).backgroundColor")
         for dark in (False, True)
     ]
     assert backgrounds == ["rgb(255, 255, 255)", "rgb(20, 24, 28)"]
 
 
-def test_a_file_name_is_shown_letter_for_letter(open_app: OpenApp, address: str) -> None:
+def test_file_name_is_shown_literally(open_app: OpenApp, address: str) -> None:
     name = "_a_ *b* $x$ $y$ :smile: :red[c] `d` ~~e~~ www.evil.example -- f.pdf"
     page = open_app(f"{address}/documents")
     upload(page, name, make_pdf("The village of Quenby has a windmill with eleven sails."))
@@ -110,7 +109,7 @@ def test_a_file_name_is_shown_letter_for_letter(open_app: OpenApp, address: str)
     assert page.get_by_role("main").locator("a[href*=evil]").count() == 0
 
 
-def test_a_dialog_whose_conversation_is_gone_says_so(open_app: OpenApp, address: str) -> None:
+def test_dialog_of_deleted_conversation_reports_it(open_app: OpenApp, address: str) -> None:
     page = open_app(address)
     ask(page, "Which conversation is to be deleted?")
     row = page.get_by_test_id("stSidebar").get_by_role("button", name="Which conversation is", exact=False)

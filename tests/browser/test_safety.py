@@ -1,4 +1,4 @@
-"""Hostile answers and documents in a real browser: shown as written, and nothing is loaded or obeyed."""
+"""Hostile answers and documents in a real browser: shown literally, and nothing is loaded."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rag_core.engine import Engine
 from rag_core.settings import Settings
 from rag_core.types import Answer, AnswerState, Citation, Claim, Gate, Passage
 from tests.support.attacks import INSTRUCTIONS, RENDERED
-from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, ScriptedEndpoint
 
 QUESTION = "How tall is the Vardo tower?"
 FACT = "The Vardo tower is 88 metres tall"
 TOWER = make_pdf(f"{FACT}. {INSTRUCTIONS['plain']}")
-# One answer for all cases: a page load a case would take minutes.
+# One answer contains all cases, since one page load per case would take minutes.
 EVERYTHING = "\n\n".join(f"{name}: {text}" for name, text in RENDERED.items())
 FORBIDDEN = "img, a, script, iframe, object, embed, form, input, svg, style, link, meta, base, video, audio"
 
 
 def stored_answer(generator: str) -> Answer:
     text = f"{FACT} [1]. {EVERYTHING}"
-    held = "\n\n".join([FACT, *INSTRUCTIONS.values(), *RENDERED.values()])
-    passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(held), held, "", {"rerank": 0.9}, True)
+    source = "\n\n".join([FACT, *INSTRUCTIONS.values(), *RENDERED.values()])
+    passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(source), source, "", {"rerank": 0.9}, True)
     return Answer(
         question=QUESTION,
         state=AnswerState.ANSWERED,
@@ -46,7 +46,7 @@ def stored_answer(generator: str) -> Answer:
 
 
 def stream_split(exchange: Exchange) -> None:
-    """Everything, a few characters a piece, so that each construct comes in parts."""
+    """Send everything in pieces of a few characters, which split each construct."""
     exchange.start()
     text = f"{FACT} [1].\n\n{EVERYTHING}"
     for start in range(0, len(text), 7):
@@ -66,10 +66,10 @@ def address(tmp_path_factory: pytest.TempPathFactory, conversations: dict[str, s
     folder: Path = tmp_path_factory.mktemp("app") / "data"
     with Engine(Settings(data_dir=folder, _env_file=None)) as engine:
         for generator in ("openai:hostile", "extractive"):
-            one = engine.conversations.create().conversation_id
-            engine.conversations.add_message(one, "user", f"{QUESTION} {EVERYTHING}")
-            engine.conversations.add_message(one, "assistant", "", stored_answer(generator))
-            conversations[generator] = one
+            conversation_id = engine.conversations.create().conversation_id
+            engine.conversations.add_message(conversation_id, "user", f"{QUESTION} {EVERYTHING}")
+            engine.conversations.add_message(conversation_id, "assistant", "", stored_answer(generator))
+            conversations[generator] = conversation_id
     with (
         ScriptedEndpoint(stream_split) as endpoint,
         serve(
@@ -84,7 +84,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, conversations: dict[str, s
 
 
 @pytest.mark.parametrize("generator", ["openai:hostile", "extractive"])
-def test_a_stored_answer_shows_what_was_written_and_does_nothing(
+def test_stored_answer_is_shown_literally_and_harmless(
     open_app: OpenApp, address: str, conversations: dict[str, str], generator: str
 ) -> None:
     page = open_app(f"{address}/?c={conversations[generator]}")
@@ -93,19 +93,17 @@ def test_a_stored_answer_shows_what_was_written_and_does_nothing(
     expect(message.get_by_text("This passage contains text that reads like instructions to a model.")).to_be_visible()
     for name in ("image", "img with handler", "script", "latex image", "template"):
         expect(message.get_by_text(RENDERED[name]).first).to_be_visible()
-    for one in page.get_by_test_id("stChatMessage").all():
-        assert one.locator("[data-testid=stBidiComponentRegular], .root").locator(FORBIDDEN).count() == 0
-        assert one.locator("img, a, script, iframe, form, object").count() == 0
+    for message in page.get_by_test_id("stChatMessage").all():
+        assert message.locator("[data-testid=stBidiComponentRegular], .root").locator(FORBIDDEN).count() == 0
+        assert message.locator("img, a, script, iframe, form, object").count() == 0
     assert page.title() != "owned"
     if generator != "extractive":
         mark = message.get_by_role("button", name="differs from the source").first
         expect(mark).to_have_text(f"differs from the source: {RENDERED['img']}")
 
 
-def test_an_answer_in_pieces_does_nothing_while_it_is_written_nor_after(open_app: OpenApp, address: str) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_streamed_answer_is_harmless(open_app: OpenApp, address: str) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Source 1: tower.pdf, page 1").first).to_be_visible()
     quiet(page)

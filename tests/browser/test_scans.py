@@ -1,4 +1,4 @@
-"""A scanned page is read, asked, and highlighted where its words stand."""
+"""Scanned pages: recognized, answered and highlighted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pypdfium2
 from PIL import Image, ImageChops
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, quiet, upload
+from tests.support.browser import OpenApp, ask, open_chat, quiet
 from tests.support.pdfs import make_pdf
 
 LINES = (
@@ -21,7 +21,7 @@ LINES = (
 
 
 def scanned(pdf: bytes) -> bytes:
-    """The same pages as pictures in a PDF without a text layer."""
+    """Convert the pages to images in a PDF without a text layer."""
     document = pypdfium2.PdfDocument(pdf)
     pictures = [document[number].render(scale=2.5).to_pil().convert("L") for number in range(len(document))]
     document.close()
@@ -31,24 +31,24 @@ def scanned(pdf: bytes) -> bytes:
 
 
 def marked_rows(page: Page) -> tuple[float, float]:
-    """Top and bottom of what is highlighted in the drawer's page image, as fractions of its height."""
+    """Return top and bottom of the highlights in the page image, as fractions of its height."""
     source = page.locator("img[alt^='Page ']").get_attribute("src") or ""
     with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
         red, _, blue = image.convert("RGB").split()
-        # Only the marker's yellow has much more red than blue; the scan itself is grey.
+        # The yellow of the highlights has more red than blue; the scan is grey.
         box = ImageChops.subtract(red, blue).point(lambda value: 255 if value > 60 else 0).getbbox()
         assert box is not None, "nothing is highlighted"
         return box[1] / image.height, box[3] / image.height
 
 
 def line_rows(pdf: bytes, line: str) -> tuple[float, float]:
-    """Where a line stands on the first page of a PDF with a text layer."""
+    """Return top and bottom of a line on the first page of a PDF, as fractions of its height."""
     document = pypdfium2.PdfDocument(pdf)
     page = document[0]
     text = page.get_textpage()
-    found = text.search(line).get_next()
-    assert found is not None
-    text.count_rects(*found)
+    match = text.search(line).get_next()
+    assert match is not None
+    text.count_rects(*match)
     _, bottom, _, top = text.get_rect(0)
     height = page.get_height()
     text.close()
@@ -57,11 +57,9 @@ def line_rows(pdf: bytes, line: str) -> tuple[float, float]:
     return 1 - top / height, 1 - bottom / height
 
 
-def test_a_question_is_answered_from_a_scan_with_its_highlight_in_place(open_app: OpenApp, address: str) -> None:
+def test_answer_from_a_scan_has_its_highlight_in_place(open_app: OpenApp, address: str) -> None:
     typeset = make_pdf(LINES)
-    page = open_app(f"{address}/documents")
-    upload(page, "minutes.pdf", scanned(typeset))
-    page.get_by_role("link", name="Chat").click()
+    page = open_chat(open_app, address, {"minutes.pdf": scanned(typeset)})
     ask(page, "From where was the new crane bought?")
     page.get_by_role("button", name="Source 1: minutes.pdf, page 1").first.click()
     drawer = page.get_by_role("dialog", name="Source 1 of")
@@ -70,6 +68,6 @@ def test_a_question_is_answered_from_a_scan_with_its_highlight_in_place(open_app
     expect(drawer.get_by_text("was read by OCR, with a confidence of 0.")).to_be_visible()
     quiet(page)
     top, bottom = marked_rows(page)
-    wanted_top, wanted_bottom = line_rows(typeset, "The new crane")
-    assert abs(top - wanted_top) < 0.01
-    assert abs(bottom - wanted_bottom) < 0.01
+    expected_top, expected_bottom = line_rows(typeset, "The new crane")
+    assert abs(top - expected_top) < 0.01
+    assert abs(bottom - expected_bottom) < 0.01

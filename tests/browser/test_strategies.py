@@ -1,14 +1,13 @@
-"""A strategy from the keyboard to the source: chosen, followed step by step, stopped, kept over a reload."""
+"""Search strategies: choice by keyboard, progress, stop, and display after a reload."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
 
@@ -19,18 +18,18 @@ PARTS = complete("How tall is the Vardo tower?\nHow long is the Lindow Canal?")
 WRITTEN = "The Vardo tower is 88 metres tall [1]. The Lindow Canal is 31 kilometres long [2]."
 
 
-def held(play: Play, until: threading.Event) -> Callable[[Exchange], None]:
-    """The same, once an event has come."""
+def delayed(play: Play, event: threading.Event) -> Play:
+    """Wait for an event before a reply."""
 
     def wait(exchange: Exchange) -> None:
-        until.wait(60)
+        event.wait(60)
         play(exchange)
 
     return wait
 
 
 def choose(page: Page, name: str, what: str) -> None:
-    """Choose a strategy with the keyboard alone, and wait until the page says what it does."""
+    """Choose a strategy by keyboard and wait until the page describes it."""
     select = page.get_by_role("combobox", name="How to search")
     select.focus()
     page.keyboard.press("ArrowDown")
@@ -45,16 +44,13 @@ def choose(page: Page, name: str, what: str) -> None:
     quiet(page)
 
 
-def test_a_comparison_is_followed_part_by_part_and_kept(open_app: OpenApp, tmp_path: Path) -> None:
+def test_comparison_shows_its_parts_and_survives_reload(open_app: OpenApp, tmp_path: Path) -> None:
     planned = threading.Event()
     with (
-        ScriptedEndpoint(held(PARTS, planned), complete(WRITTEN)) as endpoint,
+        ScriptedEndpoint(delayed(PARTS, planned), complete(WRITTEN)) as endpoint,
         serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as address,
     ):
-        page = open_app(f"{address}/documents")
-        upload(page, "tower.pdf", TOWER)
-        upload(page, "canal.pdf", CANAL)
-        page.get_by_role("link", name="Chat").click()
+        page = open_chat(open_app, address, {"tower.pdf": TOWER, "canal.pdf": CANAL})
         choose(page, "Compare", "each part is looked up")
         ask(page, QUESTION)
         expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
@@ -70,20 +66,18 @@ def test_a_comparison_is_followed_part_by_part_and_kept(open_app: OpenApp, tmp_p
         expect(page.get_by_text("· Compare")).to_be_visible()
 
 
-def test_a_strategy_that_is_stopped_asks_the_model_for_no_more(open_app: OpenApp, tmp_path: Path) -> None:
+def test_stopped_strategy_sends_no_further_requests(open_app: OpenApp, tmp_path: Path) -> None:
     stopped = threading.Event()
     with (
-        ScriptedEndpoint(held(complete("It is 7 metres tall."), stopped)) as endpoint,
+        ScriptedEndpoint(delayed(complete("It is 7 metres tall."), stopped)) as endpoint,
         serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as address,
     ):
-        page = open_app(f"{address}/documents")
-        upload(page, "tower.pdf", TOWER)
-        page.get_by_role("link", name="Chat").click()
+        page = open_chat(open_app, address, {"tower.pdf": TOWER})
         choose(page, "Hypothetical answer", "similar passages are searched for")
         ask(page, "How tall is the Vardo tower?")
         expect(page.get_by_text("Asking the model for a made-up answer").first).to_be_visible()
         page.get_by_role("button", name="Stop").click()
-        # Only now may the model answer: before the stop is noted, the search would go on.
+        # The model must not answer before the stop is recorded, or the search would continue.
         expect(page.get_by_text("Stopping after the current step")).to_be_visible()
         stopped.set()
         expect(page.get_by_text("Stopped before there was an answer.")).to_be_visible()

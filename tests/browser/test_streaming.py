@@ -1,4 +1,4 @@
-"""An answer that a language model writes slowly: watched, left, stopped."""
+"""Answers that a language model writes slowly: display, reload and stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, ask, quiet, serve, upload
+from tests.support.browser import OpenApp, ask, open_chat, quiet, serve
 from tests.support.pdfs import make_pdf
 from tests.support.servers import Exchange, ScriptedEndpoint
 
@@ -20,7 +20,7 @@ HOSTILE = "![x](http://evil.example/a.png) <img src=http://evil.example/b.png> $
 
 @dataclass
 class SlowModel:
-    """Writes a first part, waits to be allowed, and then writes the rest."""
+    """Sends the first part of an answer, waits for an event, then sends the rest."""
 
     go_on: threading.Event = field(default_factory=threading.Event)
 
@@ -59,12 +59,8 @@ def address(model: SlowModel, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield started
 
 
-def test_an_answer_is_seen_while_written_and_survives_a_reload(
-    open_app: OpenApp, address: str, model: SlowModel
-) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_streamed_answer_survives_reload(open_app: OpenApp, address: str, model: SlowModel) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm")).to_be_hidden()
@@ -79,25 +75,21 @@ def test_an_answer_is_seen_while_written_and_survives_a_reload(
     expect(page.get_by_text("Written by openai:slow")).to_be_visible()
 
 
-def test_after_a_slow_answer_the_next_question_can_be_asked(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_next_question_can_be_asked_after_slow_answer(open_app: OpenApp, address: str, model: SlowModel) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     for number in range(1, 4):
         model.go_on.clear()
         ask(page, QUESTION)
         expect(page.get_by_text("88 metres tall [1]. " + HOSTILE).last).to_be_visible()
         expect(page.get_by_text("Written by openai:slow")).to_have_count(number - 1)  # none below the text
-        page.wait_for_timeout(1500)  # as long as the model takes: the page looks for it meanwhile
+        page.wait_for_timeout(1500)  # the page polls for the answer in this time
         model.go_on.set()
         expect(page.get_by_text("Written by openai:slow")).to_have_count(number)
         expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
-def test_a_stopped_answer_keeps_what_was_written(open_app: OpenApp, address: str) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_stopped_answer_keeps_its_text(open_app: OpenApp, address: str) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1].").first).to_be_visible()
     page.get_by_role("button", name="Stop").click()
@@ -115,10 +107,8 @@ def test_a_stopped_answer_keeps_what_was_written(open_app: OpenApp, address: str
     expect(page.get_by_text("Stopped before the end.")).to_have_count(1)
 
 
-def test_a_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     model.go_on.set()
     ask(page, QUESTION)
     expect(page.get_by_text("Written by openai:slow")).to_be_visible()
@@ -139,10 +129,8 @@ def test_a_source_stays_open_when_an_answer_ends(open_app: OpenApp, address: str
     expect(drawer).to_be_hidden()
 
 
-def test_a_title_being_typed_stays_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
-    page = open_app(f"{address}/documents")
-    upload(page, "tower.pdf", TOWER)
-    page.get_by_role("link", name="Chat").click()
+def test_title_dialog_stays_open_when_an_answer_ends(open_app: OpenApp, address: str, model: SlowModel) -> None:
+    page = open_chat(open_app, address, {"tower.pdf": TOWER})
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.get_by_role("button", name="Edit", exact=True).click()

@@ -1,3 +1,5 @@
+"""The contract of all embedders."""
+
 from __future__ import annotations
 
 import threading
@@ -17,13 +19,14 @@ from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from tests.support.embedders import HashingEmbedder
+from tests.support.engines import run_in_threads
 
 TEXTS = ["A cat sat on the mat.", "Revenue grew by ten percent in 2022, to 34,229 million dollars.", "x"]
 
 
 @pytest.fixture(scope="module")
 def by_torch() -> SentenceTransformerEmbedder:
-    """The bundled weights as any other model is run."""
+    """Return the bundled weights, run by sentence-transformers."""
     return SentenceTransformerEmbedder(str(bundled.folder()))
 
 
@@ -32,50 +35,42 @@ def embedder(request: pytest.FixtureRequest, embedder: BundledEmbedder, by_torch
     return {"bundled": embedder, "sentence-transformers": by_torch, "hashing": HashingEmbedder()}[request.param]
 
 
-def test_the_one_that_comes_along_says_what_it_is() -> None:
-    model = load_embedder(BUNDLED_EMBEDDER)
-    identity = model.identity
-    assert (identity.name, identity.dimension, identity.token_dimension) == (BUNDLED_EMBEDDER, 384, 256)
-    assert identity.weights == bundled.WEIGHTS
-    assert (model.window, model.special_tokens) == (256, 2)
+def test_identity_describes_the_model(by_torch: Embedder) -> None:
+    for model, name, token_dimension in (
+        (load_embedder(BUNDLED_EMBEDDER), BUNDLED_EMBEDDER, 256),
+        (by_torch, str(bundled.folder()), 384),
+    ):
+        identity = model.identity
+        assert (identity.name, identity.dimension, identity.token_dimension) == (name, 384, token_dimension)
+        assert identity.weights == bundled.WEIGHTS
+        assert (model.window, model.special_tokens) == (256, 2)
 
 
-def test_any_other_says_what_it_is(by_torch: Embedder) -> None:
-    identity = by_torch.identity
-    assert (identity.name, identity.dimension, identity.token_dimension) == (str(bundled.folder()), 384, 384)
-    assert identity.weights == bundled.WEIGHTS
-    assert (by_torch.window, by_torch.special_tokens) == (256, 2)
-
-
-def test_the_one_that_comes_along_gives_what_sentence_transformers_gives() -> None:
-    """In fp32 on both sides, padding of unequal texts included."""
-    ours, theirs = (
-        BundledEmbedder(precision="fp32"),
-        SentenceTransformerEmbedder(str(bundled.folder()), precision="fp32"),
-    )
-    for one, other in zip(ours.embed(TEXTS), theirs.embed(TEXTS), strict=True):
-        assert one.dense == pytest.approx(other.dense, abs=1e-5)
-    for vectors, expected in zip(token_vectors(ours, TEXTS), token_vectors(theirs, TEXTS), strict=True):
+def test_bundled_model_equals_sentence_transformers() -> None:
+    """Both compute in fp32, with padding of texts of unequal length."""
+    model = BundledEmbedder(precision="fp32")
+    reference = SentenceTransformerEmbedder(str(bundled.folder()), precision="fp32")
+    for actual, expected in zip(model.embed(TEXTS), reference.embed(TEXTS), strict=True):
+        assert actual.dense == pytest.approx(expected.dense, abs=1e-5)
+    for vectors, expected in zip(token_vectors(model, TEXTS), token_vectors(reference, TEXTS), strict=True):
         assert vectors == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("embedder", ["bundled", "sentence-transformers"], indirect=True)
-def test_what_somebody_waits_for_is_embedded_beside_what_is_queued(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forward, go = embedder._forward, threading.Event()  # type: ignore[attr-defined]
+def test_urgent_texts_are_embedded_before_queued_texts(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    forward, released = embedder._forward, threading.Event()  # type: ignore[attr-defined]
 
-    def held(ids: Sequence[Sequence[int]]) -> object:
-        assert len(ids[0]) < 100 or go.wait(60)
+    def block_long_texts(ids: Sequence[Sequence[int]]) -> object:
+        assert len(ids[0]) < 100 or released.wait(60)
         return forward(ids)
 
-    monkeypatch.setattr(embedder, "_forward", held)
+    monkeypatch.setattr(embedder, "_forward", block_long_texts)
     with ThreadPoolExecutor(1) as indexing:
-        queue = indexing.submit(embedder.embed, ["word " * 100] * 40)
-        made = embedder.embed(TEXTS, background=False)
-        waited = not queue.done()
-        go.set()
-        assert (len(made), waited, len(queue.result())) == (len(TEXTS), True, 40)
+        queued = indexing.submit(embedder.embed, ["word " * 100] * 40)
+        assert len(embedder.embed(TEXTS, background=False)) == len(TEXTS)
+        was_queued = not queued.done()
+        released.set()
+        assert (was_queued, len(queued.result())) == (True, 40)
 
 
 def test_dense_vectors_have_unit_length(embedder: Embedder) -> None:
@@ -83,130 +78,124 @@ def test_dense_vectors_have_unit_length(embedder: Embedder) -> None:
     assert np.linalg.norm(dense, axis=1) == pytest.approx(1.0, abs=1e-4)
 
 
-def test_dense_vectors_of_similar_texts_are_closer(embedder: Embedder) -> None:
+def test_similar_texts_have_closer_dense_vectors(embedder: Embedder) -> None:
     dense = np.stack([embedding.dense for embedding in embedder.embed([*TEXTS, "A kitten sat on the rug."])])
     assert dense[0] @ dense[3] > 0.5 > dense[1] @ dense[3]
 
 
-def test_token_vectors_are_one_a_token_and_of_about_unit_length(embedder: Embedder) -> None:
-    for one, offsets in zip(embedder.embed(TEXTS), embedder.offsets(TEXTS), strict=True):
-        assert one.tokens.shape == (len(offsets), embedder.identity.token_dimension)
-        assert one.tokens.dtype == np.int8
-        lengths = np.linalg.norm(one.tokens * one.scales[:, None], axis=1)
+def test_token_vectors_have_about_unit_length(embedder: Embedder) -> None:
+    for embedding, offsets in zip(embedder.embed(TEXTS), embedder.offsets(TEXTS), strict=True):
+        assert embedding.tokens.shape == (len(offsets), embedder.identity.token_dimension)
+        assert embedding.tokens.dtype == np.int8
+        lengths = np.linalg.norm(embedding.tokens * embedding.scales[:, None], axis=1)
         assert lengths == pytest.approx(1.0, abs=0.05)
 
 
-def test_a_text_has_the_same_vectors_in_any_company(embedder: Embedder) -> None:
+def test_vectors_do_not_depend_on_other_texts(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
-    for text, one in zip(TEXTS, together, strict=True):
+    for text, batched in zip(TEXTS, together, strict=True):
         (alone,) = embedder.embed([text])
-        assert one.dense @ alone.dense > 0.995
+        assert batched.dense @ alone.dense > 0.995
     assert embedder.embed([]) == []
 
 
 @pytest.mark.parametrize("precision", ["auto", "fp32"])
-def test_of_the_one_that_comes_along_they_are_the_same_to_the_last_digit(precision: str) -> None:
-    """Whatever a document is indexed beside, its scores are the same."""
+def test_bundled_vectors_are_bitwise_independent_of_the_batch(precision: str) -> None:
+    """The scores of a document do not depend on other documents in its batch."""
     model = BundledEmbedder(precision=precision)
     texts = [" ".join(["word", "number", str(number), *["and more"] * number]) for number in range(40)]
-    for text, one in zip(texts, model.embed(texts), strict=True):
+    for text, batched in zip(texts, model.embed(texts), strict=True):
         (alone,) = model.embed([text])
         for name in ("dense", "tokens", "scales"):
-            assert np.array_equal(getattr(one, name), getattr(alone, name)), (name, text)
+            assert np.array_equal(getattr(batched, name), getattr(alone, name)), (name, text)
 
 
-def test_a_question_is_embedded_in_fp32_whatever_texts_are() -> None:
+def test_question_is_embedded_in_fp32() -> None:
     exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
-    # A processor without bf16 makes texts in fp32 as well.
+    # A processor without bf16 embeds documents in fp32 as well.
     if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
-    one, other = exact.embed_question(TEXTS[1]), rough.embed_question(TEXTS[1])
-    assert one.dense.tolist() == other.dense.tolist()
-    assert one.tokens.tolist() == other.tokens.tolist()
+    first, second = exact.embed_question(TEXTS[1]), rough.embed_question(TEXTS[1])
+    assert first.dense.tolist() == second.dense.tolist()
+    assert first.tokens.tolist() == second.tokens.tolist()
 
 
-def test_what_is_embedded_beside_a_question_is_much_the_same(embedder: Embedder) -> None:
-    one, other = (embedder.embed_question(TEXTS[1], low_priority=low_priority) for low_priority in (False, True))
-    assert one.dense @ other.dense > 0.999
-    assert (one.tokens * other.tokens).sum(axis=1).min() > 0.99
-    assert one.offsets.tolist() == other.offsets.tolist()
+def test_low_priority_question_has_nearly_the_same_vectors(embedder: Embedder) -> None:
+    first, second = (embedder.embed_question(TEXTS[1], low_priority=low_priority) for low_priority in (False, True))
+    assert first.dense @ second.dense > 0.999
+    assert (first.tokens * second.tokens).sum(axis=1).min() > 0.99
+    assert first.offsets.tolist() == second.offsets.tolist()
 
 
-def test_offsets_slice_to_the_words(embedder: Embedder) -> None:
+def test_offsets_select_the_words(embedder: Embedder) -> None:
     text = "Zürich’s EBITDA—naïve?\nred"
     (offsets,) = embedder.offsets([text])
     assert [text[start:end] for start, end in offsets][-3:] == ["naïve", "?", "red"]
     assert (np.diff(offsets.ravel()) >= 0).all()
 
 
-def test_a_question_is_its_text_s_vectors(embedder: Embedder) -> None:
+def test_question_has_the_vectors_of_its_text(embedder: Embedder) -> None:
     question = embedder.embed_question(TEXTS[0])
-    (one,) = embedder.embed([TEXTS[0]])
-    assert question.dense @ one.dense > 0.999
+    (embedding,) = embedder.embed([TEXTS[0]])
+    assert question.dense @ embedding.dense > 0.999
     assert question.tokens.shape == (len(question.offsets), embedder.identity.token_dimension)
     assert np.linalg.norm(question.tokens, axis=1) == pytest.approx(1.0, abs=1e-4)
     assert TEXTS[0][slice(*question.offsets[1])] == "cat"
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\u200b"])
-def test_a_text_without_tokens_has_no_token_vectors(embedder: Embedder, text: str) -> None:
+def test_text_without_tokens_has_no_token_vectors(embedder: Embedder, text: str) -> None:
     assert embedder.embed_question(text).tokens.shape == (0, embedder.identity.token_dimension)
     assert len(embedder.embed([text])[0].tokens) == 0
 
 
-def test_a_text_beyond_the_window_is_refused_and_a_question_cut(embedder: Embedder) -> None:
+def test_too_long_text_raises_error_and_question_is_truncated(embedder: Embedder) -> None:
     with pytest.raises(EmbedderError, match="window of 256"):
         embedder.embed(["short", "word " * 255])
     assert len(embedder.embed(["word " * 254])[0].tokens) == 254
     assert len(embedder.embed_question("word " * 1000).tokens) == 254
 
 
-def test_threads_do_not_disturb_one_another(embedder: Embedder) -> None:
+def test_concurrent_threads_get_the_same_vectors(embedder: Embedder) -> None:
     expected = [embedder.embed_question(text).dense for text in TEXTS]
-    wrong: list[str] = []
+    similarities: list[float] = []
 
-    def work() -> None:
+    def embed_all() -> None:
         for _ in range(5):
             for text, dense in zip(TEXTS, expected, strict=True):
-                if embedder.embed_question(text).dense @ dense < 0.999:
-                    wrong.append(text)
+                similarities.append(embedder.embed_question(text).dense @ dense)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    run_in_threads(*[embed_all] * 4)
+    assert len(similarities) == 20 * len(TEXTS)
+    assert min(similarities) > 0.999
 
 
 @pytest.mark.parametrize("name", ["nobody/no-such-model", "/no/such/folder"])
-def test_weights_that_are_not_here_are_told_by_name(name: str) -> None:
-    with pytest.raises(EmbedderMissing, match="RAG_EMBEDDER") as missing:
+def test_missing_model_is_reported_by_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(EmbedderMissing, match="RAG_EMBEDDER") as error:
         SentenceTransformerEmbedder(name)
-    assert name in str(missing.value)
-
-
-def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    assert name in str(error.value)
     with pytest.raises(EmbedderMissing):
         SentenceTransformerEmbedder(str(tmp_path))
 
 
-def test_changed_weights_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "WEIGHTS", "0" * 64)
-    with pytest.raises(EmbedderChanged, match=r"requirements\.txt"):
-        BundledEmbedder()
-
-
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "PACKAGE", "no_such_package")
-    with pytest.raises(EmbedderMissing, match="make setup"):
+@pytest.mark.parametrize(
+    ("constant", "value", "error", "message"),
+    [
+        ("WEIGHTS", "0" * 64, EmbedderChanged, r"requirements\.txt"),
+        ("PACKAGE", "no_such_package", EmbedderMissing, "make setup"),
+    ],
+)
+def test_changed_weights_and_missing_package_are_reported(
+    monkeypatch: pytest.MonkeyPatch, constant: str, value: str, error: type[Exception], message: str
+) -> None:
+    monkeypatch.setattr(bundled, constant, value)
+    with pytest.raises(error, match=message):
         BundledEmbedder()
 
 
 @pytest.mark.parametrize("lost", ["config.json", "tokenizer.json", "model.safetensors", "sentence_bert_config.json"])
-def test_a_package_that_lost_a_file_is_told_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost: str
-) -> None:
+def test_missing_file_of_package_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost: str) -> None:
     for file in bundled.folder().iterdir():
         if file.name != lost:
             (tmp_path / file.name).symlink_to(file)
@@ -215,8 +204,8 @@ def test_a_package_that_lost_a_file_is_told_with_what_to_do(
         BundledEmbedder()
 
 
-def test_precisions_agree() -> None:
+def test_precisions_give_similar_vectors() -> None:
     exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
     assert exact.identity == rough.identity
-    for one, other in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
-        assert one.dense @ other.dense > 0.999
+    for first, second in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
+        assert first.dense @ second.dense > 0.999

@@ -1,4 +1,4 @@
-"""A model out of a GGUF file, in this process."""
+"""A language model from a GGUF file, run in this process."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened
 from tests.support.servers import MODEL_FILE
 
 SMALL = {"gguf_threads": 1, "openai_context_tokens": 1024, "openai_answer_tokens": 24, "openai_timeout_s": 200.0}
-ASKED = [{"role": "user", "content": "Count from one to five."}]
+MESSAGES = [{"role": "user", "content": "Count from one to five."}]
 
 
 def settings(path: Path) -> Settings:
     return Settings(_env_file=None, gguf=path, **SMALL)
 
 
-def test_it_is_loaded_when_first_needed_and_freed_when_closed() -> None:
+def test_model_is_loaded_when_needed_and_freed_when_closed() -> None:
     server = GgufServer(settings(MODEL_FILE))
     assert server._server is None
     address = server.start()
@@ -34,7 +34,7 @@ def test_it_is_loaded_when_first_needed_and_freed_when_closed() -> None:
     assert server._server is None
 
 
-def test_other_programs_are_kept_out() -> None:
+def test_server_requires_its_key() -> None:
     server = GgufServer(settings(MODEL_FILE))
     url, _ = server.start()
     body = b'{"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}'
@@ -43,15 +43,15 @@ def test_other_programs_are_kept_out() -> None:
     server.stop()
 
 
-def test_a_prompt_beyond_its_context_names_the_setting() -> None:
-    made = LanguageModel(settings(MODEL_FILE))
+def test_prompt_beyond_the_context_names_the_setting() -> None:
+    model = LanguageModel(settings(MODEL_FILE))
     with pytest.raises(GeneratorUnavailable, match="RAG_OPENAI_CONTEXT_TOKENS"):
-        made.complete([{"role": "user", "content": "word " * 3000}])
-    made.close()
+        model.complete([{"role": "user", "content": "word " * 3000}])
+    model.close()
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "cannot be read"),
         (b"", "is not a GGUF file"),
@@ -59,25 +59,25 @@ def test_a_prompt_beyond_its_context_names_the_setting() -> None:
         (MODEL_FILE.read_bytes()[:100_000], "could not be loaded"),
     ],
 )
-def test_a_file_that_is_no_model(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_unusable_file_raises_error(tmp_path: Path, content: bytes | None, message: str) -> None:
     path = tmp_path / "model.gguf"
     if content is not None:
         path.write_bytes(content)
-    made = LanguageModel(settings(path))
+    model = LanguageModel(settings(path))
     for _ in range(2):
-        with pytest.raises(GeneratorUnavailable, match=said) as caught:
-            made.complete(ASKED)
+        with pytest.raises(GeneratorUnavailable, match=message) as caught:
+            model.complete(MESSAGES)
         assert f"RAG_GGUF={path}" in str(caught.value)
 
 
-def test_without_the_package_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "xllamacpp" else real(name))
+def test_missing_package_names_its_requirements_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "xllamacpp" else find_spec(name))
     with pytest.raises(GeneratorError, match=r"pip install -r requirements-gguf\.txt"):
-        LanguageModel(settings(MODEL_FILE)).complete(ASKED)
+        LanguageModel(settings(MODEL_FILE)).complete(MESSAGES)
 
 
-def test_it_answers_in_the_engine_and_its_key_is_nowhere(
+def test_engine_answers_with_model_without_leaking_its_key(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -87,17 +87,15 @@ def test_it_answers_in_the_engine_and_its_key_is_nowhere(
         answer = engine.answer(ASK_BUDGET)
         name = f"gguf:{MODEL_FILE.stem}"
         status = engine.status()
-        assert (status.generator, engine.models.current, engine.models.list()) == (
-            name,
-            MODEL_FILE.stem,
-            [MODEL_FILE.stem],
-        )
-        assert [(one.generator, one.usage.calls, one.usage.estimated) for one in status.usage] == [(name, 1, False)]
-        assert answer.usage == status.usage[0].usage
+        assert (status.generator, engine.models.current) == (name, MODEL_FILE.stem)
+        assert engine.models.list() == [MODEL_FILE.stem]
+        (total,) = status.usage
+        assert (total.generator, total.usage.calls, total.usage.estimated) == (name, 1, False)
+        assert answer.usage == total.usage
     assert "the-key-of-this-process" not in caplog.text + repr(answer) + repr(status)
 
 
-def test_a_file_that_is_gone_leaves_a_quoted_answer_a_notice_and_a_problem(tmp_path: Path) -> None:
+def test_missing_file_falls_back_to_quotes_and_is_reported(tmp_path: Path) -> None:
     with opened(tmp_path / "data", gguf=tmp_path / "gone.gguf") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)

@@ -1,4 +1,4 @@
-"""What every reranker keeps to."""
+"""The contract of all rerankers."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def chunk(rows: np.ndarray, sentences: Sequence[int] = (0,)) -> ChunkVectors:
 
 STORED: dict[int, ChunkVectors] = {
     1: chunk(RANDOM.normal(size=(9, 8)), (1, 4)),
-    2: chunk(np.vstack([TOKENS, RANDOM.normal(size=(4, 8))]), (0, 3)),  # holds the question's own tokens
+    2: chunk(np.vstack([TOKENS, RANDOM.normal(size=(4, 8))]), (0, 3)),  # contains the tokens of the question
     3: chunk(RANDOM.normal(size=(1, 8))),
     4: chunk(-TOKENS),
 }
-# Twins of the first, for ties.
+# Copies of the first chunk, for equal scores.
 STORED |= dict.fromkeys((11, 12, 13), STORED[1])
 
 
 def stored(chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
-    return {one: STORED[one] for one in chunk_ids if one in STORED}
+    return {chunk_id: STORED[chunk_id] for chunk_id in chunk_ids if chunk_id in STORED}
 
 
 TEXTS = {1: "alpha beta", 2: "gamma", 3: "delta epsilon zeta", 4: "eta"} | dict.fromkeys((11, 12, 13), "alpha beta")
 
 
 def texts(chunk_ids: Sequence[int]) -> Mapping[int, str]:
-    return {one: TEXTS[one] for one in chunk_ids if one in TEXTS}
+    return {chunk_id: TEXTS[chunk_id] for chunk_id in chunk_ids if chunk_id in TEXTS}
 
 
 @pytest.fixture(scope="module")
@@ -75,49 +75,49 @@ def rerank(request: pytest.FixtureRequest, late_interaction: Rerank, scorer: Cro
     return lambda question, chunk_ids: read_chunks(scorer, question, texts, chunk_ids)
 
 
-def test_scores_come_best_first(rerank: Rerank) -> None:
+def test_scores_are_in_descending_order(rerank: Rerank) -> None:
     hits = rerank(QUESTION, [1, 2, 3, 4])
     scores = [hit.score for hit in hits]
     assert len(set(scores)) == 4
     assert scores == sorted(scores, reverse=True)
 
 
-def test_what_holds_the_question_s_own_tokens_is_best_by_late_interaction(late_interaction: Rerank) -> None:
+def test_late_interaction_prefers_tokens_of_the_question(late_interaction: Rerank) -> None:
     hits = late_interaction(QUESTION, [1, 2, 3, 4])
     assert hits[0].chunk_id == 2
     assert hits[-1].chunk_id == 4
 
 
-def test_only_the_chunks_given_are_ranked_each_once(rerank: Rerank) -> None:
+def test_only_given_chunks_are_ranked_without_duplicates(rerank: Rerank) -> None:
     assert sorted(hit.chunk_id for hit in rerank(QUESTION, [3, 1])) == [1, 3]
 
 
-def test_a_chunk_scores_alike_in_any_company(rerank: Rerank) -> None:
+def test_score_does_not_depend_on_other_chunks(rerank: Rerank) -> None:
     together = {hit.chunk_id: hit.score for hit in rerank(QUESTION, [1, 2, 3, 4])}
-    for one in (1, 2, 3, 4):
-        assert rerank(QUESTION, [one])[0].score == pytest.approx(together[one], abs=1e-6)
+    for chunk_id, score in together.items():
+        assert rerank(QUESTION, [chunk_id])[0].score == pytest.approx(score, abs=1e-6)
 
 
 @pytest.mark.parametrize("order", [[11, 1, 12, 13], [13, 12, 11, 1]])
-def test_equal_scores_keep_the_order_they_were_given_in(rerank: Rerank, order: list[int]) -> None:
+def test_equal_scores_keep_the_given_order(rerank: Rerank, order: list[int]) -> None:
     assert [hit.chunk_id for hit in rerank(QUESTION, order)] == order
 
 
-def test_chunks_that_are_not_there_are_passed_over(rerank: Rerank) -> None:
+def test_missing_chunks_are_skipped(rerank: Rerank) -> None:
     assert [hit.chunk_id for hit in rerank(QUESTION, [98, 2, 99])] == [2]
     assert rerank(QUESTION, [98, 99]) == []
 
 
-def test_nothing_to_rank_is_no_error(rerank: Rerank) -> None:
+def test_no_chunks_give_no_hits(rerank: Rerank) -> None:
     assert rerank(QUESTION, []) == []
 
 
-def test_a_question_without_tokens_ranks_nothing(rerank: Rerank) -> None:
+def test_question_without_tokens_gives_no_hits(rerank: Rerank) -> None:
     bare = Question("…", TOKENS[0], np.zeros((0, 8), np.float32), np.zeros((0, 2), np.int32))
     assert rerank(bare, [1, 2]) == []
 
 
-def test_scores_are_plain_numbers_between_minus_one_and_one(rerank: Rerank) -> None:
+def test_scores_are_floats_between_minus_one_and_one(rerank: Rerank) -> None:
     for hit in rerank(QUESTION, [1, 2, 3, 4]):
         assert type(hit.score) is float
         assert -1.01 <= hit.score <= 1.01

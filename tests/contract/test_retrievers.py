@@ -1,4 +1,4 @@
-"""What every retriever keeps to, whatever is behind it."""
+"""The contract of all retrievers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
 
 
 def vector(text: str) -> np.ndarray:
-    """Words as directions: texts are near one another as far as they share words."""
-    made = np.zeros(DIMENSION, np.float32)
+    """Return a vector that is similar to those of texts with the same words."""
+    total = np.zeros(DIMENSION, np.float32)
     for word in text.lower().split():
-        made[np.random.default_rng(list(word.encode())).integers(0, DIMENSION, 3)] += 1
-    return made / max(float(np.linalg.norm(made)), 1e-9)
+        total[np.random.default_rng(list(word.encode())).integers(0, DIMENSION, 3)] += 1
+    return total / max(float(np.linalg.norm(total)), 1e-9)
 
 
 def question(text: str) -> Question:
@@ -32,7 +32,7 @@ def question(text: str) -> Question:
 
 @dataclass(frozen=True)
 class Index:
-    """A retriever with the means to fill it."""
+    """A retriever, with functions to fill and reopen it."""
 
     retriever: Any
     put: Callable[[Rows], None]
@@ -60,15 +60,15 @@ def words(folder: Path) -> Iterator[Index]:
     def put(rows: Rows) -> None:
         index.add(list(rows), [("", text, version) for text, version in rows.values()])
 
-    again: list[WordIndex] = []
+    indexes = [index]
 
     def reopen() -> WordIndex:
-        again.append(WordIndex(folder / "words.sqlite"))
-        return again[-1]
+        indexes.append(WordIndex(folder / "words.sqlite"))
+        return indexes[-1]
 
     yield Index(index, put, reopen)
-    for one in [index, *again]:
-        one.close()
+    for opened in indexes:
+        opened.close()
 
 
 LIBRARY: Rows = {
@@ -91,13 +91,13 @@ def index(empty: Index) -> Index:
     return empty
 
 
-def test_the_obvious_comes_first(index: Index) -> None:
+def test_best_match_comes_first(index: Index) -> None:
     assert index.ids("copper mining")[0] == 5
     assert index.ids("giraffe neck")[0] == 2
     assert set(index.ids("zebra", k=2)) == {1, 3}
 
 
-def test_hits_come_best_first_each_once(index: Index) -> None:
+def test_hits_are_in_descending_order_without_duplicates(index: Index) -> None:
     hits = index.retriever.retrieve(question("zebra on the plain of a town"), 10)
     scores = [hit.score for hit in hits]
     assert len(scores) > 2
@@ -107,23 +107,23 @@ def test_hits_come_best_first_each_once(index: Index) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_no_more_than_asked_for_and_those_the_best(index: Index, k: int) -> None:
-    asked = question("zebra stripes on the plain")
-    every = [hit.score for hit in index.retriever.retrieve(asked, 10)]
-    assert [hit.score for hit in index.retriever.retrieve(asked, k)] == pytest.approx(every[:k])
+def test_k_limits_hits_to_the_best(index: Index, k: int) -> None:
+    query = question("zebra stripes on the plain")
+    scores = [hit.score for hit in index.retriever.retrieve(query, 10)]
+    assert [hit.score for hit in index.retriever.retrieve(query, k)] == pytest.approx(scores[:k])
 
 
-def test_more_than_there_is_gives_what_there_is(index: Index) -> None:
-    found = index.ids("zebra giraffe budget copper town", k=1000)
-    assert sorted(found) == [1, 2, 3, 4, 5]
+def test_large_k_returns_all_chunks(index: Index) -> None:
+    chunk_ids = index.ids("zebra giraffe budget copper town", k=1000)
+    assert sorted(chunk_ids) == [1, 2, 3, 4, 5]
 
 
-def test_only_the_versions_named_are_searched(index: Index) -> None:
+def test_only_given_versions_are_searched(index: Index) -> None:
     assert index.ids("zebra", versions=["v2"])[0] == 3
     assert set(index.ids("zebra town copper", versions=["v2", "v3"])) == {3, 4, 5}
 
 
-def test_versions_that_are_not_held_find_nothing(index: Index) -> None:
+def test_unknown_versions_find_nothing(index: Index) -> None:
     assert index.ids("zebra", versions=["v9"]) == []
 
 
@@ -131,25 +131,25 @@ def test_no_versions_find_nothing(index: Index) -> None:
     assert index.ids("zebra", versions=[]) == []
 
 
-def test_the_best_of_a_small_version_is_found_among_many_better_ones(index: Index) -> None:
+def test_small_version_is_found_among_many_better_hits(index: Index) -> None:
     index.put({100 + number: (f"zebra zebra stripes {number}", "big") for number in range(150)})
     assert index.ids("zebra stripes", k=1, versions=["v2"]) == [3]
 
 
-def test_a_scope_of_thousands_of_versions_is_searched(index: Index) -> None:
+def test_scope_of_thousands_of_versions(index: Index) -> None:
     versions = [f"{number:032x}" for number in range(40_000)]
     assert index.ids("copper", k=1, versions=[*versions, "v3"]) == [5]
-    among = index.retriever.retrieve(question("zebra town copper"), 4, ["v1", *versions, "v2", "v3"])
-    assert among == index.retriever.retrieve(question("zebra town copper"), 4)
+    hits = index.retriever.retrieve(question("zebra town copper"), 4, ["v1", *versions, "v2", "v3"])
+    assert hits == index.retriever.retrieve(question("zebra town copper"), 4)
 
 
-def test_versions_that_are_left_out_are_not_searched(index: Index) -> None:
+def test_excluded_versions_are_not_searched(index: Index) -> None:
     assert set(index.ids("zebra town copper", versions=Excluding(["v1", "v9"]))) == {3, 4, 5}
     assert index.ids("zebra", versions=Excluding(["v1", "v2", "v3"])) == []
     assert set(index.ids("zebra stripes", k=2, versions=Excluding(["v9"]))) == {1, 3}
 
 
-def test_a_deleted_chunk_never_comes_back(index: Index) -> None:
+def test_deleted_chunk_is_not_found(index: Index) -> None:
     index.retriever.delete([1, 5])
     assert 1 not in index.ids("zebra stripes on the plain", k=1000)
     assert 5 not in index.ids("copper mining in chile", k=1000)
@@ -157,7 +157,7 @@ def test_a_deleted_chunk_never_comes_back(index: Index) -> None:
     assert index.retriever.count([1, 5]) == 0
 
 
-def test_deleting_what_is_not_held_changes_nothing(index: Index) -> None:
+def test_deleting_unknown_chunks_has_no_effect(index: Index) -> None:
     index.retriever.delete([77, 78])
     index.retriever.delete([])
     assert index.retriever.count() == 5
@@ -172,25 +172,25 @@ def test_adding_a_chunk_again_overwrites_it(index: Index) -> None:
     assert 1 not in index.ids("zebra stripes", versions=["v1"])
 
 
-def test_what_is_held_is_counted(index: Index) -> None:
+def test_ids_and_counts(index: Index) -> None:
     assert index.retriever.ids() == set(LIBRARY)
     assert index.retriever.ids([1, 2, 99]) == {1, 2}
     assert index.retriever.count([1, 99]) == 1
     assert index.retriever.count([]) == 0
 
 
-def test_an_empty_index_finds_nothing(empty: Index) -> None:
+def test_empty_index_finds_nothing(empty: Index) -> None:
     assert empty.ids("zebra") == []
     assert empty.ids("zebra", versions=["v1"]) == []
     assert empty.retriever.count() == 0
     assert empty.retriever.ids() == set()
 
 
-def test_what_was_added_is_there_when_it_is_opened_again(index: Index) -> None:
-    again = index.reopen()
-    assert again.ids() == set(LIBRARY)
-    assert [hit.chunk_id for hit in again.retrieve(question("copper mining"), 1)] == [5]
+def test_added_chunks_are_found_after_reopening(index: Index) -> None:
+    reopened = index.reopen()
+    assert reopened.ids() == set(LIBRARY)
+    assert [hit.chunk_id for hit in reopened.retrieve(question("copper mining"), 1)] == [5]
 
 
-def test_scores_have_names_of_their_own(empty: Index) -> None:
+def test_name_is_that_of_its_scores(empty: Index) -> None:
     assert empty.retriever.name in ("dense", "bm25")

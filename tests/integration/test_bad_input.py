@@ -1,32 +1,30 @@
-"""Files made to do harm, or that need what was not given: each is refused in words, and the others go on."""
+"""Malicious and encrypted files: each is rejected with its reason, and other files are not affected."""
 
 from __future__ import annotations
 
-import io
 import logging
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pypdf import PdfReader, PdfWriter
 
 from rag_core.engine import Engine
 from rag_core.errors import EncryptedPdf
 from rag_core.types import DocumentStatus, Job
 from tests.support.drawn_pdfs import raw_pdf
 from tests.support.engines import (
-    ASK_BUDGET,
     BUDGET,
-    PENGUINS,
     add_document,
+    assert_found,
     assert_in_agreement,
+    emptied,
     indexed,
-    names_found,
     opened,
     page_text,
+    retry_document,
 )
-from tests.support.pdfs import make_pdf
+from tests.support.pdfs import encrypted, make_pdf
 
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGE = (
@@ -39,15 +37,15 @@ PASSWORD = "open-sesame-4711"
 
 @pytest.fixture(scope="module")
 def _strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with opened(tmp_path_factory.mktemp("strict") / "data", max_decompressed_mb=2, ocr="off") as made:
-        yield made
+    with opened(tmp_path_factory.mktemp("strict") / "data", max_decompressed_mb=2, ocr="off") as engine:
+        yield engine
 
 
 @pytest.fixture
 def strict(_strict: Engine) -> Iterator[Engine]:
-    """An engine whose streams may unpack to 2 MB."""
+    """Return an empty engine that unpacks streams up to 2 MB."""
     yield _strict
-    _strict.documents.delete([document.document_id for document in _strict.documents.list()])
+    emptied(_strict)
 
 
 def tree(kids: bytes, count: int) -> bytes:
@@ -55,14 +53,14 @@ def tree(kids: bytes, count: int) -> bytes:
 
 
 def streamed(packed: bytes, filters: bytes) -> bytes:
-    """A page of words, beside a content stream that is packed."""
+    """Return a PDF whose page has words and a second, packed content stream."""
     content = b"<< /Length %d /Filter %s >>\nstream\n%s\nendstream" % (len(packed), filters, packed)
     page = PAGE.replace(b"4 0 R", b"[4 0 R 5 0 R]")
     return raw_pdf([CATALOG, b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", page, WORDS, content])
 
 
 def gigabytes(count: int) -> bytes:
-    """A deflated stream of that many gigabytes of blanks, put together from one block of a megabyte."""
+    """Return a deflated stream of so many gigabytes of blanks, which repeats one packed block of a megabyte."""
     packer, megabyte = zlib.compressobj(9), b" " * 1_000_000
     start = packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH)
     block = packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -70,12 +68,12 @@ def gigabytes(count: int) -> bytes:
 
 
 def rejected(engine: Engine, data: bytes) -> Job:
-    """Add a file that must be refused, and see that the next one is not harmed."""
+    """Add a file that must be rejected; check that the next file is indexed."""
     job = add_document(engine, "bad.pdf", data)
     assert job.result is DocumentStatus.REJECTED, job
     assert "bad.pdf" in job.reason
     indexed(engine, "good.pdf", BUDGET)
-    assert names_found(engine, ASK_BUDGET) == ["good.pdf"]
+    assert_found(engine, budget=["good.pdf"])
     assert_in_agreement(engine)
     return job
 
@@ -89,13 +87,11 @@ def rejected(engine: Engine, data: bytes) -> Job:
     ],
     ids=["gigabytes", "packed twice", "a little over"],
 )
-def test_a_stream_that_unpacks_beyond_the_limit_is_refused_by_the_setting(
-    strict: Engine, packed: bytes, filters: bytes
-) -> None:
+def test_stream_beyond_the_limit_is_rejected(strict: Engine, packed: bytes, filters: bytes) -> None:
     assert "RAG_MAX_DECOMPRESSED_MB" in rejected(strict, streamed(packed, filters)).reason
 
 
-def test_streams_within_the_limit_and_damaged_ones_are_read(strict: Engine) -> None:
+def test_damaged_and_large_streams_within_the_limit_are_read(strict: Engine) -> None:
     whole = zlib.compress(b" " * 1_900_000)
     for number, packed in enumerate((whole, whole[:900], b"x\x9cnot deflated", zlib.compress(b"x\x9cnor this"))):
         job = add_document(strict, f"{number}.pdf", streamed(packed, b"/FlateDecode"))
@@ -104,31 +100,31 @@ def test_streams_within_the_limit_and_damaged_ones_are_read(strict: Engine) -> N
 
 
 @pytest.mark.parametrize("kids", [b"3 0 R " * 100_000, b"3 0 R"], ids=["so many", "says so"])
-def test_a_hundred_thousand_pages_are_refused_by_the_setting(strict: Engine, kids: bytes) -> None:
+def test_too_many_pages_are_rejected(strict: Engine, kids: bytes) -> None:
     reason = rejected(strict, tree(kids, 100_000)).reason
     assert "100,000 pages" in reason
     assert "RAG_MAX_PAGES" in reason
 
 
-def test_pages_that_are_counted_but_not_there_are_told(strict: Engine) -> None:
+def test_missing_pages_of_the_page_count_are_reported(strict: Engine) -> None:
     job = add_document(strict, "a.pdf", tree(b"3 0 R", 3))
     assert job.result is DocumentStatus.PARTIAL
     assert "pages 2, 3 could not be read" in job.reason
 
 
 @pytest.mark.parametrize("count", [-5, 0, 2**31 - 1])
-def test_a_count_that_cannot_be_is_not_believed(strict: Engine, count: int) -> None:
+def test_impossible_page_count_is_ignored(strict: Engine, count: int) -> None:
     job = add_document(strict, "a.pdf", tree(b"3 0 R 3 0 R", count))
     assert job.result is DocumentStatus.INDEXED
     assert strict.documents.get(str(job.document_id)).pages == 2
 
 
-def test_a_page_tree_that_is_its_own_child_is_refused(strict: Engine) -> None:
+def test_cyclic_page_tree_is_rejected(strict: Engine) -> None:
     loop = raw_pdf([CATALOG, b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"])
     assert "damaged" in rejected(strict, loop).reason
 
 
-def test_a_page_tree_that_loops_beside_a_page_gives_the_page(strict: Engine) -> None:
+def test_page_is_read_from_partly_cyclic_page_tree(strict: Engine) -> None:
     back = b"<< /Type /Pages /Parent 2 0 R /Kids [2 0 R] /Count 1 >>"
     nodes = [CATALOG, b"<< /Type /Pages /Kids [3 0 R 5 0 R] /Count 2 >>", PAGE, WORDS, back]
     job = add_document(strict, "a.pdf", raw_pdf(nodes))
@@ -136,78 +132,57 @@ def test_a_page_tree_that_loops_beside_a_page_gives_the_page(strict: Engine) -> 
     assert page_text(strict, str(job.document_id), 0) == "Some words"
 
 
-# encryption
-
-
-def encrypted(*pages: str) -> bytes:
-    writer, buffer = PdfWriter(clone_from=PdfReader(io.BytesIO(make_pdf(*pages)))), io.BytesIO()
-    writer.encrypt(PASSWORD, algorithm="AES-256")
-    writer.write(buffer)
-    return buffer.getvalue()
-
-
-def test_a_file_without_pages_read_after_an_encrypted_one_is_not_called_encrypted(engine: Engine) -> None:
-    add_document(engine, "locked.pdf", encrypted(BUDGET))
+def test_file_without_pages_is_not_reported_as_encrypted(engine: Engine) -> None:
+    add_document(engine, "locked.pdf", encrypted(PASSWORD, BUDGET))
     job = add_document(engine, "empty.pdf", raw_pdf([CATALOG, b"<< /Type /Pages /Kids [] /Count 0 >>"]))
     assert "no pages" in job.reason
     assert not engine.documents.get(str(job.document_id)).needs_password
 
 
-def test_a_password_opens_a_file_and_is_kept_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_password_opens_a_file_and_is_not_stored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     wrong = "wrong-password-0815"
     with opened(tmp_path / "data") as engine:
-        job = add_document(engine, "locked.pdf", encrypted(BUDGET))
+        job = add_document(engine, "locked.pdf", encrypted(PASSWORD, BUDGET))
         document_id = str(job.document_id)
         assert job.result is DocumentStatus.REJECTED
         assert "Give its password" in job.reason
         assert engine.documents.get(document_id).needs_password
-        again = engine.jobs.wait([engine.documents.retry(document_id, password=wrong).job_id])[0]
-        assert again.result is DocumentStatus.REJECTED
-        assert "does not open it" in again.reason
+        job = retry_document(engine, document_id, password=wrong)
+        assert job.result is DocumentStatus.REJECTED
+        assert "does not open it" in job.reason
         assert engine.documents.get(document_id).needs_password
-        third = engine.jobs.wait([engine.documents.retry(document_id, password=PASSWORD).job_id])[0]
-        assert (third.result, third.document_id) == (DocumentStatus.INDEXED, document_id)
+        job = retry_document(engine, document_id, password=PASSWORD)
+        assert (job.result, job.document_id) == (DocumentStatus.INDEXED, document_id)
+        assert len(engine.documents.list()) == 1
         assert not engine.documents.get(document_id).needs_password
-        assert names_found(engine, ASK_BUDGET) == ["locked.pdf"]
-        told = " ".join(map(repr, [*engine.jobs.list(), *engine.documents.list(), engine.status()]))
+        assert_found(engine, budget=["locked.pdf"])
+        shown = " ".join(map(repr, [*engine.jobs.list(), *engine.documents.list(), engine.status()]))
         assert engine._indexer._passwords == {}
         assert_in_agreement(engine)
-    kept = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
     for secret in (PASSWORD, wrong):
         assert secret not in caplog.text
-        assert secret not in told
-        assert secret.encode() not in kept
+        assert secret not in shown
+        assert secret.encode() not in stored
 
 
-def test_the_page_of_an_encrypted_file_is_not_drawn_and_says_why(engine: Engine) -> None:
-    job = add_document(engine, "locked.pdf", encrypted(BUDGET), password=PASSWORD)
+def test_page_of_encrypted_file_is_not_rendered(engine: Engine) -> None:
+    job = add_document(engine, "locked.pdf", encrypted(PASSWORD, BUDGET), password=PASSWORD)
     assert job.result is DocumentStatus.INDEXED
-    with pytest.raises(EncryptedPdf, match=r"locked\.pdf is encrypted, and its password is not kept") as told:
+    with pytest.raises(EncryptedPdf, match=r"locked\.pdf is encrypted, and its password is not kept") as error:
         engine.documents.render_page(str(job.document_id), 0)
-    assert "its text was read and can be searched" in str(told.value)
+    assert "its text was read and can be searched" in str(error.value)
     assert "Zanzibar" in page_text(engine, str(job.document_id), 0)
 
 
-# asked for again
-
-
-def test_a_partial_document_is_read_again_when_that_is_asked(engine: Engine) -> None:
+def test_partial_document_can_be_retried(engine: Engine) -> None:
     job = add_document(engine, "a.pdf", make_pdf(BUDGET, ""))
     assert job.result is DocumentStatus.PARTIAL
     before = engine.documents.get(str(job.document_id)).version_id
-    again = engine.jobs.wait([engine.documents.retry(str(job.document_id)).job_id])[0]
-    assert (again.result, again.document_id) == (DocumentStatus.PARTIAL, job.document_id)
+    retried = retry_document(engine, str(job.document_id))
+    assert (retried.result, retried.document_id) == (DocumentStatus.PARTIAL, job.document_id)
     assert engine.documents.get(str(job.document_id)).version_id != before
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert len(engine.documents.list()) == 1
-    assert_in_agreement(engine)
-
-
-def test_content_that_comes_back_while_another_takes_its_place_ends_as_the_last(engine: Engine) -> None:
-    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, BUDGET)]
-    assert engine.jobs.wait(jobs)[-1].result is DocumentStatus.INDEXED
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    (document,) = engine.documents.list()
-    assert engine.documents.content(document.document_id) == make_pdf(BUDGET)
     assert_in_agreement(engine)

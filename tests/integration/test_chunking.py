@@ -9,7 +9,7 @@ from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.types import Page, PageState
 
 
-def test_nothing_is_shared_without_overlap_not_even_what_has_no_token(embedder: BundledEmbedder) -> None:
+def test_chunks_without_overlap_share_no_characters(embedder: BundledEmbedder) -> None:
     text = "the. the. the. \x00\n\nthe the the; 00000000000061A000A02A0671A000."
     spans = Chunker(ChunkConfig(32, 0.0, 256, 2), embedder.offsets).chunk(
         "report.pdf", [Page(0, "1", text, PageState.TEXT)]

@@ -1,4 +1,4 @@
-"""Collections: documents put together, and asked alone."""
+"""Collections of documents: search, moves, names and sizes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.support.engines import (
 from tests.support.pdfs import make_pdf
 
 
-def held(engine: Engine) -> dict[str, str]:
-    return {one.name: one.collection for one in engine.documents.list()}
+def collections_by_name(engine: Engine) -> dict[str, str]:
+    return {document.name: document.collection for document in engine.documents.list()}
 
 
 @pytest.fixture
-def parted(engine: Engine) -> dict[str, str]:
-    """A document in a collection and two in none; their ids by name."""
+def ids(engine: Engine) -> dict[str, str]:
+    """Index a document in a collection and two in none; return their ids by name."""
     return {
         "bridge": indexed(engine, "bridge.pdf", BUDGET, collection="Works"),
         "birds": indexed(engine, "birds.pdf", PENGUINS),
@@ -38,64 +38,66 @@ def parted(engine: Engine) -> dict[str, str]:
     }
 
 
-def test_only_what_a_collection_holds_is_searched(engine: Engine, parted: dict[str, str]) -> None:
+def test_only_the_chosen_collection_is_searched(engine: Engine, ids: dict[str, str]) -> None:
     assert names_found(engine, ASK_BUDGET, collections=["Works"]) == ["bridge.pdf"]
     assert names_found(engine, ASK_PENGUINS, collections=["Works"]) == []
     assert engine.answer(ASK_PENGUINS, collections=["Works"]).state is AnswerState.ABSTAINED
-    assert {one.document for one in engine.explain(ASK_PENGUINS, collections=["Works"]).passages} == {"bridge.pdf"}
+    assert {passage.document for passage in engine.explain(ASK_PENGUINS, collections=["Works"]).passages} == {
+        "bridge.pdf"
+    }
 
 
-def test_documents_and_collections_add_up(engine: Engine, parted: dict[str, str]) -> None:
+def test_chosen_documents_and_collections_are_combined(engine: Engine, ids: dict[str, str]) -> None:
     for question, name in ((ASK_BUDGET, "bridge.pdf"), (ASK_PENGUINS, "birds.pdf")):
         assert names_found(engine, question, documents=["birds.pdf"], collections=["Works"]) == [name]
-    found = engine.search(ASK_BUDGET, documents=["birds.pdf"], collections=["Works"])
-    assert {one.document for one in found.passages} == {"bridge.pdf", "birds.pdf"}
+    result = engine.search(ASK_BUDGET, documents=["birds.pdf"], collections=["Works"])
+    assert {passage.document for passage in result.passages} == {"bridge.pdf", "birds.pdf"}
 
 
-def test_what_is_moved_is_found_where_it_is_now(engine: Engine, parted: dict[str, str]) -> None:
-    engine.collections.move_documents([parted["birds"], parted["mine"]], "  Animals\nand\tstones ")
-    assert held(engine) == {
-        "bridge.pdf": "Works",
-        "birds.pdf": "Animals and stones",
-        "mine.pdf": "Animals and stones",
-    }
+def test_moved_documents_are_found_in_their_new_collection(engine: Engine, ids: dict[str, str]) -> None:
+    engine.collections.move_documents([ids["birds"], ids["mine"]], "  Animals\nand\tstones ")
+    moved = dict.fromkeys(("birds.pdf", "mine.pdf"), "Animals and stones")
+    assert collections_by_name(engine) == {"bridge.pdf": "Works"} | moved
     assert names_found(engine, ASK_PENGUINS, collections=["Animals and stones"]) == ["birds.pdf"]
-    engine.collections.move_documents([parted["birds"]], DEFAULT_COLLECTION)
+    engine.collections.move_documents([ids["birds"]], DEFAULT_COLLECTION)
     assert names_found(engine, ASK_PENGUINS, collections=["Animals and stones"]) == []
     assert_in_agreement(engine)
 
 
-def test_a_document_stays_in_its_collection_when_it_is_indexed_again(engine: Engine, parted: dict[str, str]) -> None:
-    engine.jobs.wait([engine.index.rebuild([parted["bridge"]]).job_id, engine.index.rebuild(chunk_tokens=64).job_id])
+def test_reindexed_document_stays_in_its_collection(engine: Engine, ids: dict[str, str]) -> None:
+    engine.jobs.wait([engine.index.rebuild([ids["bridge"]]).job_id, engine.index.rebuild(chunk_tokens=64).job_id])
     add_document(engine, "bridge.pdf", make_pdf("The bridge is now of steel."), collection="Works")
-    assert held(engine)["bridge.pdf"] == "Works"
+    assert collections_by_name(engine)["bridge.pdf"] == "Works"
     assert len(engine.documents.list()) == 3
 
 
-def test_a_name_is_free_in_another_collection(engine: Engine, parted: dict[str, str]) -> None:
+def test_names_are_unique_within_a_collection(engine: Engine, ids: dict[str, str]) -> None:
     other = make_pdf("Another text about a bridge of wood.")
     assert engine.documents.has_name_clash("bridge.pdf", other, collection="Works")
     assert not engine.documents.has_name_clash("bridge.pdf", other, collection="Plans")
     add_document(engine, "bridge.pdf", other, collection="Plans")
-    assert sorted(one.collection for one in engine.documents.list() if one.name == "bridge.pdf") == ["Plans", "Works"]
+    assert sorted(document.collection for document in engine.documents.list() if document.name == "bridge.pdf") == [
+        "Plans",
+        "Works",
+    ]
 
 
-def test_nothing_is_moved_where_a_name_would_be_twice_in_a_collection(engine: Engine, parted: dict[str, str]) -> None:
+def test_move_that_would_duplicate_a_name_is_rejected(engine: Engine, ids: dict[str, str]) -> None:
     twin = indexed(engine, "bridge.pdf", "Another text about a bridge of wood.")
     with pytest.raises(CollectionError, match=r"bridge\.pdf .*'Works' twice"):
-        engine.collections.move_documents([parted["birds"], twin], "Works")
+        engine.collections.move_documents([ids["birds"], twin], "Works")
     with pytest.raises(CollectionError, match="Nothing was moved"):
-        engine.collections.move_documents([parted["bridge"], twin], "New")
-    assert held(engine)["birds.pdf"] == DEFAULT_COLLECTION
-    assert engine.documents.get(parted["bridge"]).collection == "Works"
-    # Where it is already, it does not stand in its own way.
-    engine.collections.move_documents([parted["bridge"]], "Works")
+        engine.collections.move_documents([ids["bridge"], twin], "New")
+    assert collections_by_name(engine)["birds.pdf"] == DEFAULT_COLLECTION
+    assert engine.documents.get(ids["bridge"]).collection == "Works"
+    # A document can be moved to its own collection.
+    engine.collections.move_documents([ids["bridge"]], "Works")
 
 
 @pytest.mark.parametrize("name", ["", " \n", "\u200b"])
-def test_a_collection_has_a_name_that_can_be_seen(engine: Engine, parted: dict[str, str], name: str) -> None:
+def test_collection_needs_a_visible_name(engine: Engine, ids: dict[str, str], name: str) -> None:
     for call in (
-        lambda: engine.collections.move_documents([parted["birds"]], name),
+        lambda: engine.collections.move_documents([ids["birds"]], name),
         lambda: engine.documents.submit("new.pdf", make_pdf("New."), collection=name),
         lambda: engine.watches.add("/", collection=name),
     ):
@@ -104,28 +106,26 @@ def test_a_collection_has_a_name_that_can_be_seen(engine: Engine, parted: dict[s
     assert len(engine.documents.list()) == 3
 
 
-def test_a_collection_that_holds_nothing_is_told_and_not_taken_for_all(engine: Engine, parted: dict[str, str]) -> None:
-    engine.documents.delete([parted["bridge"]])
+def test_empty_collection_raises_error(engine: Engine, ids: dict[str, str]) -> None:
+    engine.documents.delete([ids["bridge"]])
     for call in (engine.search, engine.answer, engine.explain):
         with pytest.raises(CollectionError, match="No document is in a collection named 'Works'"):
             call(ASK_PENGUINS, collections=["Works"])
 
 
-def test_a_conversation_keeps_its_collections_over_a_restart(tmp_path: Path) -> None:
-    scope = Scope(("d1",), ("Plans", "Works"))
+def test_scope_with_collections_survives_restart(tmp_path: Path) -> None:
+    scopes = Scope(("d1",), ("Plans", "Works")), Scope(collections=("Works",))
     with opened(tmp_path / "data") as engine:
-        one = engine.conversations.create(scope).conversation_id
-        other = engine.conversations.create().conversation_id
-        engine.conversations.set_scope(other, Scope(collections=("Works",)))
+        first = engine.conversations.create(scopes[0]).conversation_id
+        second = engine.conversations.create().conversation_id
+        engine.conversations.set_scope(second, scopes[1])
     with opened(tmp_path / "data") as engine:
-        assert {each.conversation_id: each.scope for each in engine.conversations.list()} == {
-            one: scope,
-            other: Scope(collections=("Works",)),
-        }
-        engine.conversations.set_scope(one, Scope(("d2",)))
-        assert engine.conversations.get(one).scope == Scope(("d2",))
-        engine.conversations.delete(other)
-        assert [each.conversation_id for each in engine.conversations.list()] == [one]
+        stored = {conversation.conversation_id: conversation.scope for conversation in engine.conversations.list()}
+        assert stored == {first: scopes[0], second: scopes[1]}
+        engine.conversations.set_scope(first, Scope(("d2",)))
+        assert engine.conversations.get(first).scope == Scope(("d2",))
+        engine.conversations.delete(second)
+        assert [conversation.conversation_id for conversation in engine.conversations.list()] == [first]
 
 
 def test_collections_are_listed_with_their_sizes(engine: Engine) -> None:

@@ -1,10 +1,10 @@
-"""Documents: added, refused, replaced, kept beside, deleted."""
+"""Documents: adding, rejection, replacement, deletion, names and passwords."""
 
 from __future__ import annotations
 
 import io
 import sqlite3
-import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,16 @@ from tests.support.engines import (
     BUDGET,
     COPPER,
     PENGUINS,
-    Hold,
+    EmbeddingBarrier,
     add_document,
+    assert_found,
     assert_in_agreement,
     idle,
     indexed,
     names_found,
     opened,
     page_text,
+    run_in_threads,
 )
 from tests.support.pdfs import encrypted, make_pdf
 
@@ -39,7 +41,7 @@ def without_pages() -> bytes:
     return buffer.getvalue()
 
 
-def test_a_document_is_described_by_what_was_read(engine: Engine) -> None:
+def test_document_describes_what_was_read(engine: Engine) -> None:
     job = add_document(engine, "report.pdf", make_pdf(BUDGET, "", PENGUINS))
     assert job.state is JobState.DONE
     assert job.result is DocumentStatus.PARTIAL
@@ -53,21 +55,22 @@ def test_a_document_is_described_by_what_was_read(engine: Engine) -> None:
     assert document.added_at.tzinfo is not None
 
 
-def test_what_a_deleted_document_said_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sqlite3.dbapi2.connect
+def test_deleted_text_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.dbapi2.connect
 
-    def as_most_are_built(*args: Any, **options: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = real(*args, **options)
+    def connect_without_secure_delete(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **options)
         connection.execute("PRAGMA secure_delete=OFF").fetchall()
         return connection
 
-    monkeypatch.setattr(sqlite3.dbapi2, "connect", as_most_are_built)
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", connect_without_secure_delete)
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        gone = indexed(engine, "gone.pdf", *[f"{COPPER} Part {number}. " * 6 for number in range(20)])
-        assert engine.documents.delete([gone])[0].chunks_remaining == 0
-    said = COPPER.split(".")[0].encode()
-    assert [path.name for path in (tmp_path / "data").rglob("*") if path.is_file() and said in path.read_bytes()] == []
+        deleted = indexed(engine, "deleted.pdf", *[f"{COPPER} Part {number}. " * 6 for number in range(20)])
+        assert engine.documents.delete([deleted])[0].chunks_remaining == 0
+    text = COPPER.split(".")[0].encode()
+    files = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    assert [path.name for path in files if text in path.read_bytes()] == []
 
 
 def test_pages_and_chunks_can_be_read_back(engine: Engine) -> None:
@@ -80,7 +83,7 @@ def test_pages_and_chunks_can_be_read_back(engine: Engine) -> None:
     assert engine.documents.content(document_id) == make_pdf(BUDGET, PENGUINS)
 
 
-def test_an_unknown_document_is_an_error_of_its_own(engine: Engine) -> None:
+def test_unknown_document_raises_error(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     for call in (
         lambda: engine.documents.get("nothing"),
@@ -97,7 +100,7 @@ def test_an_unknown_document_is_an_error_of_its_own(engine: Engine) -> None:
             call()
 
 
-def test_names_and_ids_are_resolved_in_order_each_once(engine: Engine) -> None:
+def test_names_and_ids_are_resolved_in_order_without_duplicates(engine: Engine) -> None:
     first, second = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)
     assert engine.documents.find_ids(["b.pdf", first, "a.pdf", second]) == [second, first]
     assert engine.documents.find_ids([]) == []
@@ -117,7 +120,7 @@ def test_names_and_ids_are_resolved_in_order_each_once(engine: Engine) -> None:
     ],
     ids=["no bytes", "an archive", "a page of HTML", "cut off", "noise", "encrypted", "without text", "without pages"],
 )
-def test_a_file_that_cannot_be_indexed_is_rejected_with_its_reason(engine: Engine, data: bytes, reason: str) -> None:
+def test_unreadable_file_is_rejected_with_reason(engine: Engine, data: bytes, reason: str) -> None:
     jobs = [engine.documents.submit("a.pdf", data), engine.documents.submit("good.pdf", make_pdf(BUDGET))]
     bad, good = engine.jobs.wait([job.job_id for job in jobs])
     assert bad.result is DocumentStatus.REJECTED, bad
@@ -126,38 +129,29 @@ def test_a_file_that_cannot_be_indexed_is_rejected_with_its_reason(engine: Engin
     assert good.result is DocumentStatus.INDEXED
     rejected = next(document for document in engine.documents.list() if document.name == "a.pdf")
     assert (rejected.status, rejected.reason, rejected.chunks) == (DocumentStatus.REJECTED, bad.reason, 0)
-    assert names_found(engine, ASK_BUDGET) == ["good.pdf"]
+    assert_found(engine, budget=["good.pdf"])
     assert_in_agreement(engine)
 
 
-def test_a_file_larger_than_allowed_is_rejected_and_not_kept(tmp_path: Path) -> None:
-    with opened(tmp_path / "data", max_file_mb=1) as engine:
-        job = add_document(engine, "big.pdf", make_pdf(BUDGET) + b"\0" * 1_100_000)
+@pytest.mark.parametrize(
+    ("limit", "data", "reason", "files"),
+    [
+        ({"max_file_mb": 1}, make_pdf(BUDGET) + b"\0" * 1_100_000, "RAG_MAX_FILE_MB", 0),
+        ({"max_pages": 2}, make_pdf("one", "two", "three"), "RAG_MAX_PAGES", 1),
+    ],
+    ids=["file size", "pages"],
+)
+def test_file_beyond_a_limit_is_rejected(
+    tmp_path: Path, limit: dict[str, int], data: bytes, reason: str, files: int
+) -> None:
+    with opened(tmp_path / "data", **limit) as engine:
+        job = add_document(engine, "big.pdf", data)
         assert job.result is DocumentStatus.REJECTED
-        assert "RAG_MAX_FILE_MB" in job.reason
-        assert engine.status().stores["files"] == 0
+        assert reason in job.reason
+        assert engine.status().stores["files"] == files
 
 
-def test_more_pages_than_allowed_are_rejected(tmp_path: Path) -> None:
-    with opened(tmp_path / "data", max_pages=2) as engine:
-        job = add_document(engine, "long.pdf", make_pdf("one", "two", "three"))
-        assert job.result is DocumentStatus.REJECTED
-        assert "RAG_MAX_PAGES" in job.reason
-
-
-def test_a_password_opens_an_encrypted_file(engine: Engine) -> None:
-    data = encrypted("secret", BUDGET)
-    assert add_document(engine, "locked.pdf", data, password="wrong").result is DocumentStatus.REJECTED
-    (document,) = engine.documents.list()
-    job = engine.jobs.wait([engine.documents.retry(document.document_id, password="secret").job_id])[0]
-    assert job.result is DocumentStatus.INDEXED
-    assert names_found(engine, ASK_BUDGET) == ["locked.pdf"]
-    assert len(engine.documents.list()) == 1
-    stored = b"".join(path.read_bytes() for path in engine.settings.data_dir.rglob("*.sqlite*"))
-    assert b"secret" not in stored
-
-
-def test_the_same_content_is_stored_once_under_any_name(engine: Engine) -> None:
+def test_same_content_is_stored_once_under_any_name(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     for name in ("a.pdf", "b.pdf"):
         job = add_document(engine, name, make_pdf(BUDGET))
@@ -168,37 +162,33 @@ def test_the_same_content_is_stored_once_under_any_name(engine: Engine) -> None:
     assert_in_agreement(engine)
 
 
-def test_the_same_content_twice_at_once_is_stored_once(engine: Engine) -> None:
+def test_same_content_submitted_concurrently_is_stored_once(engine: Engine) -> None:
     jobs: list[str] = []
-    threads = [
-        threading.Thread(target=lambda n=n: jobs.append(engine.documents.submit(f"{n}.pdf", make_pdf(BUDGET)).job_id))
-        for n in range(6)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+
+    def submit(number: int) -> None:
+        jobs.append(engine.documents.submit(f"{number}.pdf", make_pdf(BUDGET)).job_id)
+
+    run_in_threads(*(partial(submit, number) for number in range(6)))
     results = [job.result for job in engine.jobs.wait(jobs)]
     assert sorted(results) == [DocumentStatus.DUPLICATE] * 5 + [DocumentStatus.INDEXED]
     assert_in_agreement(engine)
 
 
-def test_a_changed_file_replaces_the_one_of_its_name(engine: Engine) -> None:
+def test_changed_file_replaces_document_of_same_name(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     before = engine.documents.get(document_id)
     assert indexed(engine, "a.pdf", PENGUINS) == document_id
     assert engine.documents.get(document_id).version_id != before.version_id
-    assert names_found(engine, ASK_BUDGET) == []
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
+    assert_found(engine, budget=[], penguins=["a.pdf"])
     assert engine.documents.content(document_id) == make_pdf(PENGUINS)
     assert_in_agreement(engine)
 
 
-def test_a_file_that_cannot_be_indexed_leaves_the_one_of_its_name(engine: Engine) -> None:
+def test_unreadable_file_does_not_replace_document_of_same_name(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     assert add_document(engine, "a.pdf", b"%PDF-1.7 broken").result is DocumentStatus.REJECTED
     assert engine.documents.get(document_id).status is DocumentStatus.INDEXED
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
@@ -210,48 +200,43 @@ def test_a_file_that_cannot_be_indexed_leaves_the_one_of_its_name(engine: Engine
         ("x.y.pdf", "x.y (2).pdf", "x.y (3).pdf"),
     ],
 )
-def test_a_changed_file_can_be_kept_beside_the_one_of_its_name(
-    engine: Engine, name: str, second: str, third: str
-) -> None:
+def test_file_of_same_name_can_be_kept_as_new_document(engine: Engine, name: str, second: str, third: str) -> None:
     for text in (BUDGET, PENGUINS, COPPER):
         indexed(engine, name, text, on_same_name="keep")
     assert {document.name for document in engine.documents.list()} == {name, second, third}
-    assert names_found(engine, ASK_BUDGET) == [name]
-    assert names_found(engine, ASK_COPPER) == [third]
+    assert_found(engine, budget=[name], copper=[third])
     assert_in_agreement(engine)
 
 
-def test_a_name_is_taken_by_what_is_searched_or_waits_and_by_nothing_else(engine: Engine, hold: Hold) -> None:
+def test_name_clash_with_searchable_and_pending_documents_only(engine: Engine, barrier: EmbeddingBarrier) -> None:
     assert not engine.documents.has_name_clash("a.pdf", make_pdf(BUDGET))
     add_document(engine, "a.pdf", b"no pdf")
     assert not engine.documents.has_name_clash("a.pdf", make_pdf(BUDGET))
-    hold.on()
-    engine.documents.submit("other.pdf", make_pdf(COPPER))
-    hold.until_reached()
+    barrier.submit(engine, "other.pdf", COPPER)
     engine.documents.submit("a.pdf", make_pdf(BUDGET))
     assert not engine.documents.has_name_clash("a.pdf", make_pdf(BUDGET))
     assert engine.documents.has_name_clash("a.pdf", make_pdf(PENGUINS))
     assert not engine.documents.has_name_clash("a.pdf", make_pdf(PENGUINS), collection="birds")
-    hold.release()
+    barrier.release()
     idle(engine)
     assert engine.documents.has_name_clash("a.pdf", make_pdf(PENGUINS))
 
 
 @pytest.mark.parametrize("written", ["Ka\u0308se  1.pdf", "K\u00e4se 1.pdf", " K\u00e4se\t1.pdf "])
-def test_a_document_is_found_by_its_name_however_it_is_written(engine: Engine, written: str) -> None:
+def test_document_is_found_by_equivalent_spellings_of_its_name(engine: Engine, written: str) -> None:
     document_id = indexed(engine, "Ka\u0308se  1.pdf", BUDGET)
     assert engine.documents.find_ids([written]) == [document_id]
     assert names_found(engine, ASK_BUDGET, documents=[written]) == ["K\u00e4se 1.pdf"]
 
 
-def test_a_path_is_no_name(engine: Engine) -> None:
+def test_path_does_not_identify_a_document(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     for path in ("elsewhere/a.pdf", "C:\\a.pdf", "./a.pdf"):
         with pytest.raises(UnknownDocument):
             engine.documents.find_ids([path])
 
 
-def test_collections_hold_names_apart(engine: Engine) -> None:
+def test_collections_have_separate_names(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, collection="bridges")
     indexed(engine, "a.pdf", PENGUINS, collection="birds")
     assert {document.collection for document in engine.documents.list()} == {"bridges", "birds"}
@@ -259,7 +244,7 @@ def test_collections_hold_names_apart(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given_name", "name"),
     [
         ("../../etc/passwd.pdf", "passwd.pdf"),
         ("C:\\Users\\me\\report.pdf", "report.pdf"),
@@ -271,23 +256,23 @@ def test_collections_hold_names_apart(engine: Engine) -> None:
         ("<b>%_'\"; DROP TABLE documents.pdf", "<b>%_'\"; DROP TABLE documents.pdf"),
     ],
 )
-def test_a_name_is_kept_without_folders_and_control_characters(engine: Engine, given: str, kept: str) -> None:
-    document_id = indexed(engine, given, BUDGET)
-    assert engine.documents.get(document_id).name == kept
-    assert engine.documents.find_ids([kept]) == [document_id]
-    assert names_found(engine, ASK_BUDGET, documents=[kept]) == [kept]
+def test_name_loses_folders_and_control_characters(engine: Engine, given_name: str, name: str) -> None:
+    document_id = indexed(engine, given_name, BUDGET)
+    assert engine.documents.get(document_id).name == name
+    assert engine.documents.find_ids([name]) == [document_id]
+    assert names_found(engine, ASK_BUDGET, documents=[name]) == [name]
 
 
-def test_a_deleted_document_is_gone_from_every_store(engine: Engine) -> None:
-    kept, gone = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS, COPPER)
+def test_deleted_document_is_removed_from_every_store(engine: Engine) -> None:
+    remaining, deleted = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS, COPPER)
     answer = engine.answer(ASK_PENGUINS)
     conversation = engine.conversations.create()
     engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
-    (receipt,) = engine.documents.delete([gone])
+    (receipt,) = engine.documents.delete([deleted])
     assert (receipt.document, receipt.chunks_removed, receipt.chunks_remaining) == ("b.pdf", 2, 0)
     assert set(receipt.remaining) == {"database", "words", "vectors", "token vectors", "files"}
     assert not any(receipt.remaining.values())
-    assert [document.document_id for document in engine.documents.list()] == [kept]
+    assert [document.document_id for document in engine.documents.list()] == [remaining]
     for question in (ASK_PENGUINS, ASK_COPPER, "penguins", "copper"):
         assert "b.pdf" not in {passage.document for passage in engine.search(question, top_k=50).passages}
     assert engine.answer(ASK_PENGUINS).state is AnswerState.ABSTAINED
@@ -297,25 +282,25 @@ def test_a_deleted_document_is_gone_from_every_store(engine: Engine) -> None:
     assert_in_agreement(engine)
 
 
-def test_deleting_several_gives_a_receipt_each_in_order(engine: Engine) -> None:
+def test_deletion_returns_receipts_in_order(engine: Engine) -> None:
     ids = [indexed(engine, f"{name}.pdf", text) for name, text in zip("abc", (BUDGET, PENGUINS, COPPER), strict=True)]
     receipts = engine.documents.delete([ids[2], ids[0]])
     assert [receipt.document for receipt in receipts] == ["c.pdf", "a.pdf"]
-    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+    assert_found(engine, penguins=["b.pdf"])
     assert_in_agreement(engine)
 
 
-def test_a_deleted_document_can_be_added_again(engine: Engine) -> None:
+def test_deleted_document_can_be_added_again(engine: Engine) -> None:
     first = indexed(engine, "a.pdf", BUDGET)
     engine.documents.delete([first])
     second = indexed(engine, "a.pdf", BUDGET)
     assert second != first
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_a_text_that_two_documents_share_outlives_one_of_them(engine: Engine) -> None:
-    """Their embeddings are one and the same."""
+def test_shared_text_survives_deletion_of_one_document(engine: Engine) -> None:
+    """Both documents use the same stored embedding."""
     first = indexed(engine, "a.pdf", BUDGET, PENGUINS, collection="one")
     indexed(engine, "a.pdf", BUDGET, COPPER, collection="two")
     (receipt,) = engine.documents.delete([first])
@@ -324,33 +309,27 @@ def test_a_text_that_two_documents_share_outlives_one_of_them(engine: Engine) ->
     assert_in_agreement(engine)
 
 
-def test_a_rejected_document_can_be_deleted(engine: Engine) -> None:
-    job = add_document(engine, "a.pdf", b"no pdf")
-    assert job.document_id is not None
-    (receipt,) = engine.documents.delete([job.document_id])
-    assert (receipt.chunks_removed, receipt.chunks_remaining) == (0, 0)
+@pytest.mark.parametrize("data", [make_pdf(BUDGET), b"no pdf"])
+def test_deleted_document_leaves_no_files_and_no_jobs(engine: Engine, data: bytes) -> None:
+    job = add_document(engine, "a.pdf", data)
+    (receipt,) = engine.documents.delete([str(job.document_id)])
+    assert (receipt.chunks_removed, receipt.chunks_remaining) == (int(data != b"no pdf"), 0)
     assert engine.documents.list() == []
     assert engine.status().stores["files"] == 0
-
-
-def test_waiting_for_work_of_a_deleted_document_ends(engine: Engine) -> None:
-    job = add_document(engine, "a.pdf", make_pdf(BUDGET))
-    assert job.document_id is not None
-    engine.documents.delete([job.document_id])
     with pytest.raises(UnknownDocument):
         engine.jobs.wait([job.job_id])
 
 
-def test_progress_is_told_and_ends_with_the_last_state(engine: Engine) -> None:
-    told: list[JobState] = []
+def test_progress_ends_with_the_last_state(engine: Engine) -> None:
+    states: list[JobState] = []
     job = engine.documents.submit("a.pdf", make_pdf(*[f"{BUDGET} {number}" for number in range(30)]))
-    ended = engine.jobs.wait([job.job_id], lambda one: told.append(one.state))
-    assert told[-1] is JobState.DONE
-    assert told.count(JobState.DONE) == 1
-    assert ended[0].seconds > 0
+    (ended,) = engine.jobs.wait([job.job_id], lambda update: states.append(update.state))
+    assert states[-1] is JobState.DONE
+    assert states.count(JobState.DONE) == 1
+    assert ended.seconds > 0
 
 
-def test_ended_work_is_listed_newest_first(engine: Engine) -> None:
+def test_ended_jobs_are_listed_newest_first(engine: Engine) -> None:
     for name in ("a", "b", "c"):
         add_document(engine, f"{name}.pdf", make_pdf(f"Text of {name}"))
     assert [job.name for job in engine.jobs.list()] == ["c.pdf", "b.pdf", "a.pdf"]
@@ -358,7 +337,7 @@ def test_ended_work_is_listed_newest_first(engine: Engine) -> None:
     assert engine.jobs.list(active=True) == []
 
 
-def test_the_guide_is_a_document_like_any_other(engine: Engine) -> None:
+def test_guide_questions_are_answered(engine: Engine) -> None:
     engine.jobs.wait([engine.documents.add_guide().job_id])
     for question in engine.GUIDE_QUESTIONS:
         answer = engine.answer(question)
@@ -367,7 +346,7 @@ def test_the_guide_is_a_document_like_any_other(engine: Engine) -> None:
     idle(engine)
 
 
-def test_a_page_is_drawn_with_the_words_of_a_passage_marked(engine: Engine) -> None:
+def test_rendered_page_highlights_a_passage(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     text = page_text(engine, document_id, 0)
     start = text.index("42 million")

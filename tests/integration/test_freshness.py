@@ -1,4 +1,4 @@
-"""Newer documents overtake older ones only where they are asked to."""
+"""The setting that ranks newer documents higher."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sqlalchemy import update
 from rag_core.engine import Engine
 from rag_core.store.schema import documents, versions
 from rag_core.types import RankBy, RetrievalConfig
-from tests.support.engines import BUDGET, PENGUINS, indexed, opened
+from tests.support.engines import BUDGET, PENGUINS, open_library, opened
 
-# The older document has the very figure.
+# The older document contains the figure of the question.
 ASK = "What is the budget of the Zanzibar bridge in 42 million euros?"
 DRAFT = BUDGET.replace("42 million", "39 million")
 
 
-def aged(engine: Engine, name: str, days: float) -> None:
-    """Have a document count as added so many days ago."""
+def change_age(engine: Engine, name: str, days: float) -> None:
+    """Change the date of a document to so many days ago."""
     when = datetime.now(UTC) - timedelta(days=days)
     (document_id,) = engine.documents.find_ids([name])
     with engine._stores.database.begin() as connection:
@@ -28,25 +28,23 @@ def aged(engine: Engine, name: str, days: float) -> None:
 
 
 def order(engine: Engine, rank_by: RankBy | None = None) -> list[str]:
-    found = engine.search(ASK, configuration=RetrievalConfig(rank_by))
-    return [passage.document for passage in found.passages]
+    result = engine.search(ASK, configuration=RetrievalConfig(rank_by))
+    return [passage.document for passage in result.passages]
 
 
-def test_it_reorders_and_changes_neither_scores_nor_the_gate(tmp_path: Path) -> None:
+def test_freshness_changes_order_but_no_scores(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    with opened(folder) as engine:
-        for name, text in (("old.pdf", BUDGET), ("new.pdf", DRAFT), ("birds.pdf", PENGUINS)):
-            indexed(engine, name, text)
-        aged(engine, "old.pdf", 3650)
+    with open_library(folder, {"old.pdf": [BUDGET], "new.pdf": [DRAFT], "birds.pdf": [PENGUINS]}) as engine:
+        change_age(engine, "old.pdf", 3650)
         plain = engine.search(ASK)
         assert order(engine)[:2] == ["old.pdf", "new.pdf"]
         by_words = order(engine, "bm25")
     with opened(folder, freshness=0.3) as engine:
         fresh = engine.search(ASK)
         assert [passage.document for passage in fresh.passages][:2] == ["new.pdf", "old.pdf"]
-        assert {one.document: one.scores["rerank"] for one in fresh.passages} == pytest.approx(
-            {one.document: one.scores["rerank"] for one in plain.passages}
+        assert {passage.document: passage.scores["rerank"] for passage in fresh.passages} == pytest.approx(
+            {passage.document: passage.scores["rerank"] for passage in plain.passages}
         )
         assert fresh.gate.score == pytest.approx(plain.gate.score)
-        assert [one.document for one in engine.explain(ASK).passages][:2] == ["new.pdf", "old.pdf"]
+        assert [passage.document for passage in engine.explain(ASK).passages][:2] == ["new.pdf", "old.pdf"]
         assert order(engine, "bm25") == by_words

@@ -1,4 +1,4 @@
-"""The garbage collector leaves alone what is there for as long as the program runs."""
+"""Garbage collection of long-lived objects."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rag_core.settings import BUNDLED_EMBEDDER
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened
 
 
-def test_what_the_first_search_loaded_is_not_looked_through_again(tmp_path: Path) -> None:
+def test_objects_of_first_search_are_frozen(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)
-        loaded = [[0]]
-        assert any(one is loaded for one in gc.get_objects())
+        early = [[0]]
+        assert any(item is early for item in gc.get_objects())
         engine.search(ASK_BUDGET)
-        assert not any(one is loaded for one in gc.get_objects())
-        later = [[0]]
+        assert not any(item is early for item in gc.get_objects())
+        late = [[0]]
         engine.search(ASK_BUDGET)
-        assert any(one is later for one in gc.get_objects())
+        assert any(item is late for item in gc.get_objects())
 
 
-def test_a_closed_engine_keeps_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Not those that the tests share.
+def test_closed_engine_releases_its_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Bypass the models that the tests share.
     monkeypatch.setattr("rag_core.runtime.models.load_embedder", load_embedder)
     with opened(tmp_path / "data") as engine:
         indexed(engine, "bridge.pdf", BUDGET)

@@ -1,4 +1,4 @@
-"""Text that a page hides: out of search, answers and prompts, told with each passage of its page, gone on delete."""
+"""Hidden text of a page: excluded from search and prompts, shown with passages, deleted with its document."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.engine import Engine
 from tests.support.attacks import HIDDEN, HIDDEN_ORDER
 from tests.support.drawn_pdfs import make
-from tests.support.engines import ASK_BUDGET, BUDGET, add_document, opened, page_text
-from tests.support.servers import ScriptedEndpoint, complete
+from tests.support.engines import ASK_BUDGET, BUDGET, add_document, opened, page_text, rebuild_index, scripted_engine
+from tests.support.servers import complete
 
 
 def add_bridge(engine: Engine, folder: Path) -> str:
-    """Add a page that says one thing in black and another in white; returns its id."""
+    """Add a document with visible and hidden text; return its id."""
 
     def draw(canvas: Canvas) -> None:
         canvas.drawString(72, 700, BUDGET)
@@ -28,17 +28,12 @@ def add_bridge(engine: Engine, folder: Path) -> str:
     return job.document_id
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_it_is_kept_from_search_and_model_and_is_told(tmp_path: Path, again: bool) -> None:
-    with (
-        ScriptedEndpoint(complete("It is 42 million euros [1].")) as endpoint,
-        opened(
-            tmp_path / "data", openai_base_url=endpoint.url, openai_model="m", openai_api_key="k", openai_retries=0
-        ) as engine,
-    ):
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_hidden_text_is_not_searched_and_is_reported(tmp_path: Path, rebuilt: bool) -> None:
+    with scripted_engine(tmp_path / "data", complete("It is 42 million euros [1].")) as (engine, endpoint):
         document_id = add_bridge(engine, tmp_path)
-        if again:
-            engine.jobs.wait([engine.index.rebuild(chunk_tokens=100).job_id])
+        if rebuilt:
+            rebuild_index(engine, chunk_tokens=100)
         answer = engine.answer(ASK_BUDGET)
         assert (answer.passages[0].hidden, answer.passages[0].instructions) == (HIDDEN_ORDER, True)
         assert "999" not in answer.passages[0].text
@@ -47,15 +42,15 @@ def test_it_is_kept_from_search_and_model_and_is_told(tmp_path: Path, again: boo
         assert engine.documents.pages(document_id)[0].hidden == HIDDEN_ORDER
 
 
-def test_it_goes_with_its_document_and_stays_in_the_answer_that_told_it(tmp_path: Path) -> None:
+def test_hidden_text_is_deleted_but_stays_in_stored_answers(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document_id = add_bridge(engine, tmp_path)
         answer = engine.answer(ASK_BUDGET)
         conversation = engine.conversations.create().conversation_id
         engine.conversations.add_message(conversation, "assistant", answer.text, answer)
         engine.documents.delete([document_id])
-        kept = engine.conversations.messages(conversation)[0].answer
-        assert kept is not None
-        assert kept.passages[0].hidden == HIDDEN_ORDER
+        stored = engine.conversations.messages(conversation)[0].answer
+        assert stored is not None
+        assert stored.passages[0].hidden == HIDDEN_ORDER
     with closing(sqlite3.connect(tmp_path / "data" / "footnote.sqlite")) as database:
         assert database.execute("SELECT count(*) FROM hidden_texts").fetchone() == (0,)

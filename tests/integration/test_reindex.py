@@ -1,4 +1,4 @@
-"""Re-indexing: the old index answers until one swap, and nothing is embedded twice."""
+"""Re-indexing: the old index answers until one swap, and no text is embedded twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from rag_core.chunking.chunker import Chunker, DocumentChunker
+from rag_core.chunking.chunker import Chunker
 from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing, IndexMismatch, StoreUnavailable
 from rag_core.index.dense import DenseIndex
@@ -26,21 +26,27 @@ from rag_core.store.schema import generations
 from rag_core.types import DocumentStatus, Job, JobState
 from tests.support.engines import (
     ASK_BUDGET,
-    ASK_COPPER,
-    ASK_PENGUINS,
     BUDGET,
     COPPER,
     PENGUINS,
-    Hold,
+    Barrier,
+    EmbeddingBarrier,
+    ReadingBarrier,
     add_document,
+    assert_found,
     assert_in_agreement,
-    before,
-    broken,
-    copied,
+    assert_stores_agree,
+    before_call,
+    copy_folder,
+    failing,
     idle,
     indexed,
     names_found,
     opened,
+    raising,
+    rebuild_index,
+    retry_document,
+    run_in_threads,
 )
 from tests.support.pdfs import encrypted, make_pdf
 
@@ -49,324 +55,291 @@ LONG = " ".join(
 )
 
 
-def reindexed(engine: Engine, *args: Any, **options: Any) -> Job:
-    job = engine.index.rebuild(*args, **options)
-    return engine.jobs.wait([job.job_id])[0]
+@pytest.fixture
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
-def test_unchanged_settings_keep_everything(engine: Engine) -> None:
+def described(engine: Engine) -> dict[str, tuple[str, DocumentStatus, str, bool]]:
+    """Return what the list of documents says about each name."""
+    return {
+        document.name: (document.document_id, document.status, document.reason, document.needs_password)
+        for document in engine.documents.list()
+    }
+
+
+def built_chunk_tokens(engine: Engine) -> int:
+    built_with = engine.status().built_with
+    assert built_with is not None
+    return built_with.chunk_tokens
+
+
+def longest_chunk(engine: Engine) -> int:
+    documents = engine.documents.list()
+    return max(chunk.tokens for document in documents for chunk in engine.documents.chunks(document.document_id))
+
+
+def version_ids(engine: Engine) -> list[str]:
+    return [document.version_id for document in engine.documents.list()]
+
+
+def test_rebuild_with_unchanged_settings_reuses_everything(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    before_it = [document.version_id for document in engine.documents.list()]
-    job = reindexed(engine)
+    before = version_ids(engine)
+    job = rebuild_index(engine)
     assert job.state is JobState.DONE
     assert job.details["embeddings_computed"] == 0
-    assert (
-        job.details["embeddings_reused"] == job.details["chunks"] == sum(one.chunks for one in engine.documents.list())
-    )
+    chunks = sum(document.chunks for document in engine.documents.list())
+    assert job.details["embeddings_reused"] == job.details["chunks"] == chunks
     assert {row["document"] for row in job.details["documents"]} == {"a.pdf", "b.pdf"}
-    assert [document.version_id for document in engine.documents.list()] == before_it
+    assert version_ids(engine) == before
     assert_in_agreement(engine)
 
 
-def test_what_a_store_has_lost_is_made_again(engine: Engine) -> None:
+def test_rebuild_restores_missing_index_entries(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", PENGUINS)
     stores = engine._stores
-    lost = stores.library.chunk_ids([engine.documents.get(document_id).version_id])
-    stores.words.delete(lost)
+    stores.words.delete(stores.library.chunk_ids([engine.documents.get(document_id).version_id]))
     assert not engine.status().healthy
-    job = reindexed(engine)
+    job = rebuild_index(engine)
     assert job.details["embeddings_computed"] == 0
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_one_document_is_read_again_and_its_vectors_reused(engine: Engine) -> None:
+def test_reindex_of_one_document_reuses_its_vectors(engine: Engine) -> None:
     first, second = indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)
-    versions = {one: engine.documents.get(one).version_id for one in (first, second)}
-    job = reindexed(engine, [first])
+    versions = {document_id: engine.documents.get(document_id).version_id for document_id in (first, second)}
+    job = rebuild_index(engine, [first])
     assert job.state is JobState.DONE
     assert [row["document"] for row in job.details["documents"]] == ["a.pdf"]
     assert (job.details["embeddings_computed"], job.details["embeddings_reused"]) == (0, 1)
     assert engine.documents.get(first).version_id != versions[first]
     assert engine.documents.get(second).version_id == versions[second]
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_other_chunks_are_built_beside_the_old_ones_and_swapped(engine_of_its_own: Engine, hold: Hold) -> None:
-    engine = engine_of_its_own
+def test_rebuild_builds_new_chunks_and_swaps_them_in(engine: Engine, barrier: EmbeddingBarrier) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    conversation = engine.conversations.create()
+    conversation_id = engine.conversations.create().conversation_id
     answer = engine.answer(ASK_BUDGET)
-    engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
-    old = {
-        chunk.tokens for document in engine.documents.list() for chunk in engine.documents.chunks(document.document_id)
-    }
-    hold.on()
-    job = engine.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    engine.conversations.add_message(conversation_id, "assistant", answer.text, answer)
+    old = longest_chunk(engine)
+    job = barrier.rebuild(engine, chunk_tokens=40)
+    assert_found(engine, budget=["a.pdf"])
     passages = engine.search("Which clause binds the tenant?", top_k=100).passages
     assert len(passages) == len({passage.chunk_id for passage in passages})
     assert {document.status for document in engine.documents.list()} == {DocumentStatus.INDEXED}
-    hold.release()
+    barrier.release()
     ended = engine.jobs.wait([job.job_id])[0]
     assert ended.state is JobState.DONE
-    new = {
-        chunk.tokens for document in engine.documents.list() for chunk in engine.documents.chunks(document.document_id)
-    }
-    assert max(new) <= 40 + 42 < max(old)
+    assert longest_chunk(engine) <= 40 + 42 < old
     assert ended.details["embeddings_reused"] == 2  # the short pages are the same text in both
     assert ended.details["embeddings_computed"] == ended.details["chunks"] - 2
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
-    status = engine.status()
-    assert status.built_with is not None
-    assert status.built_with.chunk_tokens == 40
+    assert_found(engine, budget=["a.pdf"], penguins=["b.pdf"])
+    assert built_chunk_tokens(engine) == 40
     assert engine.index.differences() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
-    assert engine.conversations.messages(conversation.conversation_id)[0].answer == answer
+    assert engine.conversations.messages(conversation_id)[0].answer == answer
     assert engine._stores.library.generations("retired") == []
 
 
-def test_questions_are_answered_alike_before_during_and_after_swaps(engine_of_its_own: Engine) -> None:
-    engine = engine_of_its_own
+def test_questions_get_the_same_answer_during_rebuilds(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
-    over, wrong, asked = threading.Event(), list[object](), list[bool]()
+    ended = threading.Event()
+    searches: list[list[str]] = []
+    errors: list[Exception] = []
 
     def ask() -> None:
-        while not over.is_set():
-            try:
-                if names_found(engine, ASK_BUDGET) != ["a.pdf"]:
-                    wrong.append("not found")
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is shown
-                wrong.append(error)
-            asked.append(True)
+        try:
+            while not ended.is_set():
+                searches.append(names_found(engine, ASK_BUDGET))
+        except Exception as error:  # noqa: BLE001 - any error is a failure of the test
+            errors.append(error)
 
-    threads = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for chunk_tokens in (40, 64, 40, 200):
-        assert reindexed(engine, chunk_tokens=chunk_tokens).state is JobState.DONE
-    over.set()
-    for thread in threads:
-        thread.join()
-    assert len(asked) > 8
-    assert wrong == []
+    def rebuild() -> None:
+        try:
+            for chunk_tokens in (40, 64, 40, 200):
+                assert rebuild_index(engine, chunk_tokens=chunk_tokens).state is JobState.DONE
+        except Exception as error:  # noqa: BLE001 - as above
+            errors.append(error)
+        finally:
+            ended.set()
+
+    run_in_threads(ask, ask, rebuild)
+    assert errors == []
+    assert len(searches) > 8
+    assert all(names == ["a.pdf"] for names in searches)
 
 
-def test_a_question_is_asked_again_where_its_index_was_emptied_meanwhile(
-    engine_of_its_own: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+def test_question_is_retried_when_its_index_is_dropped(
+    engine: Engine, barrier: EmbeddingBarrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
-    drop, emptied, go = DenseIndex.drop, threading.Event(), threading.Event()
+    drop, removal = DenseIndex.drop, Barrier()
 
-    def held(self: DenseIndex) -> None:
-        emptied.set()
-        assert go.wait(60)
+    def blocked(self: DenseIndex) -> None:
+        removal.wait()
         drop(self)
 
     def swap() -> None:
-        hold.release()
-        assert emptied.wait(60)
+        barrier.release()
+        removal.wait_until_reached()
 
-    monkeypatch.setattr(DenseIndex, "drop", held)
-    hold.on()
-    job = engine.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
-    with before(DenseIndex, "retrieve", swap):
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    go.set()
+    monkeypatch.setattr(DenseIndex, "drop", blocked)
+    job = barrier.rebuild(engine, chunk_tokens=40)
+    with before_call(DenseIndex, "retrieve", swap):
+        assert_found(engine, budget=["a.pdf"])
+    removal.release()
     assert engine.jobs.wait([job.job_id])[0].state is JobState.DONE
 
 
-def test_a_file_that_arrives_during_a_rebuild_is_in_both_indexes(engine_of_its_own: Engine, hold: Hold) -> None:
-    engine = engine_of_its_own
-    indexed(engine, "a.pdf", BUDGET, LONG)
-    hold.on()
-    job = engine.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
-    added = engine.documents.submit("c.pdf", make_pdf(COPPER))
-    hold.release()
-    engine.jobs.wait([job.job_id, added.job_id])
-    idle(engine)
-    assert names_found(engine, ASK_COPPER) == ["c.pdf"]
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert_stores_agree(engine)
-
-
-def test_a_document_deleted_during_a_rebuild_stays_deleted(engine_of_its_own: Engine, hold: Hold) -> None:
-    engine = engine_of_its_own
-    gone = indexed(engine, "a.pdf", BUDGET, LONG)
+def test_document_deleted_during_rebuild_stays_deleted(engine: Engine, barrier: EmbeddingBarrier) -> None:
+    deleted = indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    hold.on()
-    job = engine.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
-    (receipt,) = engine.documents.delete([gone])
+    job = barrier.rebuild(engine, chunk_tokens=40)
+    (receipt,) = engine.documents.delete([deleted])
     assert receipt.chunks_remaining == 0
-    hold.release()
+    barrier.release()
     ended = engine.jobs.wait([job.job_id])[0]
     assert ended.state is JobState.DONE, ended.reason
     assert [document.name for document in engine.documents.list()] == ["b.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
-    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+    assert_found(engine, budget=[], penguins=["b.pdf"])
     assert_stores_agree(engine)
 
 
-def test_a_document_replaced_during_a_rebuild_is_the_new_one_after_it(engine_of_its_own: Engine, hold: Hold) -> None:
-    engine = engine_of_its_own
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("b.pdf", {"penguins": ["b.pdf"], "budget": ["a.pdf"]}), ("a.pdf", {"penguins": ["a.pdf"], "budget": []})],
+    ids=["new", "replacement"],
+)
+def test_file_added_during_rebuild_is_in_new_index(
+    engine: Engine, barrier: EmbeddingBarrier, name: str, expected: dict[str, list[str]]
+) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
-    hold.on()
-    job = engine.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
-    added = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-    hold.release()
+    job = barrier.rebuild(engine, chunk_tokens=40)
+    added = engine.documents.submit(name, make_pdf(PENGUINS))
+    barrier.release()
     engine.jobs.wait([job.job_id, added.job_id])
     idle(engine)
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, **expected)
     assert_stores_agree(engine)
 
 
-def test_a_document_replaced_before_its_rebuilt_version_is_complete_is_not_lost(engine_of_its_own: Engine) -> None:
-    engine = engine_of_its_own
+def test_document_replaced_before_its_rebuilt_version_is_complete(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     added: list[Job] = []
 
     def replace() -> None:
         added.append(engine.documents.submit("a.pdf", make_pdf(PENGUINS)))
 
-    # Taken up by the rebuild itself, and published after the version that it replaces in the new generation.
-    with before(EmbeddingQueue, "put", replace):
-        job = engine.index.rebuild(chunk_tokens=40)
-        engine.jobs.wait([job.job_id])
+    # The rebuild itself indexes the new file, and publishes it after the version that it replaces.
+    with before_call(EmbeddingQueue, "put", replace):
+        rebuild_index(engine, chunk_tokens=40)
     engine.jobs.wait([added[0].job_id])
     idle(engine)
-    assert [one.name for one in engine.documents.list()] == ["a.pdf"]
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
+    assert [document.name for document in engine.documents.list()] == ["a.pdf"]
+    assert_found(engine, penguins=["a.pdf"], budget=[])
     assert_stores_agree(engine)
 
 
-READ_AGAIN: dict[str, Callable[[Engine, str], Job]] = {
-    "re-indexed": lambda engine, document_id: engine.index.rebuild([document_id]),
-    "tried again": lambda engine, document_id: engine.documents.retry(document_id),
+REREADS: dict[str, Callable[[Engine, str], Job]] = {
+    "re-index": lambda engine, document_id: engine.index.rebuild([document_id]),
+    "retry": lambda engine, document_id: engine.documents.retry(document_id),
 }
 
 
-@pytest.mark.parametrize("read_again", READ_AGAIN.values(), ids=READ_AGAIN)
-def test_a_document_that_is_read_again_while_it_is_replaced_is_the_new_one(
-    engine: Engine, hold: Hold, read_again: Callable[[Engine, str], Job]
+@pytest.mark.parametrize("reread", REREADS.values(), ids=REREADS)
+def test_replacement_wins_over_concurrent_reread(
+    engine: Engine, barrier: EmbeddingBarrier, reread: Callable[[Engine, str], Job]
 ) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    hold.on()
-    replacing = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-    hold.until_reached()
-    again = read_again(engine, document_id)
+    replacing = barrier.submit(engine, "a.pdf", PENGUINS)
+    rereading = reread(engine, document_id)
     while engine.jobs.list()[0].state is JobState.QUEUED:
         time.sleep(0.01)
-    hold.release()
-    assert engine.jobs.wait([replacing.job_id, again.job_id])[0].result is DocumentStatus.INDEXED
+    barrier.release()
+    assert engine.jobs.wait([replacing.job_id, rereading.job_id])[0].result is DocumentStatus.INDEXED
     assert engine.documents.content(document_id) == make_pdf(PENGUINS)
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, penguins=["a.pdf"], budget=[])
     assert_in_agreement(engine)
 
 
-@pytest.mark.parametrize("read_again", READ_AGAIN.values(), ids=READ_AGAIN)
-def test_a_document_that_is_read_again_stays_where_its_replacement_comes_to_nothing(
-    engine: Engine, hold: Hold, read_again: Callable[[Engine, str], Job]
+@pytest.mark.parametrize("reread", REREADS.values(), ids=REREADS)
+def test_reread_document_stays_when_its_replacement_is_cancelled(
+    engine: Engine, barrier: EmbeddingBarrier, reread: Callable[[Engine, str], Job]
 ) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    before_it = engine.documents.get(document_id).version_id
-    hold.on()
-    replacing = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-    hold.until_reached()
-    again = read_again(engine, document_id)
+    before = engine.documents.get(document_id).version_id
+    replacing = barrier.submit(engine, "a.pdf", PENGUINS)
+    rereading = reread(engine, document_id)
     engine.jobs.cancel(replacing.job_id)
-    hold.release()
-    assert engine.jobs.wait([replacing.job_id, again.job_id])[1].state is JobState.DONE
-    assert engine.documents.get(document_id).version_id != before_it
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    barrier.release()
+    assert engine.jobs.wait([replacing.job_id, rereading.job_id])[1].state is JobState.DONE
+    assert engine.documents.get(document_id).version_id != before
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_a_document_put_back_while_its_old_content_is_read_again_is_the_old_one(engine: Engine, hold: Hold) -> None:
+def test_original_content_submitted_again_wins_over_replacement(engine: Engine, barrier: EmbeddingBarrier) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    hold.on()
+    barrier.block()
     jobs = [engine.documents.submit("a.pdf", make_pdf(PENGUINS)), engine.documents.retry(document_id)]
-    # Not one with what is read again, which the file above is going to replace.
+    # Equal content: the re-read document's, which the first job is going to replace.
     jobs.append(engine.documents.submit("a.pdf", make_pdf(BUDGET)))
-    hold.release()
+    barrier.release()
     assert engine.jobs.wait([job.job_id for job in jobs])[2].result is DocumentStatus.INDEXED
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert names_found(engine, ASK_PENGUINS) == []
+    assert_found(engine, budget=["a.pdf"], penguins=[])
     assert_in_agreement(engine)
 
 
-def test_a_cancelled_rebuild_leaves_the_index_as_it_was(engine_of_its_own: Engine, hold: Hold) -> None:
-    engine = engine_of_its_own
+def test_cancelled_rebuild_leaves_index_unchanged(engine: Engine, barrier: EmbeddingBarrier) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
-    before_it = engine.documents.list()
-    hold.on()
-    job = engine.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
+    before = engine.documents.list()
+    job = barrier.rebuild(engine, chunk_tokens=40)
     engine.jobs.cancel(job.job_id)
-    hold.release()
+    barrier.release()
     assert engine.jobs.wait([job.job_id])[0].state is JobState.CANCELLED
-    assert engine.documents.list() == before_it
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert engine.documents.list() == before
+    assert_found(engine, budget=["a.pdf"])
     assert engine.index.differences() == {}
     assert engine._stores.library.generations("building") == []
     assert_in_agreement(engine)
 
 
-def test_an_internal_error_in_one_document_leaves_the_index_as_it_was(
-    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = engine_of_its_own
+def test_internal_error_in_one_document_leaves_index_unchanged(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
     start = Chunker.start
-
-    def fail_for_b(chunker: Chunker, name: str) -> DocumentChunker:
-        if name == "b.pdf":
-            raise RuntimeError("a bug")
-        return start(chunker, name)
-
     with monkeypatch.context() as patch:
-        patch.setattr(Chunker, "start", fail_for_b)
-        job = reindexed(engine, chunk_tokens=40)
+        fail = raising(RuntimeError("a bug"))
+        patch.setattr(Chunker, "start", lambda self, name: (fail if name == "b.pdf" else start)(self, name))
+        job = rebuild_index(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
     assert job.reason.endswith("Other documents are unchanged.")
-    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, penguins=["b.pdf"], budget=["a.pdf"])
     assert engine.index.differences() == {}
     idle(engine)
     assert_stores_agree(engine)
 
 
-def test_a_running_re_index_goes_on_while_files_keep_coming(
-    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = engine_of_its_own
+def test_running_reindex_continues_while_files_arrive(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = indexed(engine, "a.pdf", BUDGET)
     added: list[str] = []
     next_file = IndexingQueue._next_file
 
     def add_another(queue: IndexingQueue) -> IndexingTask | None:
-        if len(added) < 8 and any(
-            job.kind == "reindex" and job.state is JobState.RUNNING for job in engine.jobs.list(active=True)
-        ):
-            text = f"{PENGUINS} {len(added)}"
-            added.append(engine.documents.submit(f"{len(added)}.pdf", make_pdf(text)).job_id)
+        running = [job.kind for job in engine.jobs.list(active=True) if job.state is JobState.RUNNING]
+        if len(added) < 8 and "reindex" in running:
+            pdf = make_pdf(f"{PENGUINS} {len(added)}")
+            added.append(engine.documents.submit(f"{len(added)}.pdf", pdf).job_id)
         return next_file(queue)
 
     monkeypatch.setattr(IndexingQueue, "_next_file", add_another)
-    job = reindexed(engine, [chosen])
+    job = rebuild_index(engine, [chosen])
     assert job.state is JobState.DONE
     assert 0 < len(added) < 8
     engine.jobs.wait(added)
@@ -374,237 +347,191 @@ def test_a_running_re_index_goes_on_while_files_keep_coming(
     assert_stores_agree(engine)
 
 
-def test_a_rebuild_that_is_cancelled_after_the_swap_is_done(engine_of_its_own: Engine) -> None:
-    engine = engine_of_its_own
+def test_rebuild_cancelled_after_swap_is_done(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
-    with before(Removal, "remove_generation", lambda: engine.jobs.cancel(engine.jobs.list(active=True)[0].job_id)):
-        job = reindexed(engine, chunk_tokens=40)
+    with before_call(Removal, "remove_generation", lambda: engine.jobs.cancel(engine.jobs.list(active=True)[0].job_id)):
+        job = rebuild_index(engine, chunk_tokens=40)
     assert (job.state, job.reason) == (JobState.DONE, "")
     assert engine.index.differences() == {"chunk_tokens": (40, engine.settings.chunk_tokens)}
     assert_stores_agree(engine)
 
 
-def test_a_cancelled_re_index_says_how_many_documents_were_read_again(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cancelled_reindex_reports_number_of_documents(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = [indexed(engine, "a.pdf", BUDGET), indexed(engine, "b.pdf", PENGUINS)]
-    before_it = [engine.documents.get(one).version_id for one in chosen]
+    first, second = (engine.documents.get(document_id).version_id for document_id in chosen)
     put = EmbeddingQueue.put
 
-    def cancel_once_one_is_done(tasks: EmbeddingQueue, task: EmbeddingTask) -> None:
+    def cancel_after_first(tasks: EmbeddingQueue, task: EmbeddingTask) -> None:
         put(tasks, task)
         engine._indexer.drain()
         engine.jobs.cancel(task.task.job_id)
 
     with monkeypatch.context() as patch:
-        patch.setattr(EmbeddingQueue, "put", cancel_once_one_is_done)
-        job = reindexed(engine, chosen)
+        patch.setattr(EmbeddingQueue, "put", cancel_after_first)
+        job = rebuild_index(engine, chosen)
     assert job.state is JobState.CANCELLED
     assert "1 of 2 documents" in job.reason
     assert [row["document"] for row in job.details["documents"]] == ["a.pdf"]
-    assert [engine.documents.get(one).version_id != was for one, was in zip(chosen, before_it, strict=True)] == [
-        True,
-        False,
-    ]
+    assert engine.documents.get(chosen[0]).version_id != first
+    assert engine.documents.get(chosen[1]).version_id == second
     with monkeypatch.context() as patch:
-        patch.setattr(EmbeddingQueue, "put", cancel_once_one_is_done)
-        last = reindexed(engine, chosen[1:])
+        patch.setattr(EmbeddingQueue, "put", cancel_after_first)
+        last = rebuild_index(engine, chosen[1:])
     assert (last.state, last.reason) == (JobState.DONE, "")
     assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize("name", ["delete", "drop"])
-def test_a_former_index_that_a_store_keeps_is_removed_later(
-    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+def test_former_index_is_removed_later_after_store_failure(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET, LONG)
-    with monkeypatch.context() as patch:
-        patch.setattr(DenseIndex, name, broken(StoreUnavailable("The disk is on fire.")))
-        job = reindexed(engine, chunk_tokens=40)
+    with failing(DenseIndex, name):
+        job = rebuild_index(engine, chunk_tokens=40)
     assert (job.state, job.reason) == (JobState.DONE, "")
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     while engine._stores.library.generations("retired"):
         time.sleep(0.01)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_stores_agree(engine)
 
 
-def test_a_rebuild_that_fails_as_its_store_is_away_ends_and_leaves_nothing(
-    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = engine_of_its_own
+def test_failed_rebuild_is_removed_later_after_store_failure(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
-    with monkeypatch.context() as patch:
-        for name in ("add", "delete", "drop"):
-            patch.setattr(DenseIndex, name, broken(StoreUnavailable("The disk is on fire.")))
-        job = reindexed(engine, chunk_tokens=40)
+    with failing(DenseIndex, "add", "delete", "drop"):
+        job = rebuild_index(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
     assert "on fire" in job.reason
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     while engine._stores.library.generations("building"):
         time.sleep(0.01)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_chunks_that_the_embedder_cannot_read_are_refused_by_the_setting(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET)
-    job = reindexed(engine, chunk_tokens=5000)
+@pytest.mark.parametrize(
+    ("partly", "options", "reason"),
+    [
+        (False, {"chunk_tokens": 5000}, "RAG_CHUNK_TOKENS"),
+        (False, {"embedder": "nobody/no-model"}, "nobody/no-model"),
+        (True, {"chunk_tokens": 40}, "chunk_tokens"),
+    ],
+    ids=["too long for the embedder", "missing embedder", "other settings for one document"],
+)
+def test_rebuild_fails_with_unusable_settings(
+    engine: Engine, partly: bool, options: dict[str, Any], reason: str
+) -> None:
+    document_id = indexed(engine, "a.pdf", BUDGET)
+    job = rebuild_index(engine, [document_id] if partly else [], **options)
     assert job.state is JobState.FAILED
-    assert "RAG_CHUNK_TOKENS" in job.reason
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert reason in job.reason
+    assert_found(engine, budget=["a.pdf"])
     assert engine.index.differences() == {}
 
 
-def test_an_embedder_that_is_not_here_is_refused_by_its_name(engine: Engine) -> None:
-    indexed(engine, "a.pdf", BUDGET)
-    job = reindexed(engine, embedder="nobody/no-model")
-    assert job.state is JobState.FAILED
-    assert "nobody/no-model" in job.reason
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-
-
-def test_one_document_cannot_have_other_settings_than_the_rest(engine: Engine) -> None:
-    document_id = indexed(engine, "a.pdf", BUDGET)
-    job = reindexed(engine, [document_id], chunk_tokens=40)
-    assert job.state is JobState.FAILED
-    assert "chunk_tokens" in job.reason
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-
-
-def test_a_re_index_of_nothing_is_done_at_once(engine: Engine) -> None:
-    job = reindexed(engine)
+def test_reindex_of_empty_library_is_done(engine: Engine) -> None:
+    job = rebuild_index(engine)
     assert (job.state, job.details["chunks"]) == (JobState.DONE, 0)
 
 
-def test_a_document_that_fails_in_a_rebuild_stays_listed_with_its_reason(
-    engine_of_its_own: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = engine_of_its_own
+def test_document_that_fails_in_rebuild_stays_listed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = indexed(engine, "bad.pdf", BUDGET)
     indexed(engine, "good.pdf", PENGUINS)
-    real = DocumentStore.save_chunks
+    save_chunks = DocumentStore.save_chunks
 
-    def failing(library: DocumentStore, version_id: str, spans: Any) -> list[int]:
+    def fail_for_bridge(library: DocumentStore, version_id: str, spans: Any) -> list[int]:
         if any("Zanzibar" in span.text for span in spans):
             raise IndexMismatch("This document does not want to.")
-        return real(library, version_id, spans)
+        return save_chunks(library, version_id, spans)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DocumentStore, "save_chunks", failing)
-        job = reindexed(engine, chunk_tokens=40)
+        patch.setattr(DocumentStore, "save_chunks", fail_for_bridge)
+        job = rebuild_index(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
     assert "1 of 2" in job.reason
     assert "does not want to" in job.reason
-    assert names_found(engine, ASK_PENGUINS) == ["good.pdf"]
+    assert_found(engine, penguins=["good.pdf"])
     assert engine.documents.get(bad).status is DocumentStatus.FAILED
-    again = engine.jobs.wait([engine.documents.retry(bad).job_id])[0]
-    assert again.result is DocumentStatus.INDEXED
-    assert names_found(engine, ASK_BUDGET) == ["bad.pdf"]
+    assert retry_document(engine, bad).result is DocumentStatus.INDEXED
+    assert_found(engine, budget=["bad.pdf"])
     assert_stores_agree(engine)
 
 
-def test_what_came_to_nothing_stays_listed_through_a_rebuild(
-    engine_of_its_own: Engine, hold: Hold, tmp_path: Path
+def test_failed_documents_stay_listed_through_rebuild(
+    engine: Engine, barrier: EmbeddingBarrier, tmp_path: Path
 ) -> None:
-    engine = engine_of_its_own
     indexed(engine, "good.pdf", PENGUINS)
     add_document(engine, "broken.pdf", b"%PDF-1.4 garbage")
     locked = str(add_document(engine, "locked.pdf", encrypted("secret", BUDGET)).document_id)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(WordIndex, "add", broken(StoreUnavailable("The disk is on fire.")))
+    with failing(WordIndex, "add"):
         add_document(engine, "failed.pdf", make_pdf(COPPER))
-    hold.on()
-    job = engine.documents.submit("cancelled.pdf", make_pdf(LONG))
-    hold.until_reached()
+    job = barrier.submit(engine, "cancelled.pdf", LONG)
     engine.jobs.cancel(job.job_id)
-    hold.release()
+    barrier.release()
     idle(engine)
-    listed = {
-        one.name: (one.document_id, one.status, one.reason, one.needs_password) for one in engine.documents.list()
-    }
-    with before(DenseIndex, "drop", copied(tmp_path / "data", tmp_path / "copy")):
-        assert reindexed(engine, chunk_tokens=40).state is JobState.DONE
+    before = described(engine)
+    with before_call(DenseIndex, "drop", copy_folder(tmp_path / "data", tmp_path / "copy")):
+        assert rebuild_index(engine, chunk_tokens=40).state is JobState.DONE
     with opened(tmp_path / "copy") as after:
         idle(after)
-        for one in (engine, after):
-            assert listed == {
-                row.name: (row.document_id, row.status, row.reason, row.needs_password) for row in one.documents.list()
-            }
-            assert one.documents.content(locked) == engine.documents.content(locked)
-            ended = one.jobs.wait([one.documents.retry(locked, password="secret").job_id])[0]
-            assert ended.result is DocumentStatus.INDEXED
-            assert names_found(one, ASK_BUDGET) == ["locked.pdf"]
+        for each in (engine, after):
+            assert described(each) == before
+            assert each.documents.content(locked) == engine.documents.content(locked)
+            assert retry_document(each, locked, password="secret").result is DocumentStatus.INDEXED
+            assert_found(each, budget=["locked.pdf"])
             for name in ("failed.pdf", "cancelled.pdf"):
-                assert one.jobs.wait([one.documents.retry(listed[name][0]).job_id])[0].result is DocumentStatus.INDEXED
-            assert one.documents.delete([listed["broken.pdf"][0]])[0].chunks_remaining == 0
-            assert_stores_agree(one)
+                assert retry_document(each, before[name][0]).result is DocumentStatus.INDEXED
+            assert each.documents.delete([before["broken.pdf"][0]])[0].chunks_remaining == 0
+            assert_stores_agree(each)
 
 
-def test_a_file_that_a_store_kept_from_ending_outlives_a_rebuild(
-    engine_of_its_own: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+def test_unpublished_file_survives_rebuild(
+    engine: Engine, barrier: EmbeddingBarrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET)
-    fail, publish = broken(StoreUnavailable("The disk is on fire.")), DocumentStore.publish
-    hold.on()
-    added = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-    hold.until_reached()
+    fail, publish = raising(StoreUnavailable("The disk is on fire.")), DocumentStore.publish
+    added = barrier.submit(engine, "a.pdf", PENGUINS)
     with monkeypatch.context() as patch:
         patch.setattr(
             DocumentStore, "publish", lambda *of, active, **how: (fail if active else publish)(*of, active=active)
         )
         patch.setattr(DocumentStore, "end_version", fail)
-        with before(DocumentStore, "swap_generation", patch.undo):
+        with before_call(DocumentStore, "swap_generation", patch.undo):
             job = engine.index.rebuild(chunk_tokens=40)
-            hold.release()
+            barrier.release()
             ended = engine.jobs.wait([job.job_id, added.job_id])
     assert (ended[0].state, ended[1].result) == (JobState.DONE, DocumentStatus.INDEXED)
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, penguins=["a.pdf"], budget=[])
     assert_stores_agree(engine)
 
 
-# ended half-way
-
-
-def test_a_rebuild_goes_on_at_the_next_start(tmp_path: Path, hold: Hold) -> None:
+def test_rebuild_continues_after_restart(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
     first = opened(tmp_path / "data")
     indexed(first, "a.pdf", BUDGET, LONG)
     indexed(first, "b.pdf", PENGUINS)
-    hold.on()
-    job = first.index.rebuild(chunk_tokens=40)
-    hold.until_reached()
-    threading.Timer(0.05, hold.release).start()
+    job = barrier.rebuild(first, chunk_tokens=40)
+    threading.Timer(0.05, barrier.release).start()
     first.close()
     with opened(tmp_path / "data") as second:
         assert second.jobs.wait([job.job_id])[0].state is JobState.DONE
-        status = second.status()
-        assert status.built_with is not None
-        assert status.built_with.chunk_tokens == 40
-        assert names_found(second, ASK_BUDGET) == ["a.pdf"]
+        assert built_chunk_tokens(second) == 40
+        assert_found(second, budget=["a.pdf"])
         assert_stores_agree(second)
 
 
-def test_a_document_being_read_again_at_the_end_is_read_again_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.support.engines import HoldReading
-
+def test_document_read_at_shutdown_is_read_after_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = opened(tmp_path / "data")
     document_id = indexed(first, "a.pdf", BUDGET, PENGUINS)
     with monkeypatch.context() as patch:
-        reading = HoldReading(patch)
-        job = first.index.rebuild([document_id])
-        reading.until_reached()
+        reading = ReadingBarrier(patch)
+        job = reading.rebuild(first, [document_id])
         threading.Timer(0.05, reading.release).start()
         first.close()
     with opened(tmp_path / "data") as second:
         ended = second.jobs.wait([job.job_id])[0]
         assert (ended.state, ended.reason) == (JobState.DONE, "")
-        assert names_found(second, ASK_BUDGET) == ["a.pdf"]
+        assert_found(second, budget=["a.pdf"])
         assert_in_agreement(second)
 
 
@@ -621,77 +548,51 @@ def test_a_document_being_read_again_at_the_end_is_read_again_at_the_next_start(
         (JobStore, "finish"),
     ],
 )
-def test_a_rebuild_cut_off_goes_on(tmp_path: Path, owner: type, name: str) -> None:
+def test_interrupted_rebuild_continues(tmp_path: Path, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET, LONG)
-        with before(owner, name, copied(tmp_path / "data", tmp_path / "copy")):
-            assert reindexed(engine, chunk_tokens=40).state is JobState.DONE
+        with before_call(owner, name, copy_folder(tmp_path / "data", tmp_path / "copy")):
+            assert rebuild_index(engine, chunk_tokens=40).state is JobState.DONE
     with opened(tmp_path / "copy") as after:
-        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
+        assert_found(after, budget=["a.pdf"])
         idle(after)
-        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
-        status = after.status()
-        assert status.built_with is not None
-        assert status.built_with.chunk_tokens == 40
+        assert_found(after, budget=["a.pdf"])
+        assert built_chunk_tokens(after) == 40
         assert after._stores.library.generations("retired") == after._stores.library.generations("building") == []
         assert_stores_agree(after)
 
 
-# weights that are not those of the index
+def change_fingerprint(engine: Engine, part: str, value: str) -> None:
+    """Store another fingerprint with the index."""
+    fingerprint = engine._stores.library.generations("active")[0][1]
+    changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {part: value}
+    with engine._stores.database.begin() as connection:
+        connection.execute(update(generations).values(fingerprint=changed))
 
 
 @pytest.mark.parametrize(
-    ("part", "other", "said"), [("weights", "0" * 64, "other weights"), ("projection", "0" * 12, "other vectors")]
+    ("part", "value", "error", "message", "problem"),
+    [
+        ("weights", "0" * 64, IndexMismatch, "re-index", "other weights"),
+        ("projection", "0" * 12, IndexMismatch, "re-index", "other vectors"),
+        (
+            *("embedder", "/former/model", EmbedderMissing),
+            *(r"built with .*'/former/model'.* Re-index all documents", "/former/model"),
+        ),
+    ],
 )
-def test_an_index_of_other_weights_is_refused_until_it_is_built_again(
-    engine_of_its_own: Engine, part: str, other: str, said: str
+def test_search_requires_reindex_after_change_of_model(
+    engine: Engine, part: str, value: str, error: type[Exception], message: str, problem: str
 ) -> None:
-    engine = engine_of_its_own
     indexed(engine, "a.pdf", BUDGET)
-    with engine._stores.database.begin() as connection:
-        fingerprint = engine._stores.library.generations("active")[0][1]
-        changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {part: other}
-        connection.execute(update(generations).values(fingerprint=changed))
+    change_fingerprint(engine, part, value)
     for ask in (engine.search, engine.answer):
-        with pytest.raises(IndexMismatch, match="re-index"):
+        with pytest.raises(error, match=message):
             ask(ASK_BUDGET)
     status = engine.status()
     assert not status.healthy
-    assert any(said in problem for problem in status.problems)
+    assert any(problem in text and "re-index" in text.lower() for text in status.problems)
     assert set(engine.index.differences()) == {part}
-    assert reindexed(engine).state is JobState.DONE
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert rebuild_index(engine).state is JobState.DONE
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
-
-
-def test_an_index_whose_embedder_is_gone_is_told_with_what_to_do_and_built_again(engine_of_its_own: Engine) -> None:
-    engine = engine_of_its_own
-    indexed(engine, "a.pdf", BUDGET)
-    with engine._stores.database.begin() as connection:
-        fingerprint = engine._stores.library.generations("active")[0][1]
-        changed = {name: getattr(fingerprint, name) for name in fingerprint.__slots__} | {"embedder": "/former/model"}
-        connection.execute(update(generations).values(fingerprint=changed))
-    with pytest.raises(EmbedderMissing, match=r"built with .*'/former/model'.* Re-index all documents"):
-        engine.search(ASK_BUDGET)
-    assert any("/former/model" in problem and "Re-index" in problem for problem in engine.status().problems)
-    assert reindexed(engine).state is JobState.DONE
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert_in_agreement(engine)
-
-
-def assert_stores_agree(engine: Engine) -> None:
-    """As `assert_in_agreement`, where settings and index differ on purpose."""
-    idle(engine)
-    status = engine.status()
-    assert not [problem for problem in status.problems if "other settings" not in problem]
-    chunks = sum(document.chunks for document in engine.documents.list())
-    stores = dict(status.stores)
-    assert (stores["database"], stores["words"], stores["vectors"]) == (chunks, chunks, chunks)
-    assert stores["token vectors"] <= chunks
-    assert stores["files"] <= len(engine.documents.list())
-
-
-@pytest.fixture
-def engine_of_its_own(tmp_path: Path) -> Any:
-    with opened(tmp_path / "data") as made:
-        yield made

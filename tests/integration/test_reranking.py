@@ -1,8 +1,7 @@
-"""A cross-encoder over the best passages, and what is said where there is none."""
+"""Reranking of the best passages with a cross-encoder."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from rag_core.engine import Engine
 from rag_core.errors import RerankerMissing
 from rag_core.types import Evaluation, LabelledPage, RetrievalConfig, Stage
 from tests.support.cross_encoders import make_cross_encoder
-from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
+from tests.support.engines import ASK_BUDGET, BUDGET, indexed, open_library, opened
 
 
 @pytest.fixture(scope="module")
@@ -30,40 +29,38 @@ def two_chunks_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Iterator[Engine]:
     """Three passages, two of which the cross-encoder reads."""
-    with opened(tmp_path_factory.mktemp("reranking") / "data", reranker=str(model)) as made:
-        for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
-            indexed(made, name, text)
-        yield made
+    with open_library(tmp_path_factory.mktemp("reranking") / "data", reranker=str(model)) as engine:
+        yield engine
 
 
-def test_the_cross_encoder_orders_the_best_and_the_rest_follow(library: Engine, model: Path) -> None:
-    found = library.search(ASK_BUDGET)
-    read, rest = found.passages[:2], found.passages[2:]
-    scores = [one.scores["cross_encoder"] for one in read]
-    (bridge,) = (one for one in read if one.document == "bridge.pdf")
-    # What is read is what was embedded: the document's name before the text.
+def test_cross_encoder_orders_the_best_passages(library: Engine, model: Path) -> None:
+    result = library.search(ASK_BUDGET)
+    read, rest = result.passages[:2], result.passages[2:]
+    scores = [passage.scores["cross_encoder"] for passage in read]
+    (bridge,) = (passage for passage in read if passage.document == "bridge.pdf")
+    # The cross-encoder reads the embedded text, which begins with the name of the document.
     expected = CrossEncoder(str(model))(ASK_BUDGET, [f"bridge\n{bridge.text}"])
     assert bridge.scores["cross_encoder"] == pytest.approx(float(expected[0]), abs=1e-6)
     assert scores == sorted(scores, key=lambda score: -(score or 0.0))
-    assert [one.scores["cross_encoder"] for one in rest] == [None]
-    assert min(one.scores["rerank"] or 0.0 for one in read) >= (rest[0].scores["rerank"] or 0.0)
-    assert "cross_encoder" in found.timings_ms
+    assert [passage.scores["cross_encoder"] for passage in rest] == [None]
+    assert min(passage.scores["rerank"] or 0.0 for passage in read) >= (rest[0].scores["rerank"] or 0.0)
+    assert "cross_encoder" in result.timings_ms
 
 
-def test_the_gate_keeps_to_late_interaction(library: Engine) -> None:
-    found, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=RetrievalConfig("rerank"))
-    assert found.gate == without.gate
+def test_gate_uses_late_interaction(library: Engine) -> None:
+    result, without = library.search(ASK_BUDGET), library.search(ASK_BUDGET, configuration=RetrievalConfig("rerank"))
+    assert result.gate == without.gate
     assert without.passages[0].document == "bridge.pdf"
     assert "cross_encoder" not in without.passages[0].scores
 
 
-def test_its_stage_is_told(library: Engine) -> None:
+def test_stage_of_cross_encoder_is_reported(library: Engine) -> None:
     stages = [event.name for event in library.ask(ASK_BUDGET) if isinstance(event, Stage) and event.done]
     assert stages[:5] == ["embed", "lexical", "dense", "rerank", "cross_encoder"]
     assert [stage.name for stage in library.explain(ASK_BUDGET).stages][-2:] == ["rerank", "cross_encoder"]
 
 
-def test_an_evaluation_as_set_names_what_it_ordered_by(library: Engine) -> None:
+def test_evaluation_is_named_after_the_cross_encoder(library: Engine) -> None:
     label = library.labels.add(ASK_BUDGET, evidence=[LabelledPage("bridge.pdf", 0)])
     names = []
     for configuration in (None, RetrievalConfig("rerank")):
@@ -73,32 +70,26 @@ def test_an_evaluation_as_set_names_what_it_ordered_by(library: Engine) -> None:
     assert names == ["cross_encoder", "rerank"]
 
 
-def test_it_is_warmed_up_with_the_embedder(tmp_path: Path) -> None:
-    with opened(tmp_path / "data", reranker="/no/such/model") as engine:
-        engine.warm_up()
-        deadline = time.monotonic() + 60
-        while not engine.readiness().error and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert "RAG_RERANKER" in engine.readiness().error
-
-
 @pytest.mark.parametrize("name", ["/no/such/model", "nobody/no-such-model"])
-def test_weights_that_are_not_here_are_told_by_name_with_what_to_do(tmp_path: Path, name: str) -> None:
+def test_missing_cross_encoder_is_reported_with_its_setting(tmp_path: Path, name: str) -> None:
     with opened(tmp_path / "data", reranker=name) as engine:
+        engine.warm_up()
+        engine._warm_up.join()
+        assert "RAG_RERANKER" in engine.readiness().error
         indexed(engine, "bridge.pdf", BUDGET)
-        with pytest.raises(RerankerMissing, match="is not on this machine") as missing:
+        with pytest.raises(RerankerMissing, match="is not on this machine") as error:
             engine.search(ASK_BUDGET)
-        assert repr(name) in str(missing.value)
-        assert "set RAG_RERANKER to its folder, or remove RAG_RERANKER" in str(missing.value)
+        assert repr(name) in str(error.value)
+        assert "set RAG_RERANKER to its folder, or remove RAG_RERANKER" in str(error.value)
         assert engine.search(ASK_BUDGET, configuration=RetrievalConfig("rerank")).gate.answerable
 
 
-def test_a_model_that_scores_no_pairs_is_refused(tmp_path: Path) -> None:
+def test_model_that_is_no_cross_encoder_is_rejected(tmp_path: Path) -> None:
     for folder in (bundled.folder(), make_cross_encoder(tmp_path / "three", labels=3)):
         with pytest.raises(RerankerMissing, match=r"is not a cross-encoder.*RAG_RERANKER"):
             CrossEncoder(str(folder))
 
 
-def test_to_order_by_a_cross_encoder_without_one_is_refused(engine: Engine) -> None:
+def test_ranking_by_missing_cross_encoder_is_rejected(engine: Engine) -> None:
     with pytest.raises(RerankerMissing, match="Set RAG_RERANKER"):
         engine.search(ASK_BUDGET, configuration=RetrievalConfig("cross_encoder"))

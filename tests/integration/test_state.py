@@ -1,11 +1,10 @@
-"""What the engine keeps between starts, who may open it, and what it says of its health."""
+"""Data folder, settings, status and conversations of an engine, also after a restart."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -24,66 +23,59 @@ from tests.support.engines import (
     BUDGET,
     PENGUINS,
     add_document,
+    assert_found,
     assert_in_agreement,
     indexed,
-    names_found,
     opened,
+    rebuild_index,
+    run_in_threads,
 )
 from tests.support.pdfs import make_pdf
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_data_folder_is_open_once(tmp_path: Path) -> None:
+def test_data_folder_can_be_opened_only_once(tmp_path: Path) -> None:
     with opened(tmp_path / "data"):
-        with pytest.raises(DataFolderInUse, match=f"process {os.getpid()}"):
-            opened(tmp_path / "data")
-        with pytest.raises(DataFolderInUse):
-            opened(tmp_path / "data")
-    with opened(tmp_path / "data"):
-        pass
-
-
-def test_another_process_is_kept_out_and_told_by_whom(tmp_path: Path) -> None:
-    with opened(tmp_path / "data"):
-        done = subprocess.run(
+        for _ in range(2):
+            with pytest.raises(DataFolderInUse, match=f"process {os.getpid()}"):
+                opened(tmp_path / "data")
+        process = subprocess.run(
             [sys.executable, "-m", "rag_core", "--data-dir", str(tmp_path / "data"), "list"],
             cwd=ROOT,
             capture_output=True,
             text=True,
             check=False,
         )
-    assert done.returncode == 1
-    assert f"process {os.getpid()}" in done.stderr
-    assert done.stdout == ""
+    assert process.returncode == 1
+    assert f"process {os.getpid()}" in process.stderr
+    assert process.stdout == ""
+    opened(tmp_path / "data").close()
 
 
 @pytest.mark.parametrize("name", ["a b ü 50%", "what?", "a::b#c", "[x]&b=~"])
-def test_any_folder_can_hold_the_data(tmp_path: Path, name: str) -> None:
+def test_data_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name / "data"
     with opened(folder) as engine:
         indexed(engine, "a.pdf", BUDGET)
     with opened(folder) as engine:
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_found(engine, budget=["a.pdf"])
         assert_in_agreement(engine)
     assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) >= ["chroma", "files"]
     assert (folder / "footnote.sqlite").is_file()
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
+def test_unusable_data_folder_raises_error(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("not a folder")
     with pytest.raises(DataFolderUnwritable, match="RAG_DATA_DIR"):
         opened(tmp_path / "data")
-
-
-def test_a_folder_that_cannot_be_written_is_told() -> None:
     with pytest.raises(DataFolderUnwritable, match="/proc/footnote"):
         opened(Path("/proc/footnote"))
 
 
 @pytest.mark.parametrize("name", ["footnote.sqlite", "words.sqlite", "files"])
-def test_a_part_of_the_folder_that_cannot_be_opened_is_told_and_the_lock_given_back(tmp_path: Path, name: str) -> None:
+def test_unusable_part_of_data_folder_releases_the_lock(tmp_path: Path, name: str) -> None:
     data = tmp_path / "data"
     data.mkdir()
     blocker = data / name
@@ -100,18 +92,18 @@ def test_a_part_of_the_folder_that_cannot_be_opened_is_told_and_the_lock_given_b
     "url",
     ["nonsense", "postgresql://user:hunter2@host:port/db", "nosuch+driver://user:hunter2@host/db", "://", "sqlite:"],
 )
-def test_a_database_url_that_cannot_be_used_is_refused_without_its_password(tmp_path: Path, url: str) -> None:
-    with pytest.raises(SettingsError, match="DATABASE_URL") as refused:
+def test_invalid_database_url_is_reported_without_its_password(tmp_path: Path, url: str) -> None:
+    with pytest.raises(SettingsError, match="DATABASE_URL") as error:
         opened(tmp_path / "data", database_url=url)
-    assert "hunter2" not in str(refused.value)
+    assert "hunter2" not in str(error.value)
 
 
-def test_a_files_url_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+def test_invalid_files_url_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="RAG_FILES_URL"):
         opened(tmp_path / "data", files_url="nosuch://bucket")
 
 
-def test_database_and_files_can_lie_elsewhere(tmp_path: Path) -> None:
+def test_database_and_files_can_be_stored_elsewhere(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
     with opened(tmp_path / "data", database_url=url, files_url=f"file://{tmp_path / 'kept'}") as engine:
         document_id = indexed(engine, "a.pdf", BUDGET)
@@ -121,7 +113,7 @@ def test_database_and_files_can_lie_elsewhere(tmp_path: Path) -> None:
     assert any((tmp_path / "kept").rglob("*"))
 
 
-def test_an_embedder_that_is_not_here_is_told_and_the_rest_works(tmp_path: Path) -> None:
+def test_missing_embedder_is_reported_and_documents_are_listed(tmp_path: Path) -> None:
     with opened(tmp_path / "data", embedder="nobody/no-model") as engine:
         with pytest.raises(EmbedderMissing, match="nobody/no-model"):
             engine.search("anything")
@@ -136,31 +128,27 @@ def test_an_embedder_that_is_not_here_is_told_and_the_rest_works(tmp_path: Path)
         assert len(engine.documents.list()) == 1
 
 
-def test_chunks_too_long_for_the_embedder_are_refused_by_the_setting(tmp_path: Path) -> None:
+def test_too_long_chunks_are_rejected_with_their_setting(tmp_path: Path) -> None:
     with opened(tmp_path / "data", chunk_tokens=250) as engine:
-        with pytest.raises(SettingsError, match="RAG_CHUNK_TOKENS is 250") as refused:
+        with pytest.raises(SettingsError, match=r"RAG_CHUNK_TOKENS is 250.*Set it to 214 or less"):
             engine.search("anything")
-        assert "Set it to 214 or less" in str(refused.value)
         assert any("RAG_CHUNK_TOKENS" in problem for problem in engine.status().problems)
 
 
-def test_models_warm_up_in_the_background(engine: Engine) -> None:
-    engine.warm_up()
-    engine.warm_up()
-    engine._warm_up.join()
-    assert engine.readiness().ready
-    assert engine.readiness().error == ""
-
-
-def test_models_warm_up_however_short_questions_must_be(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with opened(tmp_path / "data", max_question_chars=1) as engine:
+@pytest.mark.parametrize("max_question_chars", [1, 4000])
+def test_models_warm_up_in_the_background(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, max_question_chars: int
+) -> None:
+    with opened(tmp_path / "data", max_question_chars=max_question_chars) as engine:
+        engine.warm_up()
         engine.warm_up()
         engine._warm_up.join()
         assert engine.readiness().ready
+        assert engine.readiness().error == ""
         assert not [record for record in caplog.records if "warm-up" in record.message]
 
 
-def test_models_warm_up_before_many_questions(tmp_path: Path) -> None:
+def test_search_models_can_be_loaded_in_advance(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         assert not engine.readiness().ready
         engine.load_search()
@@ -172,7 +160,7 @@ def test_models_warm_up_before_many_questions(tmp_path: Path) -> None:
             engine.search("anything")
 
 
-def test_overrides_outlive_a_restart(tmp_path: Path) -> None:
+def test_preferences_survive_restart(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         engine.preferences.set_threshold(0.0)
         engine.preferences.set_top_k(3)
@@ -184,7 +172,7 @@ def test_overrides_outlive_a_restart(tmp_path: Path) -> None:
         assert (engine.preferences.threshold, engine.preferences.top_k) == (0.9, 9)
 
 
-def test_settings_that_differ_from_the_index_are_told_and_the_index_answers(tmp_path: Path) -> None:
+def test_index_with_other_settings_is_reported_and_answers(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         assert engine.index.differences() == {}
@@ -193,23 +181,22 @@ def test_settings_that_differ_from_the_index_are_told_and_the_index_answers(tmp_
         status = engine.status()
         assert not status.healthy
         assert any("chunk_tokens" in problem for problem in status.problems)
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_found(engine, budget=["a.pdf"])
         indexed(engine, "b.pdf", PENGUINS)
-        assert engine.jobs.wait([engine.index.rebuild().job_id])[0].state is JobState.DONE
+        assert rebuild_index(engine).state is JobState.DONE
         assert engine.index.differences() == {}
         assert_in_agreement(engine)
 
 
-def test_status_of_an_empty_engine_is_healthy(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        status = engine.status()
-        assert status.healthy
-        assert list(status.problems) == []
-        assert status.counts["documents"] == status.counts["chunks"] == 0
-        assert all(status.reachable.values())
+def test_empty_engine_is_healthy(engine: Engine) -> None:
+    status = engine.status()
+    assert status.healthy
+    assert list(status.problems) == []
+    assert status.counts["documents"] == status.counts["chunks"] == 0
+    assert all(status.reachable.values())
 
 
-def test_status_counts_and_weighs_what_there_is(engine: Engine) -> None:
+def test_status_counts_documents_and_disk_space(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, PENGUINS)
     add_document(engine, "b.pdf", b"no pdf")
     status = engine.status()
@@ -223,7 +210,7 @@ def test_status_counts_and_weighs_what_there_is(engine: Engine) -> None:
     assert status.versions["streamlit"]
 
 
-def test_stores_that_disagree_are_told(engine: Engine) -> None:
+def test_inconsistent_stores_are_reported(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     engine._stores.words.delete(list(engine._stores.words.ids()))
     status = engine.status()
@@ -231,75 +218,71 @@ def test_stores_that_disagree_are_told(engine: Engine) -> None:
     assert any("disagree" in problem and "Re-index" in problem for problem in status.problems)
 
 
-def test_many_threads_may_ask_while_documents_come_and_go(engine: Engine) -> None:
+def test_questions_during_indexing_and_deletion(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
-    wrong: list[object] = []
+    results: list[object] = []
 
     def ask() -> None:
         for _ in range(6):
             try:
-                if engine.answer(ASK_BUDGET).citations[0].document != "a.pdf":
-                    wrong.append("another document")
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is shown
-                wrong.append(error)
+                results.append(engine.answer(ASK_BUDGET).citations[0].document)
+            except Exception as error:  # noqa: BLE001 - any error is a failure of the test
+                results.append(error)
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for number in range(3):
-        engine.documents.delete([indexed(engine, "b.pdf", f"{PENGUINS} {number}")])
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    def add_and_delete() -> None:
+        for number in range(3):
+            engine.documents.delete([indexed(engine, "b.pdf", f"{PENGUINS} {number}")])
+        results.append("done")
+
+    run_in_threads(ask, ask, ask, ask, add_and_delete)
+    assert sorted(map(str, results)) == ["a.pdf"] * 24 + ["done"]
     assert_in_agreement(engine)
 
 
-# conversations
-
-
-def test_the_first_question_is_the_title(engine: Engine) -> None:
-    one = engine.conversations.create().conversation_id
-    assert engine.conversations.get(one).title == "New chat"
-    engine.conversations.add_message(one, "assistant", "Hello.")
-    engine.conversations.add_message(one, "user", "  What is the\nbudget?  ")
-    engine.conversations.add_message(one, "user", "And the next?")
-    conversation = engine.conversations.get(one)
-    messages = engine.conversations.messages(one)
+def test_first_question_becomes_the_title(engine: Engine) -> None:
+    conversation_id = engine.conversations.create().conversation_id
+    assert engine.conversations.get(conversation_id).title == "New chat"
+    turns = [("assistant", "Hello."), ("user", "  What is the\nbudget?  "), ("user", "And the next?")]
+    for role, text in turns:
+        engine.conversations.add_message(conversation_id, role, text)
+    conversation = engine.conversations.get(conversation_id)
     assert conversation.title == "What is the budget?"
-    assert [(message.role, message.text) for message in messages] == [
-        ("assistant", "Hello."),
-        ("user", "  What is the\nbudget?  "),
-        ("user", "And the next?"),
-    ]
+    messages = engine.conversations.messages(conversation_id)
+    assert [(message.role, message.text) for message in messages] == turns
     assert conversation.updated_at >= conversation.created_at
 
 
-def test_an_answer_comes_back_as_it_was_given_after_a_restart(tmp_path: Path) -> None:
+def test_stored_answer_is_equal_after_restart(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document_id = indexed(engine, "a.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
-        one = engine.conversations.create(Scope((document_id,))).conversation_id
-        engine.conversations.add_message(one, "assistant", answer.text, answer)
+        conversation_id = engine.conversations.create(Scope((document_id,))).conversation_id
+        engine.conversations.add_message(conversation_id, "assistant", answer.text, answer)
     with opened(tmp_path / "data") as engine:
-        conversation = engine.conversations.get(one)
-        (message,) = engine.conversations.messages(one)
+        conversation = engine.conversations.get(conversation_id)
+        (message,) = engine.conversations.messages(conversation_id)
         assert message.answer == answer
         assert conversation.scope.documents == (document_id,)
 
 
 @pytest.fixture
-def three(engine: Engine) -> list[str]:
-    texts = ["Growth of 50% in Q3", "A snake_case name", "Über die \\Pfade"]
-    made = []
-    for text in texts:
-        made.append(engine.conversations.create().conversation_id)
-        engine.conversations.add_message(made[-1], "user", text)
-        engine.conversations.add_message(made[-1], "assistant", f"You asked: {text}. It's 'quoted'.")
-    return made
+def conversations(engine: Engine) -> list[str]:
+    """Create three conversations; return their ids."""
+    conversation_ids = []
+    for text in ("Growth of 50% in Q3", "A snake_case name", "Über die \\Pfade zum МОСТ"):
+        conversation_ids.append(engine.conversations.create().conversation_id)
+        engine.conversations.add_message(conversation_ids[-1], "user", text)
+        engine.conversations.add_message(conversation_ids[-1], "assistant", f"You asked: {text}. It's 'quoted'.")
+    return conversation_ids
+
+
+def listed(engine: Engine, conversations: list[str], query: str = "") -> list[int]:
+    """Return the positions of the listed conversations."""
+    return [conversations.index(conversation.conversation_id) for conversation in engine.conversations.list(query)]
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ("", [2, 1, 0]),
         ("  ", [2, 1, 0]),
@@ -315,57 +298,61 @@ def three(engine: Engine) -> list[str]:
         ("you asked: a", [1]),
         ("nothing of it", []),
         ("Über", [2]),
+        ("ÜBER", [2]),
+        ("мост", [2]),
+        ("SNAKE_case", [1]),
+        ("snakeXcase", []),
+        ("%%", []),
     ],
 )
-def test_conversations_are_searched_for_what_was_typed(
-    engine: Engine, three: list[str], query: str, found: list[int]
+def test_conversations_are_searched_for_literal_text(
+    engine: Engine, conversations: list[str], query: str, expected: list[int]
 ) -> None:
-    assert [one.conversation_id for one in engine.conversations.list(query)] == [three[number] for number in found]
+    assert listed(engine, conversations, query) == expected
 
 
-def test_the_pinned_come_first_then_the_latest(engine: Engine, three: list[str]) -> None:
-    engine.conversations.set_pinned(three[0], True)
-    assert [one.conversation_id for one in engine.conversations.list()] == [three[0], three[2], three[1]]
-    engine.conversations.add_message(three[1], "user", "more")
-    assert [one.conversation_id for one in engine.conversations.list()] == [three[0], three[1], three[2]]
-    engine.conversations.set_pinned(three[0], False)
-    assert [one.conversation_id for one in engine.conversations.list()] == [three[1], three[2], three[0]]
+def test_pinned_conversations_precede_the_latest(engine: Engine, conversations: list[str]) -> None:
+    engine.conversations.set_pinned(conversations[0], True)
+    assert listed(engine, conversations) == [0, 2, 1]
+    engine.conversations.add_message(conversations[1], "user", "more")
+    assert listed(engine, conversations) == [0, 1, 2]
+    engine.conversations.set_pinned(conversations[0], False)
+    assert listed(engine, conversations) == [1, 2, 0]
 
 
-def test_a_conversation_can_be_renamed_but_not_to_nothing(engine: Engine, three: list[str]) -> None:
-    engine.conversations.rename(three[0], "  Another\n title ")
-    assert engine.conversations.get(three[0]).title == "Another title"
-    engine.conversations.rename(three[0], " \n")
-    assert engine.conversations.get(three[0]).title == "Another title"
-    engine.conversations.add_message(three[0], "user", "a question")
-    assert engine.conversations.get(three[0]).title == "Another title"
+def test_conversation_can_be_renamed_but_not_to_blank(engine: Engine, conversations: list[str]) -> None:
+    engine.conversations.rename(conversations[0], "  Another\n title ")
+    assert engine.conversations.get(conversations[0]).title == "Another title"
+    engine.conversations.rename(conversations[0], " \n")
+    assert engine.conversations.get(conversations[0]).title == "Another title"
+    engine.conversations.add_message(conversations[0], "user", "a question")
+    assert engine.conversations.get(conversations[0]).title == "Another title"
 
 
-def test_a_conversation_can_be_deleted_with_its_messages(engine: Engine, three: list[str]) -> None:
-    engine.conversations.delete(three[0])
+def test_conversation_is_deleted_with_its_messages(engine: Engine, conversations: list[str]) -> None:
+    engine.conversations.delete(conversations[0])
     with pytest.raises(UnknownConversation):
-        engine.conversations.get(three[0])
+        engine.conversations.get(conversations[0])
     assert engine.conversations.list("growth") == []
     assert len(engine.conversations.list()) == 2
-    engine.conversations.delete(three[0])
+    engine.conversations.delete(conversations[0])
 
 
-def test_turns_can_be_taken_out(engine: Engine, three: list[str]) -> None:
-    messages = engine.conversations.messages(three[0])
+def test_messages_can_be_removed(engine: Engine, conversations: list[str]) -> None:
+    messages = engine.conversations.messages(conversations[0])
     engine.conversations.remove_messages([messages[1].message_id])
-    assert [message.role for message in engine.conversations.messages(three[0])] == ["user"]
+    assert [message.role for message in engine.conversations.messages(conversations[0])] == ["user"]
     engine.conversations.remove_messages([])
-    assert len(engine.conversations.messages(three[1])) == 2
+    assert len(engine.conversations.messages(conversations[1])) == 2
 
 
-def test_a_scope_is_kept_and_taken_back(engine: Engine, three: list[str]) -> None:
-    engine.conversations.set_scope(three[0], Scope(("d1", "d2")))
-    assert engine.conversations.get(three[0]).scope.documents == ("d1", "d2")
-    engine.conversations.set_scope(three[0], Scope())
-    assert engine.conversations.get(three[0]).scope.documents == ()
+def test_scope_of_conversation_can_be_changed(engine: Engine, conversations: list[str]) -> None:
+    for scope in (Scope(("d1", "d2")), Scope()):
+        engine.conversations.set_scope(conversations[0], scope)
+        assert engine.conversations.get(conversations[0]).scope == scope
 
 
-def test_a_conversation_that_is_not_stored_is_an_error_of_its_own(engine: Engine) -> None:
+def test_unknown_conversation_raises_error(engine: Engine) -> None:
     for call in (
         lambda: engine.conversations.get("nothing"),
         lambda: engine.conversations.add_message("nothing", "user", "text"),

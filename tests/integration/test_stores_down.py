@@ -1,4 +1,4 @@
-"""Stores that are locked, full, read-only or away: told in words, nothing lost, and work goes on afterwards."""
+"""Stores that are locked, full, read-only or unreachable: clear errors, no lost data, and recovery afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,25 +29,26 @@ from rag_core.store.files import FileStore, sha256_of
 from rag_core.types import DocumentStatus, JobState, Status
 from tests.support.engines import (
     ASK_BUDGET,
-    ASK_COPPER,
-    ASK_PENGUINS,
     BUDGET,
     COPPER,
     PENGUINS,
-    Hold,
+    EmbeddingBarrier,
     add_document,
+    assert_found,
     assert_in_agreement,
-    before,
-    broken,
-    copied,
+    before_call,
+    copy_folder,
+    failing,
     idle,
     indexed,
-    names_found,
     opened,
+    rebuild_index,
+    retry_document,
 )
 from tests.support.pdfs import make_pdf
 
 ROOT = Path(__file__).parents[2]
+FULL = "database or disk is full"
 LOCKER = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -60,34 +61,52 @@ connection.execute("ROLLBACK")
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Another process holds the database for itself."""
-    other = subprocess.Popen(
+    """Lock the database from another process."""
+    with subprocess.Popen(
         [sys.executable, "-c", LOCKER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert other.stdin is not None
-    assert other.stdout is not None
-    assert other.stdout.readline() == "locked\n"
-    try:
-        yield
-    finally:
-        other.stdin.close()
-        other.wait(10)
-        other.stdout.close()
+    ) as locker:
+        assert locker.stdin is not None
+        assert locker.stdout is not None
+        assert locker.stdout.readline() == "locked\n"
+        try:
+            yield
+        finally:
+            locker.stdin.close()
+
+
+@contextmanager
+def refused_statements(engine: Engine, condition: Callable[[str, Any], bool], message: str = FULL) -> Iterator[None]:
+    """Let the database refuse statements whose text and values fulfil a condition."""
+
+    def refuse(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        if condition(statement, values):
+            raise sqlite3.OperationalError(message)
+
+    pool = engine._stores.database._engine
+    event.listen(pool, "before_cursor_execute", refuse)
+    yield
+    event.remove(pool, "before_cursor_execute", refuse)
+
+
+def retry_failed(engine: Engine) -> None:
+    for document in engine.documents.list():
+        if document.status is DocumentStatus.FAILED:
+            retry_document(engine, document.document_id)
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_lock_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_MS", 200)
 
 
-@pytest.mark.usefixtures("impatient")
-def test_a_database_that_another_process_locks_is_read_and_told_and_work_goes_on(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("short_lock_timeout")
+def test_locked_database_is_read_and_work_continues_afterwards(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         with locked(tmp_path / "data" / "footnote.sqlite"):
             with pytest.raises(StoreUnavailable, match=r"locked by another process. Close the other program"):
                 add_document(engine, "b.pdf", make_pdf(PENGUINS))
-            assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+            assert_found(engine, budget=["a.pdf"])
             assert engine.status().healthy
         indexed(engine, "b.pdf", PENGUINS)
         assert_in_agreement(engine)
@@ -97,165 +116,134 @@ def test_a_database_that_another_process_locks_is_read_and_told_and_work_goes_on
         assert len(engine.documents.list()) == 2
 
 
-@pytest.mark.usefixtures("impatient")
-def test_work_that_meets_a_lock_half_way_ends_or_goes_on_afterwards(tmp_path: Path, hold: Hold) -> None:
+@pytest.mark.usefixtures("short_lock_timeout")
+def test_job_that_meets_a_lock_fails_or_continues_afterwards(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
     with opened(tmp_path / "data") as engine:
-        hold.on()
+        barrier.block()
         jobs = [
             engine.documents.submit(f"{number}.pdf", make_pdf(text)).job_id
             for number, text in enumerate((BUDGET, COPPER))
         ]
-        hold.until_reached()
+        barrier.wait_until_reached()
         with locked(tmp_path / "data" / "footnote.sqlite"):
-            hold.release()
+            barrier.release()
             threading.Event().wait(1.5)
         ended = engine.jobs.wait(jobs)
         assert {job.result for job in ended} <= {DocumentStatus.INDEXED, DocumentStatus.FAILED}
         assert all("locked" in job.reason for job in ended if job.result is DocumentStatus.FAILED)
-        for document in engine.documents.list():
-            if document.status is DocumentStatus.FAILED:
-                engine.jobs.wait([engine.documents.retry(document.document_id).job_id])
-        assert names_found(engine, ASK_BUDGET) == ["0.pdf"]
+        retry_failed(engine)
+        assert_found(engine, budget=["0.pdf"])
         assert len(engine.documents.list()) == 2
         assert_in_agreement(engine)
 
 
-def test_a_database_that_does_not_answer_is_a_problem_of_status(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET)
-
-        def refuse(*_: Any) -> None:
-            raise sqlite3.OperationalError("disk I/O error")
-
-        event.listen(engine._stores.database._engine, "before_cursor_execute", refuse)
+def test_status_reports_unreadable_database(engine: Engine) -> None:
+    indexed(engine, "a.pdf", BUDGET)
+    with refused_statements(engine, lambda *_: True, "disk I/O error"):
         status = engine.status()
-        event.remove(engine._stores.database._engine, "before_cursor_execute", refuse)
-        assert not status.healthy
-        assert not status.reachable["database"]
-        assert status.reachable["words"]
-        assert [problem for problem in status.problems if "footnote.sqlite" in problem] == list(status.problems)
-        assert len(status.problems) == 1
-        assert engine.status().healthy
+    assert not status.healthy
+    assert not status.reachable["database"]
+    assert status.reachable["words"]
+    (problem,) = status.problems
+    assert "footnote.sqlite" in problem
+    assert engine.status().healthy
 
 
-# full
-
-
-def test_a_full_disk_refuses_a_file_and_loses_nothing(tmp_path: Path) -> None:
+def test_full_disk_refuses_a_file_and_loses_nothing(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         digest = sha256_of(make_pdf(PENGUINS))
         part = tmp_path / "data" / "files" / digest[:2] / f"{digest}.part"
         part.parent.mkdir(exist_ok=True)
-        part.symlink_to("/dev/full")  # whatever is written there meets a full disk
+        part.symlink_to("/dev/full")  # every write to this device fails as on a full disk
         with pytest.raises(DataFolderUnwritable, match=os.strerror(errno.ENOSPC)):
             add_document(engine, "b.pdf", make_pdf(PENGUINS))
         assert len(engine.documents.list()) == 1
         indexed(engine, "b.pdf", PENGUINS)
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_found(engine, budget=["a.pdf"])
         assert_in_agreement(engine)
 
 
-def test_a_full_database_fails_in_words_and_goes_on_when_there_is_space(tmp_path: Path) -> None:
+def test_full_database_recovers_when_there_is_space(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         pool = engine._stores.database._engine
-        pages: list[int] = []
-
-        def fill(connection: Any, *_: Any) -> None:
-            connection.execute(f"PRAGMA max_page_count={pages[-1]}")
-
         with pool.connect() as connection:
-            used = int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())
-        pages.append(used)
-        event.listen(pool, "checkout", fill)
-        texts = [f"{PENGUINS} Part {number} of many. " * 12 for number in range(200)]
+            limits = [int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())]
+
+        def limit_pages(connection: Any, *_: Any) -> None:
+            connection.execute(f"PRAGMA max_page_count={limits[-1]}")
+
+        event.listen(pool, "checkout", limit_pages)
         jobs: list[str] = []
 
         def submit_all() -> None:
-            for number, text in enumerate(texts):
-                jobs.append(engine.documents.submit(f"{number}.pdf", make_pdf(text)).job_id)
+            for number in range(200):
+                pdf = make_pdf(f"{PENGUINS} Part {number} of many. " * 12)
+                jobs.append(engine.documents.submit(f"{number}.pdf", pdf).job_id)
 
         with pytest.raises(DataFolderUnwritable, match=r"full.*RAG_DATA_DIR"):
             submit_all()
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-        pages.append(1_000_000_000)
+        assert_found(engine, budget=["a.pdf"])
+        limits.append(1_000_000_000)
         engine.jobs.wait(jobs)
-        for document in engine.documents.list():
-            if document.status is DocumentStatus.FAILED:
-                engine.jobs.wait([engine.documents.retry(document.document_id).job_id])
+        retry_failed(engine)
         indexed(engine, "late.pdf", COPPER)
         assert all(document.status is DocumentStatus.INDEXED for document in engine.documents.list())
 
 
-def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be_tried_again(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        pool = engine._stores.database._engine
-        tries, endings = [], []
+def test_file_fails_after_repeated_database_errors(engine: Engine) -> None:
+    tries, endings = [], []
 
-        def full(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
-            if statement.startswith("INSERT INTO pages"):
-                tries.append(statement)
-                raise sqlite3.OperationalError("database or disk is full")
-            if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MOST_TRIES:
-                endings.append(statement)
-                raise sqlite3.OperationalError("database or disk is full")
+    def refuse(statement: str, values: Any) -> bool:
+        if statement.startswith("INSERT INTO pages"):
+            tries.append(statement)
+            return True
+        if statement.startswith("UPDATE versions") and "ended" in values and len(endings) < queue.MOST_TRIES:
+            endings.append(statement)
+            return True
+        return False
 
-        event.listen(pool, "before_cursor_execute", full)
+    with refused_statements(engine, refuse):
         job = add_document(engine, "a.pdf", make_pdf(BUDGET))
-        event.remove(pool, "before_cursor_execute", full)
-        assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
-        assert job.reason.startswith("Failed after 3 attempts. The disk that holds")
-        assert "free some space" in job.reason
-        assert len(tries) == queue.MOST_TRIES
-        (document,) = engine.documents.list()
-        assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
-        assert (
-            engine.jobs.wait([engine.documents.retry(document.document_id).job_id])[0].result is DocumentStatus.INDEXED
-        )
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-        assert_in_agreement(engine)
-
-
-@pytest.mark.parametrize("statement", ["INSERT INTO documents", "INSERT INTO versions", "INSERT INTO jobs"])
-def test_a_file_that_a_full_database_refuses_half_way_can_be_added_again(engine: Engine, statement: str) -> None:
-    pool = engine._stores.database._engine
-
-    def full(_connection: Any, _cursor: Any, executed: str, *_: Any) -> None:
-        if executed.startswith(statement):
-            raise sqlite3.OperationalError("database or disk is full")
-
-    event.listen(pool, "before_cursor_execute", full)
-    with pytest.raises(DataFolderUnwritable, match="full"):
-        engine.documents.submit("a.pdf", make_pdf(BUDGET), password="told once")
-    event.remove(pool, "before_cursor_execute", full)
-    assert engine.documents.list() == []
-    assert engine._indexer._passwords == {}
-    indexed(engine, "a.pdf", BUDGET)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
+    assert job.reason.startswith("Failed after 3 attempts. The disk that holds")
+    assert "free some space" in job.reason
+    assert len(tries) == queue.MOST_TRIES
+    (document,) = engine.documents.list()
+    assert (document.status, document.reason) == (DocumentStatus.FAILED, job.reason)
+    assert retry_document(engine, document.document_id).result is DocumentStatus.INDEXED
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_an_engine_is_closed_though_its_database_is_full(tmp_path: Path) -> None:
+@pytest.mark.parametrize("statement", ["INSERT INTO documents", "INSERT INTO versions", "INSERT INTO jobs"])
+def test_file_refused_by_full_database_can_be_added_again(engine: Engine, statement: str) -> None:
+    with (
+        refused_statements(engine, lambda text, _: text.startswith(statement)),
+        pytest.raises(DataFolderUnwritable, match="full"),
+    ):
+        engine.documents.submit("a.pdf", make_pdf(BUDGET), password="secret")
+    assert engine.documents.list() == []
+    assert engine._indexer._passwords == {}
+    indexed(engine, "a.pdf", BUDGET)
+    assert_found(engine, budget=["a.pdf"])
+    assert_in_agreement(engine)
+
+
+def test_engine_closes_with_full_database(tmp_path: Path) -> None:
     engine = opened(tmp_path / "data")
     indexed(engine, "a.pdf", BUDGET)
-
-    def full(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if statement.startswith(("INSERT", "UPDATE", "DELETE")):
-            raise sqlite3.OperationalError("database or disk is full")
-
-    event.listen(engine._stores.database._engine, "before_cursor_execute", full)
-    engine.close()
+    with refused_statements(engine, lambda statement, _: statement.startswith(("INSERT", "UPDATE", "DELETE"))):
+        engine.close()
     with opened(tmp_path / "data") as engine:
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert_found(engine, budget=["a.pdf"])
         assert_in_agreement(engine)
 
 
-# read-only
-
 READER = """
 import ctypes, sys
-# Root may write anywhere: not without this capability, which an exec then no longer grants.
+# Drop the capability with which root ignores file permissions; it takes effect at the next exec.
 ctypes.CDLL(None).prctl(24, 1)
 import os
 os.execv(sys.executable, [sys.executable, "-m", "rag_core", *sys.argv[1:]])
@@ -263,14 +251,14 @@ os.execv(sys.executable, [sys.executable, "-m", "rag_core", *sys.argv[1:]])
 
 
 @pytest.mark.parametrize("part", ["", "footnote.sqlite"])
-def test_a_folder_or_database_that_may_only_be_read_is_told_in_one_line(tmp_path: Path, part: str) -> None:
+def test_read_only_folder_or_database_is_reported_in_one_line(tmp_path: Path, part: str) -> None:
     data = tmp_path / "data"
     with opened(data) as engine:
         indexed(engine, "a.pdf", BUDGET)
-    kept = [path for path in data.rglob("*") if path.is_file()]
+    files = [path for path in data.rglob("*") if path.is_file()]
     (data / part).chmod(0o555 if not part else 0o444)
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", READER, "--data-dir", str(data), "status"],
             cwd=ROOT,
             capture_output=True,
@@ -279,25 +267,22 @@ def test_a_folder_or_database_that_may_only_be_read_is_told_in_one_line(tmp_path
         )
     finally:
         (data / part).chmod(0o755 if not part else 0o644)
-    assert done.returncode == 1
-    assert "cannot be written" in done.stderr
-    assert "RAG_DATA_DIR" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert all(path.is_file() for path in kept)
+    assert process.returncode == 1
+    assert "cannot be written" in process.stderr
+    assert "RAG_DATA_DIR" in process.stderr
+    assert "Traceback" not in process.stderr
+    assert all(path.is_file() for path in files)
     with opened(data) as engine:
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-
-
-# Chroma away
+        assert_found(engine, budget=["a.pdf"])
 
 
 def closed_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
-def test_a_chroma_that_cannot_be_reached_is_told_by_its_setting(tmp_path: Path) -> None:
+def test_unreachable_chroma_is_reported_by_its_setting(tmp_path: Path) -> None:
     port = closed_port()
     with opened(tmp_path / "data", chroma_host="127.0.0.1", chroma_port=port) as engine:
         job = add_document(engine, "a.pdf", make_pdf(BUDGET))
@@ -314,42 +299,34 @@ def test_a_chroma_that_cannot_be_reached_is_told_by_its_setting(tmp_path: Path) 
         document_id = str(job.document_id)
         assert engine.documents.content(document_id) == make_pdf(BUDGET)
     with opened(tmp_path / "data") as engine:
-        assert engine.jobs.wait([engine.documents.retry(document_id).job_id])[0].result is DocumentStatus.INDEXED
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+        assert retry_document(engine, document_id).result is DocumentStatus.INDEXED
+        assert_found(engine, budget=["a.pdf"])
         assert_in_agreement(engine)
 
 
-def test_after_a_crash_what_works_starts_without_chroma_and_the_rest_is_put_right_later(
-    tmp_path: Path, hold: Hold
-) -> None:
+def test_recovery_after_crash_waits_for_chroma(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
     crashed = tmp_path / "crashed"
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        gone = indexed(engine, "gone.pdf", COPPER)
-        hold.on()
-        engine.documents.submit("b.pdf", make_pdf(PENGUINS))
-        hold.until_reached()
-        engine._stores.library.begin_removal(gone)  # where a delete was cut off
-        copied(tmp_path / "data", crashed)()
-        hold.release()
+        deleted = indexed(engine, "gone.pdf", COPPER)
+        barrier.submit(engine, "b.pdf", PENGUINS)
+        engine._stores.library.begin_removal(deleted)  # the state that an interrupted deletion leaves
+        copy_folder(tmp_path / "data", crashed)()
+        barrier.release()
     with opened(crashed, chroma_host="127.0.0.1", chroma_port=closed_port()) as engine:
         job = next(job for job in idle(engine) if job.name == "b.pdf")
         assert job.result is DocumentStatus.FAILED
         assert "CHROMA_HOST" in job.reason
-        assert {one.name for one in engine.documents.list()} == {"a.pdf", "b.pdf"}
+        assert {document.name for document in engine.documents.list()} == {"a.pdf", "b.pdf"}
         assert any("CHROMA_HOST" in problem for problem in engine.status().problems)
     with opened(crashed) as engine:
-        failed = next(one.document_id for one in engine.documents.list() if one.name == "b.pdf")
-        assert engine.jobs.wait([engine.documents.retry(failed).job_id])[0].result is DocumentStatus.INDEXED
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-        assert names_found(engine, ASK_COPPER) == []
+        failed = next(document.document_id for document in engine.documents.list() if document.name == "b.pdf")
+        assert retry_document(engine, failed).result is DocumentStatus.INDEXED
+        assert_found(engine, budget=["a.pdf"], copper=[])
         assert_in_agreement(engine)
 
 
-# files away
-
-
-def test_files_that_are_gone_are_told_and_stored_when_they_are_added_again(tmp_path: Path) -> None:
+def test_missing_files_are_reported_and_restored_by_upload(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document_id = indexed(engine, "a.pdf", BUDGET)
         indexed(engine, "b.pdf", PENGUINS)
@@ -370,97 +347,86 @@ def test_files_that_are_gone_are_told_and_stored_when_they_are_added_again(tmp_p
         assert_in_agreement(engine)
 
 
-# deletions that a store cuts off
-
 DELETING = [(DenseIndex, "delete"), (WordIndex, "delete"), (FileStore, "delete"), (DocumentStore, "remove_document")]
 
 
 @pytest.mark.parametrize(("owner", "name"), DELETING)
-def test_a_deletion_that_a_store_cuts_off_is_told_and_can_be_repeated(
+def test_failed_deletion_is_reported_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", float("inf"))
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        gone = indexed(engine, "gone.pdf", COPPER)
-        with monkeypatch.context() as patch:
-            patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+        deleted = indexed(engine, "gone.pdf", COPPER)
+        with failing(owner, name):
             for _ in range(2):
                 with pytest.raises(StoreUnavailable, match="on fire"):
-                    engine.documents.delete([gone])
-        assert names_found(engine, ASK_COPPER) == []
-        assert [one.name for one in engine.documents.list()] == ["a.pdf"]
+                    engine.documents.delete([deleted])
+        assert_found(engine, copper=[])
+        assert [document.name for document in engine.documents.list()] == ["a.pdf"]
         (problem,) = engine.status().problems
         assert "gone.pdf" in problem
-        assert engine.documents.find_ids(["gone.pdf"]) == [gone]
-        (receipt,) = engine.documents.delete([gone])
+        assert engine.documents.find_ids(["gone.pdf"]) == [deleted]
+        (receipt,) = engine.documents.delete([deleted])
         assert (receipt.document, receipt.chunks_remaining) == ("gone.pdf", 0)
         assert not any(receipt.remaining.values())
         with pytest.raises(UnknownDocument):
-            engine.documents.delete([gone])
+            engine.documents.delete([deleted])
         assert engine.status().stores["files"] == 1
         assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize(("owner", "name"), DELETING)
-def test_a_deletion_that_a_store_cuts_off_goes_on_by_itself(
+def test_failed_deletion_is_completed_in_the_background(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    gone = indexed(engine, "gone.pdf", COPPER)
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
-        with pytest.raises(StoreUnavailable, match="on fire"):
-            engine.documents.delete([gone])
+    deleted = indexed(engine, "gone.pdf", COPPER)
+    with failing(owner, name), pytest.raises(StoreUnavailable, match="on fire"):
+        engine.documents.delete([deleted])
     while engine.status().problems:
         time.sleep(0.01)
     assert not any(engine.status().stores.values())
-    assert indexed(engine, "gone.pdf", COPPER) != gone
+    assert indexed(engine, "gone.pdf", COPPER) != deleted
     assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_a_document_whose_deletion_a_store_cuts_off_during_a_rebuild_stays_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hold: Hold, cancelled: bool
+def test_failed_deletion_during_rebuild_stays_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, barrier: EmbeddingBarrier, cancelled: bool
 ) -> None:
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        gone = indexed(engine, "gone.pdf", COPPER)
-        hold.on()
-        late = engine.documents.submit("late.pdf", make_pdf(PENGUINS))
-        hold.until_reached()
+        deleted = indexed(engine, "gone.pdf", COPPER)
+        late = barrier.submit(engine, "late.pdf", PENGUINS)
         rebuild = engine.index.rebuild(chunk_tokens=40)
         library = engine._stores.library
-        while sum(row.document_id == gone for row in library.versions_where()) < 2:
+        while sum(row.document_id == deleted for row in library.versions_where()) < 2:
             time.sleep(0.01)
-        with monkeypatch.context() as patch:
-            patch.setattr(DenseIndex, "delete", broken(StoreUnavailable("The disk is on fire.")))
-            with pytest.raises(StoreUnavailable, match="on fire"):
-                engine.documents.delete([gone])
+        with failing(DenseIndex, "delete"), pytest.raises(StoreUnavailable, match="on fire"):
+            engine.documents.delete([deleted])
         if cancelled:
             engine.jobs.cancel(rebuild.job_id)
-        hold.release()
+        barrier.release()
         engine.jobs.wait([late.job_id, rebuild.job_id])
         while library.removing():
             time.sleep(0.01)
-        assert names_found(engine, ASK_COPPER) == []
-        assert {one.name for one in engine.documents.list()} == {"a.pdf", "late.pdf"}
-        assert names_found(engine, ASK_PENGUINS) == ["late.pdf"]
+        assert_found(engine, copper=[])
+        assert {document.name for document in engine.documents.list()} == {"a.pdf", "late.pdf"}
+        assert_found(engine, penguins=["late.pdf"])
         assert engine.status().stores["files"] == 2
 
 
 @pytest.mark.parametrize(("owner", "name"), DELETING[:3])
-def test_a_replacement_is_searched_though_a_store_keeps_what_it_replaced(
+def test_replacement_is_searched_if_removal_of_former_fails(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
 ) -> None:
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", float("inf"))
     indexed(engine, "a.pdf", BUDGET)
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+    with failing(owner, name):
         indexed(engine, "a.pdf", COPPER)
-    assert names_found(engine, ASK_COPPER) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, copper=["a.pdf"], budget=[])
     assert list(engine.status().problems) == []
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
     while engine._stores.library.hidden_versions():
@@ -468,18 +434,15 @@ def test_a_replacement_is_searched_though_a_store_keeps_what_it_replaced(
     assert_in_agreement(engine)
 
 
-def test_a_deletion_under_way_is_no_problem(engine: Engine) -> None:
-    gone = indexed(engine, "gone.pdf", COPPER)
-    seen: list[Status] = []
-    with before(DocumentStore, "clear_version", lambda: seen.append(engine.status())):
-        engine.documents.delete([gone])
-    assert list(seen[0].problems) == []
+def test_deletion_in_progress_is_not_a_problem(engine: Engine) -> None:
+    deleted = indexed(engine, "gone.pdf", COPPER)
+    statuses: list[Status] = []
+    with before_call(DocumentStore, "clear_version", lambda: statuses.append(engine.status())):
+        engine.documents.delete([deleted])
+    assert list(statuses[0].problems) == []
 
 
-# what is kept of ended work, and of generations that are gone
-
-
-def test_ended_work_is_forgotten_beyond_the_latest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_latest_ended_jobs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "KEPT_JOBS", 3)
     with opened(tmp_path / "data") as engine:
         for number in range(6):
@@ -491,19 +454,19 @@ def test_ended_work_is_forgotten_beyond_the_latest(tmp_path: Path, monkeypatch: 
         assert len(engine.documents.list()) == 6
 
 
-def test_a_generation_that_is_gone_is_not_brought_back_by_looking(engine: Engine) -> None:
+def test_access_does_not_restore_dropped_generation(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     engine._stores.dense(7777).count()
     engine._stores.dense(7777).delete([1])
     engine._stores.drop_dense(7777)
-    assert {one.name for one in engine._stores._chroma.list_collections()} == {"chunks-1"}
+    assert {collection.name for collection in engine._stores._chroma.list_collections()} == {"chunks-1"}
     assert engine.documents.delete([document_id])[0].chunks_remaining == 0
 
 
-def test_documents_that_came_to_nothing_are_read_again_when_they_are_chosen(engine: Engine) -> None:
+def test_reindex_rereads_chosen_failed_documents(engine: Engine) -> None:
     good = indexed(engine, "a.pdf", BUDGET)
     bad = str(add_document(engine, "b.pdf", b"%PDF-1.7 broken").document_id)
-    job = engine.jobs.wait([engine.index.rebuild([good, bad]).job_id])[0]
+    job = rebuild_index(engine, [good, bad])
     rows = {row["document_id"]: row["status"] for row in job.details["documents"]}
     assert rows == {good: "indexed", bad: "rejected"}
     assert "b.pdf" in job.reason

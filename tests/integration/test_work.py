@@ -1,4 +1,4 @@
-"""Work in the background: cancelled, closed half-way, cut off by a crash."""
+"""Background work: cancellation, failing stores, shutdown and crashes."""
 
 from __future__ import annotations
 
@@ -29,77 +29,80 @@ from rag_core.store.schema import chunks, documents, versions
 from rag_core.types import DocumentStatus, JobState
 from tests.support.engines import (
     ASK_BUDGET,
-    ASK_COPPER,
     ASK_PENGUINS,
     BUDGET,
     COPPER,
     PENGUINS,
-    Hold,
-    HoldReading,
+    Barrier,
+    EmbeddingBarrier,
+    ReadingBarrier,
     add_document,
+    assert_found,
     assert_in_agreement,
-    before,
-    broken,
-    copied,
+    before_call,
+    copy_folder,
+    failing,
+    failing_once,
     idle,
     indexed,
-    names_found,
     opened,
+    raising,
+    rebuild_index,
+    retry_document,
+    run_in_threads,
 )
 from tests.support.pdfs import make_pdf
 
 
-def test_a_queued_job_can_be_cancelled(engine: Engine, hold_reading: HoldReading) -> None:
-    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold_reading.until_reached()
+def wait_for_embedding(engine: Engine) -> None:
+    """Wait until the latest job is in the embedding stage."""
+    while engine.jobs.list(active=True)[0].stage != "embedding":
+        time.sleep(0.01)
+
+
+def test_cancelled_queued_job_is_not_indexed(engine: Engine, reading_barrier: ReadingBarrier) -> None:
+    first = reading_barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
     assert {job.state for job in engine.jobs.list(active=True)} == {JobState.RUNNING, JobState.QUEUED}
     engine.jobs.cancel(second.job_id)
-    hold_reading.release()
+    reading_barrier.release()
     ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert ended[1].state is JobState.CANCELLED
-    assert names_found(engine, ASK_PENGUINS) == []
+    assert_found(engine, penguins=[])
     assert_in_agreement(engine)
 
 
-def test_token_vectors_of_what_was_indexed_are_in_memory_before_anybody_asks(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, done, read = EmbeddingStore.prefetch, threading.Event(), []
+def test_token_vectors_are_prefetched_after_indexing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefetch, done, read = EmbeddingStore.prefetch, threading.Event(), []
 
-    def prefetch(store: EmbeddingStore, chunk_ids: Sequence[int]) -> None:
-        real(store, chunk_ids)
+    def prefetch_and_signal(store: EmbeddingStore, chunk_ids: Sequence[int]) -> None:
+        prefetch(store, chunk_ids)
         done.set()
 
-    monkeypatch.setattr(EmbeddingStore, "prefetch", prefetch)
+    monkeypatch.setattr(EmbeddingStore, "prefetch", prefetch_and_signal)
     indexed(engine, "a.pdf", BUDGET)
     assert done.wait(60)
     monkeypatch.setattr(EmbeddingStore, "_read_tokens", lambda store, chunk_ids: read.extend(chunk_ids) or {})
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert read == []
 
 
-def test_a_document_is_indexed_though_its_token_vectors_cannot_be_read_ahead(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(EmbeddingStore, "prefetch", broken(StoreUnavailable("The disk is on fire.")))
-    indexed(engine, "a.pdf", BUDGET)
-    indexed(engine, "b.pdf", PENGUINS)
+def test_document_is_indexed_if_prefetch_fails(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+    with failing(EmbeddingStore, "prefetch"):
+        indexed(engine, "a.pdf", BUDGET)
+        indexed(engine, "b.pdf", PENGUINS)
     assert "the token vectors of a.pdf could not be prefetched: The disk is on fire." in caplog.text
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, hold_reading: HoldReading) -> None:
-    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold_reading.until_reached()
+def test_job_whose_cancellation_fails_ends_as_cancelled(engine: Engine, reading_barrier: ReadingBarrier) -> None:
+    first = reading_barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DocumentStore, "end_version", broken(StoreUnavailable("The disk is on fire.")))
-        with pytest.raises(StoreUnavailable, match="on fire"):
-            engine.jobs.cancel(second.job_id)
-    hold_reading.release()
+    with failing(DocumentStore, "end_version"), pytest.raises(StoreUnavailable, match="on fire"):
+        engine.jobs.cancel(second.job_id)
+    reading_barrier.release()
     ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert engine.documents.delete([str(second.document_id)])[0].chunks_remaining == 0
@@ -107,24 +110,14 @@ def test_a_job_whose_cancelling_a_store_cuts_off_ends_by_itself(engine: Engine, 
 
 
 @pytest.mark.parametrize("name", ["end_version", "add_version"])
-def test_a_file_that_is_too_large_is_refused_though_a_store_fails_once(tmp_path: Path, name: str) -> None:
+def test_too_large_file_is_rejected_after_store_failure(tmp_path: Path, name: str) -> None:
     too_large = make_pdf(BUDGET) + b"\0" * 1_100_000
     with opened(tmp_path / "data", max_file_mb=1) as engine:
-        real, failed = getattr(DocumentStore, name), []
-
-        def fails_once(*args: Any, **options: Any) -> Any:
-            if not failed:
-                failed.append(True)
-                raise StoreUnavailable("The disk is on fire.")
-            return real(*args, **options)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(DocumentStore, name, fails_once)
+        with failing_once(DocumentStore, name):
             with suppress(StoreUnavailable):
                 add_document(engine, "big.pdf", too_large)
-            again = add_document(engine, "big.pdf", too_large)
-        assert failed
-        assert again.result in (DocumentStatus.REJECTED, DocumentStatus.DUPLICATE)
+            job = add_document(engine, "big.pdf", too_large)
+        assert job.result in (DocumentStatus.REJECTED, DocumentStatus.DUPLICATE)
         idle(engine)
         (document,) = engine.documents.list()
         assert document.status is DocumentStatus.REJECTED
@@ -132,146 +125,128 @@ def test_a_file_that_is_too_large_is_refused_though_a_store_fails_once(tmp_path:
         assert engine.documents.delete([document.document_id])[0].chunks_remaining == 0
 
 
-def test_a_job_can_be_cancelled_while_its_file_is_read(engine: Engine, hold_reading: HoldReading) -> None:
-    job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold_reading.until_reached()
+@pytest.mark.parametrize(("stage", "names"), [("reading", []), ("embedding", ["a.pdf"])])
+def test_job_can_be_cancelled_in_each_stage(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, stage: str, names: list[str]
+) -> None:
+    barrier = {"reading": ReadingBarrier, "embedding": EmbeddingBarrier}[stage](monkeypatch)
+    job = barrier.submit(engine, "a.pdf", BUDGET)
+    assert_found(engine, budget=names)
     engine.jobs.cancel(job.job_id)
-    hold_reading.release()
+    barrier.release()
     assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
-    assert names_found(engine, ASK_BUDGET) == []
     assert engine.documents.list()[0].status is DocumentStatus.CANCELLED
-    assert_in_agreement(engine)
-
-
-def test_a_job_can_be_cancelled_while_its_vectors_are_made(engine: Engine, hold: Hold) -> None:
-    hold.on()
-    job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold.until_reached()
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    engine.jobs.cancel(job.job_id)
-    hold.release()
-    assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.CANCELLED
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, budget=[])
     assert_in_agreement(engine)
     assert indexed(engine, "a.pdf", BUDGET) == job.document_id
 
 
-def test_a_job_can_be_cancelled_while_another_is_published(
-    engine: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+def test_job_can_be_cancelled_during_publication_of_another(
+    engine: Engine, barrier: EmbeddingBarrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Vectors are made and stored meanwhile, or this would wait in vain."""
-    add, reached, go = DenseIndex.add, threading.Event(), threading.Event()
+    """Publication must not block the embedding stage, or this test would time out."""
+    add, publication = DenseIndex.add, Barrier()
 
-    def held(self: DenseIndex, *args: Any) -> None:
-        reached.set()
-        assert go.wait(60)
+    def blocked(self: DenseIndex, *args: Any) -> None:
+        publication.wait()
         add(self, *args)
 
-    hold.on()
-    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold.until_reached()
+    first = barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
-    while engine.jobs.list(active=True)[0].stage != "embedding":
-        time.sleep(0.01)
-    monkeypatch.setattr(DenseIndex, "add", held)
-    hold.release()
-    assert reached.wait(60)
+    wait_for_embedding(engine)
+    monkeypatch.setattr(DenseIndex, "add", blocked)
+    barrier.release()
+    publication.wait_until_reached()
     while engine._stores.vectors.count() < 2:
         time.sleep(0.01)
     engine.jobs.cancel(second.job_id)
-    go.set()
+    publication.release()
     ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
-    assert names_found(engine, ASK_PENGUINS) == []
+    assert_found(engine, penguins=[])
     assert_in_agreement(engine)
 
 
-def test_a_look_at_the_jobs_that_takes_long_is_not_waited_for_ten_times(
-    engine: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
+def test_wait_polls_less_often_if_polling_is_slow(
+    engine: Engine, barrier: EmbeddingBarrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     states, sleep = JobStore.states, time.sleep
-    slept: list[float] = []
+    pauses: list[float] = []
 
-    def slow(self: JobStore, job_ids: Sequence[str]) -> dict[str, JobState]:
+    def slow_states(self: JobStore, job_ids: Sequence[str]) -> dict[str, JobState]:
         sleep(0.5)
         return states(self, job_ids)
 
-    def noted(seconds: float) -> None:
-        slept.append(seconds)
-        hold.release()
+    def record_pause(seconds: float) -> None:
+        pauses.append(seconds)
+        barrier.release()
 
-    monkeypatch.setattr(JobStore, "states", slow)
-    monkeypatch.setattr(time, "sleep", noted)
-    hold.on()
+    monkeypatch.setattr(JobStore, "states", slow_states)
+    monkeypatch.setattr(time, "sleep", record_pause)
+    barrier.block()
     assert add_document(engine, "a.pdf", make_pdf(PENGUINS)).result is DocumentStatus.INDEXED
-    assert slept
-    assert max(slept) <= LONGEST_PAUSE_S
+    assert pauses
+    assert max(pauses) <= LONGEST_PAUSE_S
 
 
-def test_a_duplicate_of_what_is_not_in_yet_is_told_as_such(engine: Engine, hold: Hold) -> None:
-    hold.on()
-    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold.until_reached()
-    again = engine.documents.submit("b.pdf", make_pdf(BUDGET))
-    assert again.result is DocumentStatus.DUPLICATE
-    assert "being indexed as a.pdf. If that fails, add this file again" in again.reason
+def test_duplicate_of_pending_document_names_it(engine: Engine, barrier: EmbeddingBarrier) -> None:
+    first = barrier.submit(engine, "a.pdf", BUDGET)
+    duplicate = engine.documents.submit("b.pdf", make_pdf(BUDGET))
+    assert duplicate.result is DocumentStatus.DUPLICATE
+    assert "being indexed as a.pdf. If that fails, add this file again" in duplicate.reason
     assert "it is being indexed already" in engine.documents.submit("a.pdf", make_pdf(BUDGET)).reason
     engine.jobs.cancel(first.job_id)
-    hold.release()
+    barrier.release()
     engine.jobs.wait([first.job_id])
     assert indexed(engine, "b.pdf", BUDGET) != first.document_id
     assert "in the library as b.pdf" in engine.documents.submit("c.pdf", make_pdf(BUDGET)).reason
     assert_in_agreement(engine)
 
 
-def test_cancelling_a_replacement_leaves_what_was_there(engine: Engine, hold: Hold) -> None:
+def test_cancelled_replacement_keeps_the_document(engine: Engine, barrier: EmbeddingBarrier) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    hold.on()
-    job = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-    hold.until_reached()
+    job = barrier.submit(engine, "a.pdf", PENGUINS)
     engine.jobs.cancel(job.job_id)
-    hold.release()
+    barrier.release()
     engine.jobs.wait([job.job_id])
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-    assert names_found(engine, ASK_PENGUINS) == []
+    assert_found(engine, budget=["a.pdf"], penguins=[])
     assert engine.documents.get(document_id).status is DocumentStatus.INDEXED
     assert_in_agreement(engine)
 
 
-def test_cancelling_what_has_ended_changes_nothing(engine: Engine) -> None:
+def test_cancelling_an_ended_job_has_no_effect(engine: Engine) -> None:
     job = add_document(engine, "a.pdf", make_pdf(BUDGET))
     engine.jobs.cancel(job.job_id)
     assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     with pytest.raises(UnknownDocument):
         engine.jobs.cancel("nothing")
 
 
-def test_a_document_can_be_deleted_while_it_is_indexed(engine: Engine, hold: Hold) -> None:
-    hold.on()
-    job = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold.until_reached()
-    threading.Timer(0, hold.release).start()
+def test_document_can_be_deleted_during_indexing(engine: Engine, barrier: EmbeddingBarrier) -> None:
+    job = barrier.submit(engine, "a.pdf", BUDGET)
+    threading.Timer(0, barrier.release).start()
     (receipt,) = engine.documents.delete([str(job.document_id)])
     assert receipt.chunks_remaining == 0
     assert engine.documents.list() == []
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, budget=[])
     assert_in_agreement(engine)
 
 
-def test_what_is_replaced_twice_at_once_ends_as_the_last(engine: Engine, hold: Hold) -> None:
-    hold.on()
-    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS, COPPER)]
-    hold.until_reached()
-    hold.release()
-    engine.jobs.wait(jobs)
-    assert names_found(engine, ASK_COPPER) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == names_found(engine, ASK_PENGUINS) == []
-    assert len(engine.documents.list()) == 1
+@pytest.mark.parametrize("texts", [(BUDGET, PENGUINS, COPPER), (COPPER, BUDGET, COPPER)])
+def test_last_of_several_replacements_wins(engine: Engine, barrier: EmbeddingBarrier, texts: tuple[str, ...]) -> None:
+    barrier.block()
+    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in texts]
+    barrier.wait_until_reached()
+    barrier.release()
+    assert engine.jobs.wait(jobs)[-1].result is DocumentStatus.INDEXED
+    assert_found(engine, copper=["a.pdf"], budget=[], penguins=[])
+    (document,) = engine.documents.list()
+    assert engine.documents.content(document.document_id) == make_pdf(texts[-1])
     assert_in_agreement(engine)
 
 
-def test_the_next_version_of_a_document_is_indexed_under_the_document_s_name(engine: Engine) -> None:
+def test_next_version_keeps_the_name_of_its_document(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
     job = engine._indexer.submit("b.pdf", make_pdf(PENGUINS), "default", "keep", None, document_id=document_id)
     assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
@@ -279,15 +254,15 @@ def test_the_next_version_of_a_document_is_indexed_under_the_document_s_name(eng
     assert {chunk.prefix for chunk in engine.documents.chunks(document_id)} == {"a"}
 
 
-def test_vectors_that_are_removed_before_they_are_published_are_computed_again(engine: Engine) -> None:
-    with before(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
+def test_vectors_removed_before_publication_are_recomputed(engine: Engine) -> None:
+    with before_call(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
         indexed(engine, "a.pdf", BUDGET)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert engine._stores.vectors.count() == 1
     assert_in_agreement(engine)
 
 
-def test_a_re_index_whose_vectors_are_removed_counts_each_computation(engine: Engine) -> None:
+def test_reindex_counts_recomputed_vectors(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
 
     def remove_vectors() -> None:
@@ -295,62 +270,48 @@ def test_a_re_index_whose_vectors_are_removed_counts_each_computation(engine: En
             connection.execute(update(chunks).values(embedding_id=None))
         engine._stores.vectors.remove_unused()
 
-    with before(PublicationStage, "_process", remove_vectors):
-        job = engine.jobs.wait([engine.index.rebuild([document_id]).job_id])[0]
+    with before_call(PublicationStage, "_process", remove_vectors):
+        job = rebuild_index(engine, [document_id])
     assert (job.state, job.details["embeddings_computed"]) == (JobState.DONE, 1)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_a_file_that_is_embedded_again_does_not_undo_its_replacement(
-    engine: Engine, hold: Hold, *, is_new: bool
+def test_recomputed_file_does_not_undo_its_replacement(
+    engine: Engine, barrier: EmbeddingBarrier, *, is_new: bool
 ) -> None:
     if not is_new:
         indexed(engine, "a.pdf", COPPER)
-    hold.on()
-    first = engine.documents.submit("a.pdf", make_pdf(BUDGET))
-    hold.until_reached()
+    first = barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-    while engine.jobs.list(active=True)[0].stage != "embedding":
-        time.sleep(0.01)
-    with before(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
-        hold.release()
+    wait_for_embedding(engine)
+    with before_call(PublicationStage, "_process", lambda: engine._stores.vectors.remove_unused()):
+        barrier.release()
         ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.CANCELLED, DocumentStatus.INDEXED]
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == names_found(engine, ASK_COPPER) == []
+    assert_found(engine, penguins=["a.pdf"], budget=[], copper=[])
     assert_in_agreement(engine)
 
 
-def test_a_job_whose_end_a_store_cuts_off_keeps_what_was_published(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, calls = JobStore.finish, []
-
-    def fails_at_first(*args: Any, **options: Any) -> None:
-        calls.append(args)
-        if len(calls) <= MOST_TRIES + 1:
-            raise StoreUnavailable("The disk is on fire.")
-        real(*args, **options)
-
-    monkeypatch.setattr(JobStore, "finish", fails_at_first)
-    indexed(engine, "a.pdf", BUDGET)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+def test_document_stays_published_if_its_job_cannot_finish(engine: Engine) -> None:
+    with failing_once(JobStore, "finish", calls=MOST_TRIES + 1):
+        indexed(engine, "a.pdf", BUDGET)
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
-def test_a_document_that_fails_can_be_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_document_can_be_retried(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(WordIndex, "add", broken(RuntimeError("a bug")))
+        patch.setattr(WordIndex, "add", raising(RuntimeError("a bug")))
         job = add_document(engine, "a.pdf", make_pdf(BUDGET))
     assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
     assert "a bug" not in job.reason
     assert engine.documents.get(str(job.document_id)).status is DocumentStatus.FAILED
     assert_in_agreement(engine)
-    again = engine.jobs.wait([engine.documents.retry(str(job.document_id)).job_id])[0]
-    assert (again.result, again.document_id) == (DocumentStatus.INDEXED, job.document_id)
-    assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
+    retried = retry_document(engine, str(job.document_id))
+    assert (retried.result, retried.document_id) == (DocumentStatus.INDEXED, job.document_id)
+    assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)
 
 
@@ -364,89 +325,57 @@ def test_a_document_that_fails_can_be_tried_again(engine: Engine, monkeypatch: p
         (JobStore, "progress"),
     ],
 )
-def test_a_store_that_fails_once_costs_one_document(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: type, name: str
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, broken(StoreUnavailable("The disk is on fire.")))
+def test_one_store_failure_fails_one_document(engine: Engine, owner: type, name: str) -> None:
+    with failing(owner, name):
         job = add_document(engine, "a.pdf", make_pdf(BUDGET))
     assert job.result is DocumentStatus.FAILED
     assert job.reason == "The disk is on fire."
     indexed(engine, "b.pdf", PENGUINS)
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, budget=[])
     assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize("name", ["queued", "finish"])
-def test_the_queue_goes_on_when_its_own_store_failed_once(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    real, failed = getattr(JobStore, name), []
-
-    def once(self: JobStore, *args: Any, **options: Any) -> Any:
-        if not failed and threading.current_thread().name in ("indexing", "results"):
-            failed.append(True)
-            raise StoreUnavailable("The database does not answer.")
-        return real(self, *args, **options)
-
-    monkeypatch.setattr(JobStore, name, once)
-    add_document(engine, "a.pdf", make_pdf(BUDGET))
-    indexed(engine, "b.pdf", PENGUINS)
-    assert failed
-    assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
+def test_queue_continues_after_failure_of_its_own_store(engine: Engine, name: str) -> None:
+    with failing_once(JobStore, name, threads=("indexing", "results")):
+        add_document(engine, "a.pdf", make_pdf(BUDGET))
+        indexed(engine, "b.pdf", PENGUINS)
+    assert_found(engine, penguins=["b.pdf"])
 
 
-def test_a_file_that_a_store_kept_from_ending_does_not_undo_its_replacement(
-    engine: Engine, hold: Hold, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unfinished_file_does_not_undo_its_replacement(engine: Engine, barrier: EmbeddingBarrier) -> None:
     indexed(engine, "a.pdf", COPPER)
-    for name in ("publish", "end_version"):
-        real, failed = getattr(DocumentStore, name), []
-
-        def once(*of: Any, real: Any = real, failed: list[bool] = failed, **how: Any) -> Any:
-            if not failed:
-                failed.append(True)
-                raise StoreUnavailable("The disk is on fire.")
-            return real(*of, **how)
-
-        monkeypatch.setattr(DocumentStore, name, once)
-    hold.on()
-    jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
-    hold.release()
-    results = [job.result for job in engine.jobs.wait(jobs)]
+    with failing_once(DocumentStore, "publish"), failing_once(DocumentStore, "end_version"):
+        barrier.block()
+        jobs = [engine.documents.submit("a.pdf", make_pdf(text)).job_id for text in (BUDGET, PENGUINS)]
+        barrier.release()
+        results = [job.result for job in engine.jobs.wait(jobs)]
     assert results == [DocumentStatus.CANCELLED, DocumentStatus.INDEXED]
-    assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-    assert names_found(engine, ASK_BUDGET) == []
+    assert_found(engine, penguins=["a.pdf"], budget=[])
     assert_in_agreement(engine)
 
 
-# closed half-way
-
-
-def test_what_is_unfinished_at_the_end_goes_on_at_the_next_start(tmp_path: Path, hold: Hold) -> None:
+def test_queued_and_running_jobs_continue_after_restart(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
     first = opened(tmp_path / "data")
-    hold.on()
+    barrier.block()
     jobs = [
         first.documents.submit("a.pdf", make_pdf(BUDGET)).job_id,
         *(first.documents.submit(f"{n}.pdf", make_pdf(f"{PENGUINS} Part {n}.")).job_id for n in range(5)),
     ]
-    hold.until_reached()
-    threading.Timer(0.05, hold.release).start()
+    barrier.wait_until_reached()
+    threading.Timer(0.05, barrier.release).start()
     first.close()
     with opened(tmp_path / "data") as second:
         assert {job.state for job in second.jobs.list()} <= {JobState.QUEUED, JobState.RUNNING, JobState.DONE}
         assert [job.result for job in second.jobs.wait(jobs)] == [DocumentStatus.INDEXED] * 6
-        assert names_found(second, ASK_BUDGET) == ["a.pdf"]
+        assert_found(second, budget=["a.pdf"])
         assert_in_agreement(second)
 
 
-def test_a_file_being_read_at_the_end_is_read_again_at_the_next_start(
-    tmp_path: Path, hold_reading: HoldReading
-) -> None:
+def test_file_read_at_shutdown_is_read_after_restart(tmp_path: Path, reading_barrier: ReadingBarrier) -> None:
     first = opened(tmp_path / "data")
-    job = first.documents.submit("a.pdf", make_pdf(BUDGET, PENGUINS))
-    hold_reading.until_reached()
-    threading.Timer(0.05, hold_reading.release).start()
+    job = reading_barrier.submit(first, "a.pdf", BUDGET, PENGUINS)
+    threading.Timer(0.05, reading_barrier.release).start()
     first.close()
     with opened(tmp_path / "data") as second:
         assert second.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
@@ -454,19 +383,15 @@ def test_a_file_being_read_at_the_end_is_read_again_at_the_next_start(
         assert_in_agreement(second)
 
 
-def test_an_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -> None:
-    made: list[Engine] = []
-    thread = threading.Thread(target=lambda: made.append(opened(tmp_path / "data")))
-    thread.start()
-    thread.join()
-    indexed(made[0], "a.pdf", BUDGET)
-    made[0].close()
-    made[0].close()
-    with opened(tmp_path / "data") as again:
-        assert names_found(again, ASK_BUDGET) == ["a.pdf"]
+def test_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -> None:
+    engines: list[Engine] = []
+    run_in_threads(lambda: engines.append(opened(tmp_path / "data")))
+    indexed(engines[0], "a.pdf", BUDGET)
+    engines[0].close()
+    engines[0].close()
+    with opened(tmp_path / "data") as reopened:
+        assert_found(reopened, budget=["a.pdf"])
 
-
-# cut off: a copy of the data folder is what an end of the process at that moment leaves
 
 INDEXING = [
     (FileStore, "put"),
@@ -493,12 +418,12 @@ REMOVING = [
 ]
 
 
-def named(pairs: list[tuple[type, str]]) -> list[Any]:
-    return [pytest.param(owner, name, id=f"{owner.__name__}.{name}") for owner, name in pairs]
+def with_ids(methods: list[tuple[type, str]]) -> list[Any]:
+    return [pytest.param(owner, name, id=f"{owner.__name__}.{name}") for owner, name in methods]
 
 
-@pytest.mark.parametrize(("owner", "name"), named(INDEXING))
-def test_indexing_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
+@pytest.mark.parametrize(("owner", "name"), with_ids(INDEXING))
+def test_interrupted_indexing_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "birds.pdf", PENGUINS)
         with cut_off(owner, name):
@@ -511,43 +436,40 @@ def test_indexing_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, 
             indexed(after, "bridge.pdf", BUDGET, COPPER)
         else:
             assert documents == dict.fromkeys(("birds.pdf", "bridge.pdf"), DocumentStatus.INDEXED)
-        assert names_found(after, ASK_BUDGET) == names_found(after, ASK_COPPER) == ["bridge.pdf"]
-        assert names_found(after, ASK_PENGUINS) == ["birds.pdf"]
+        assert_found(after, budget=["bridge.pdf"], copper=["bridge.pdf"], penguins=["birds.pdf"])
         assert_in_agreement(after)
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), named([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], REMOVING[-2], REMOVING[-1]])
+    ("owner", "name"), with_ids([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], REMOVING[-2], REMOVING[-1]])
 )
-def test_a_replacement_cut_off_goes_on(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
+def test_interrupted_replacement_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         with cut_off(owner, name):
             indexed(engine, "a.pdf", PENGUINS, COPPER)
     with opened(tmp_path / "copy") as after:
-        # The work goes on meanwhile: whichever version a search sees, it sees no other beside it.
+        # The replacement continues in the background: a search finds either version, but not both.
         passages = after.search(f"{ASK_BUDGET} {ASK_PENGUINS}", top_k=50).passages
         assert len({passage.version_id for passage in passages}) == 1
         idle(after)
-        assert names_found(after, ASK_BUDGET) == []
-        assert names_found(after, ASK_PENGUINS) == names_found(after, ASK_COPPER) == ["a.pdf"]
+        assert_found(after, budget=[], penguins=["a.pdf"], copper=["a.pdf"])
         assert_in_agreement(after)
 
 
-@pytest.mark.parametrize(("owner", "name"), named([*REMOVING, (DocumentStore, "remove_document")]))
-def test_a_deletion_cut_off_is_finished(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
+@pytest.mark.parametrize(("owner", "name"), with_ids([*REMOVING, (DocumentStore, "remove_document")]))
+def test_interrupted_deletion_is_completed(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "birds.pdf", PENGUINS)
-        gone = indexed(engine, "bridge.pdf", BUDGET, COPPER)
+        deleted = indexed(engine, "bridge.pdf", BUDGET, COPPER)
         with cut_off(owner, name):
-            engine.documents.delete([gone])
+            engine.documents.delete([deleted])
     with opened(tmp_path / "copy") as after:
         idle(after)
-        if name == "begin_removal":  # nothing had been done yet
-            after.documents.delete([gone])
+        if name == "begin_removal":  # the copy was taken before the deletion began
+            after.documents.delete([deleted])
         assert [document.name for document in after.documents.list()] == ["birds.pdf"]
-        assert names_found(after, ASK_BUDGET) == names_found(after, ASK_COPPER) == []
-        assert names_found(after, ASK_PENGUINS) == ["birds.pdf"]
+        assert_found(after, budget=[], copper=[], penguins=["birds.pdf"])
         with pytest.raises(UnknownDocument):
             after.documents.find_ids(["bridge.pdf"])
         assert_in_agreement(after)
@@ -555,7 +477,7 @@ def test_a_deletion_cut_off_is_finished(tmp_path: Path, cut_off: CutOff, owner: 
         assert_in_agreement(after)
 
 
-def test_entries_that_no_document_owns_are_removed_after_a_crash(tmp_path: Path) -> None:
+def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         stores = engine._stores
@@ -564,47 +486,43 @@ def test_entries_that_no_document_owns_are_removed_after_a_crash(tmp_path: Path)
         stores.dense(generation).add([901], stores.vectors.dense([1])[1][None], ["gone"])
         stores.files.put(b"left over")
         PreferenceStore.set(stores.preferences, "clean_shutdown", None)
-        copied(tmp_path / "data", tmp_path / "copy")()
+        copy_folder(tmp_path / "data", tmp_path / "copy")()
     with opened(tmp_path / "copy") as after:
-        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
+        assert_found(after, budget=["a.pdf"])
         assert_in_agreement(after)
 
 
-def test_more_documents_than_sql_takes_values_are_searched_while_one_is_replaced(tmp_path: Path, hold: Hold) -> None:
-    many = [{"id": f"{number:032x}"} for number in range(33_000)]
-    of_document = {"name": "x", "collection": "default", "added_at": datetime.now(UTC)}
-    of_version = {"sha256": "0" * 64, "size": 1, "state": "full", "status": "indexed", "added_at": datetime.now(UTC)}
+def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
+    rows = [{"id": f"{number:032x}"} for number in range(33_000)]
+    document = {"name": "x", "collection": "default", "added_at": datetime.now(UTC)}
+    version = {"sha256": "0" * 64, "size": 1, "state": "full", "status": "indexed", "added_at": datetime.now(UTC)}
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         ((generation, _),) = engine._stores.library.generations("active")
         with engine._stores.database.begin() as connection:
-            connection.execute(insert(documents), [{**one, "active_version": one["id"], **of_document} for one in many])
-            of_version["generation_id"] = generation
-            connection.execute(insert(versions), [{**one, "document_id": one["id"], **of_version} for one in many])
-        hold.on()
-        engine.documents.submit("a.pdf", make_pdf(PENGUINS))
-        hold.until_reached()
-        assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
-        assert names_found(engine, ASK_PENGUINS) == []
-        hold.release()
+            connection.execute(insert(documents), [{**row, "active_version": row["id"], **document} for row in rows])
+            version["generation_id"] = generation
+            connection.execute(insert(versions), [{**row, "document_id": row["id"], **version} for row in rows])
+        barrier.submit(engine, "a.pdf", PENGUINS)
+        assert_found(engine, budget=["a.pdf"], penguins=[])
+        barrier.release()
         idle(engine)
-        assert names_found(engine, ASK_PENGUINS) == ["a.pdf"]
-        assert names_found(engine, ASK_BUDGET) == []
+        assert_found(engine, penguins=["a.pdf"], budget=[])
 
 
-def test_files_that_others_put_into_the_store_are_no_concern_of_a_start(tmp_path: Path) -> None:
+def test_foreign_files_in_the_store_are_ignored(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        copied(tmp_path / "data", tmp_path / "copy")()
-    half = tmp_path / "copy" / "files" / "ab" / f"ab{'0' * 62}.part"
-    half.parent.mkdir(exist_ok=True)
-    half.write_bytes(b"half an upload")
+        copy_folder(tmp_path / "data", tmp_path / "copy")()
+    upload = tmp_path / "copy" / "files" / "ab" / f"ab{'0' * 62}.part"
+    upload.parent.mkdir(exist_ok=True)
+    upload.write_bytes(b"half an upload")
     for name in (".DS_Store", "readme.txt", "ab/.DS_Store"):
         (tmp_path / "copy" / "files" / name).write_bytes(b"x")
     with opened(tmp_path / "copy") as after:
         assert_in_agreement(after)
-        assert names_found(after, ASK_BUDGET) == ["a.pdf"]
-        assert not half.exists()
+        assert_found(after, budget=["a.pdf"])
+        assert not upload.exists()
         assert (tmp_path / "copy" / "files" / "readme.txt").exists()
 
 
@@ -613,9 +531,9 @@ CutOff = Callable[[type, str], Any]
 
 @pytest.fixture
 def cut_off(tmp_path: Path) -> CutOff:
-    return lambda owner, name: before(owner, name, copied(tmp_path / "data", tmp_path / "copy"))
+    return lambda owner, name: before_call(owner, name, copy_folder(tmp_path / "data", tmp_path / "copy"))
 
 
 @pytest.fixture
-def hold_reading(monkeypatch: pytest.MonkeyPatch) -> HoldReading:
-    return HoldReading(monkeypatch)
+def reading_barrier(monkeypatch: pytest.MonkeyPatch) -> ReadingBarrier:
+    return ReadingBarrier(monkeypatch)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
@@ -14,7 +16,7 @@ from tests.support.pdfs import make_pdf
 
 ROOT = Path(__file__).parents[2]
 PAGES = {name: str(ROOT / "pages" / name / "page.py") for name in ("chat", "documents", "evaluate", "lab", "admin")}
-# A generous limit for a loaded machine; a run that has nothing to wait for takes a tenth of a second.
+# A generous limit for a busy machine; a run without waiting takes a tenth of a second.
 SECONDS = 60
 OpenPage = Callable[..., AppTest]
 
@@ -25,16 +27,11 @@ BRIDGE = make_pdf(
 CANAL = make_pdf("The Lindow Canal was dug between 1803 and 1811. Its nine locks lift boats by 31 metres.")
 LENGTH = "How long is the Harrow Bridge?"
 
-ALLOWED = {"p", "h", "ul", "ol", "li", "quote", "pre", "hr", "table", "row", "th", "td", "text", "b", "i", "s"} | {
-    "code",
-    "mark",
-    "br",
-    "cite",
-}
+ALLOWED = set("p h ul ol li quote pre hr table row th td text b i s code mark br cite".split())
 
 
 def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
-    """Run the page again, as its own timers would, until a condition holds."""
+    """Run the page repeatedly, as its timers do, until a condition is true."""
     deadline = time.monotonic() + SECONDS
     while not until(app):
         assert time.monotonic() < deadline, texts(app)
@@ -45,18 +42,18 @@ def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
 
 
 def answered(app: AppTest) -> AppTest:
-    """Run the page again until no answer is under way."""
+    """Run the page repeatedly until no answer is in progress."""
     return settle(app, lambda app: not app.chat_input[0].disabled)
 
 
 def conversation_of(app: AppTest) -> str:
-    """The conversation that the address names."""
-    named = app.query_params["c"]
-    return named if isinstance(named, str) else named[0]
+    """Return the id of the conversation in the address."""
+    value = app.query_params["c"]
+    return value if isinstance(value, str) else value[0]
 
 
 def texts(app: AppTest) -> str:
-    """All words on the page that Streamlit shows itself."""
+    """Return all texts of the page in elements of Streamlit."""
     kinds = (
         app.markdown,
         app.caption,
@@ -72,23 +69,18 @@ def texts(app: AppTest) -> str:
 
 
 def shown(app: AppTest, component: str = "footnote_richtext") -> list[dict]:
-    """What a component of ours was given, in page order."""
-    import json
-
-    found = []
-    for element in _walk(app._tree):
-        proto = getattr(element, "proto", None)
-        if getattr(proto, "component_name", "") == component:
-            found.append(json.loads(proto.json or proto.mixed.json))
-    return found
+    """Return the data of our components of one kind, in page order."""
+    protos = [getattr(element, "proto", None) for element in _walk(app._tree)]
+    matching = [proto for proto in protos if getattr(proto, "component_name", "") == component]
+    return [json.loads(proto.json or proto.mixed.json) for proto in matching]
 
 
 def plain_text(node: dict | list) -> str:
-    """The words in a tree of `pages.shared.blocks`."""
+    """Return the text of a tree of `pages.shared.blocks`."""
     if isinstance(node, list):
-        return "".join(plain_text(one) for one in node)
-    own = f"[{node['n']}]" if node.get("t") == "cite" else node.get("s", "")
-    return own + plain_text(node.get("c", []))
+        return "".join(plain_text(child) for child in node)
+    text = f"[{node['n']}]" if node.get("t") == "cite" else node.get("s", "")
+    return text + plain_text(node.get("c", []))
 
 
 def _walk(node: object) -> Iterator[object]:
@@ -98,10 +90,10 @@ def _walk(node: object) -> Iterator[object]:
 
 
 def add(engine: Engine, **files: bytes) -> dict[str, str]:
-    """Index files; returns their ids by name."""
+    """Add files; return the ids of all documents by name."""
     for name, data in files.items():
         add_document(engine, f"{name}.pdf", data)
-    return {one.name.removesuffix(".pdf"): one.document_id for one in engine.documents.list()}
+    return {document.name.removesuffix(".pdf"): document.document_id for document in engine.documents.list()}
 
 
 def ask(app: AppTest, question: str) -> AppTest:
@@ -109,12 +101,28 @@ def ask(app: AppTest, question: str) -> AppTest:
 
 
 def answer_texts(app: AppTest) -> list[str]:
-    """Answers and passages on the page, as text."""
-    return [plain_text(one["blocks"]) for one in shown(app)]
+    """Return the texts of all answers and passages on the page."""
+    return [plain_text(item["blocks"]) for item in shown(app)]
+
+
+def click(app: AppTest, label: str, key: str = "") -> AppTest:
+    """Click the first button with a label and a key that starts so."""
+    return (
+        next(button for button in app.button if button.label == label and str(button.key).startswith(key)).click().run()
+    )
+
+
+def metric(app: AppTest, label: str) -> str:
+    return next(element.value for element in app.metric if element.label == label)
+
+
+def table(app: AppTest, column: str) -> pd.DataFrame:
+    """Return the first table with a column."""
+    return next(element.value for element in app.dataframe if column in element.value)
 
 
 def rows(app: AppTest) -> dict[str, str]:
-    """Status by name, as in the table."""
+    """Return the statuses in the table of documents by name."""
     frame = app.dataframe[0].value
     return dict(zip(frame["Name"], frame["Status"], strict=True))
 

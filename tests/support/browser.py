@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
@@ -29,25 +29,25 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Generous, for machines that do other work as well.
+# Generous, for busy machines.
 PATIENCE_MS = 60_000
 OpenApp = Callable[..., Page]
 
 
 def chromium() -> str | None:
-    """Path of an installed Chromium; ``None`` for the one that Playwright brings."""
+    """Return the path of an installed Chromium, or ``None`` for that of Playwright."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return os.environ.get("CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
 
 
 @contextmanager
 def serve(folder: Path, **variables: str) -> Iterator[str]:
-    """Run the app over a data folder; yields its address."""
+    """Run the app with a data folder; yield its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_", "OPENAI_"))}
-    environment = kept | {"RAG_DATA_DIR": str(folder), "HF_HUB_OFFLINE": "1"} | variables
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_", "OPENAI_"))}
+    environment = inherited | {"RAG_DATA_DIR": str(folder), "HF_HUB_OFFLINE": "1"} | variables
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     log = (folder.parent / f"app-{port}.log").open("wb")
     with log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
@@ -62,7 +62,7 @@ def serve(folder: Path, **variables: str) -> Iterator[str]:
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     for _ in range(600):
-        assert process.poll() is None, "the app ended at once"
+        assert process.poll() is None, "the app ended during its start"
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
                 return
@@ -99,12 +99,22 @@ def upload(page: Page, name: str, data: bytes) -> None:
     quiet(page)
 
 
-def answers(page: Page) -> Locator:
-    return page.get_by_test_id("stChatMessage").filter(has=page.locator("summary"))
+def open_chat(open_app: OpenApp, address: str, files: dict[str, bytes]) -> Page:
+    """Upload PDFs on the Documents page, then go to the chat."""
+    page = open_app(f"{address}/documents")
+    for name, data in files.items():
+        upload(page, name, data)
+    page.get_by_role("link", name="Chat").click()
+    return page
+
+
+def width_overflow(page: Page) -> int:
+    """Return by how many pixels the main part of the page is too wide."""
+    return int(page.get_by_role("main").evaluate("main => main.scrollWidth - main.clientWidth"))
 
 
 def highlighted_pixels(page: Page) -> int:
-    """How many pixels of the page image in the drawer are of the marker's yellow."""
+    """Count the pixels of the page image in the drawer with the yellow of the highlights."""
     source = page.locator("img[alt^='Page ']").get_attribute("src") or ""
     with Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as image:
         red, green, blue = (np.asarray(channel) for channel in image.convert("RGB").split())

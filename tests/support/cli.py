@@ -1,4 +1,4 @@
-"""Documents and names that tests of the command line share."""
+"""Documents and names for the tests of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cross-encoder small enough to be made anew: real code, random weights."""
+"""A small cross-encoder with random weights."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def make_cross_encoder(folder: Path, words: Iterable[str] = (), *, labels: int = 1) -> Path:
-    """Save a BERT of one layer that scores pairs, the same on every call; returns its folder."""
+    """Save a deterministic BERT with one layer that scores pairs; return its folder."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{one}" for one in LETTERS)]
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{letter}" for letter in LETTERS)]
     vocabulary += sorted({word.lower() for word in words} - set(vocabulary))
     listed = folder / "vocab.txt"
     listed.write_text("\n".join(vocabulary), "utf-8")
@@ -27,7 +27,7 @@ def make_cross_encoder(folder: Path, words: Iterable[str] = (), *, labels: int =
         intermediate_size=64,
         max_position_embeddings=512,
         num_labels=labels,
-        # Far apart: with the usual small weights every pair scores nearly the same.
+        # Large weights, since with the usual small ones all pairs have nearly the same score.
         initializer_range=0.5,
     )
     BertForSequenceClassification(config).save_pretrained(folder)

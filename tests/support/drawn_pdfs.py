@@ -1,4 +1,4 @@
-"""Small PDFs made on the spot, and pages read without a worker."""
+"""Small generated PDFs, and pages parsed without a worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROSE = (
 
 
 def make(path: Path, *pages: Callable[[Canvas], None], **options: object) -> Path:
-    """A PDF with one page for each function that draws one."""
+    """Write a PDF with one page for each drawing function."""
     canvas = Canvas(str(path), pagesize=A4, **options)
     for draw in pages:
         draw(canvas)
@@ -34,7 +34,7 @@ def make(path: Path, *pages: Callable[[Canvas], None], **options: object) -> Pat
 
 
 def lines(*texts: str, top: float = 750, left: float = 72, pitch: float = 14, size: float = 11):
-    """A page with these lines, one below the other; an empty one leaves a gap."""
+    """Return a function that draws lines one below the other; an empty line leaves a gap."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", size)
@@ -56,7 +56,7 @@ def read(path: Path, index: int = 0, ocr: str = "off") -> ParsedPage:
 
 
 def raw_pdf(objects: list[bytes], root: int = 1, extra: bytes = b"") -> bytes:
-    """A PDF from the bodies of its objects, numbered from 1, with a correct cross-reference table."""
+    """Return a PDF from the bodies of its objects, numbered from 1, with a correct cross-reference table."""
     out = io.BytesIO()
     out.write(b"%PDF-1.7\n")
     offsets = []

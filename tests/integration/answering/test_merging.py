@@ -1,4 +1,4 @@
-"""Several searches made into one: order by fusion, scores by the question they belong to."""
+"""Merging of several searches: order by rank fusion, scores of the best-matching question."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.types import RetrievalConfig, Scope
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import SearchOutcome
-from tests.support.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, BUDGET, COPPER, PENGUINS, indexed
+from tests.support.engines import ASK_BUDGET, ASK_COPPER, ASK_PENGUINS, LIBRARY, indexed
 
 
 @pytest.fixture
 def searcher(engine: Engine) -> Searcher:
-    for name, text in (("bridge.pdf", BUDGET), ("birds.pdf", PENGUINS), ("mine.pdf", COPPER)):
-        indexed(engine, name, text)
+    for name, pages in LIBRARY.items():
+        indexed(engine, name, *pages)
     return engine._searcher
 
 
@@ -27,7 +27,7 @@ def names(rows: dict, order: tuple[int, ...]) -> list[str]:
     return [rows[chunk_id].document for chunk_id in order]
 
 
-def test_rankings_are_fused_and_compared_with_the_first_question(searcher: Searcher) -> None:
+def test_rankings_are_fused_and_scored_by_the_first_question(searcher: Searcher) -> None:
     rankings = [searcher.rank(searcher.query(text, Scope()), Timer()) for text in (ASK_BUDGET, ASK_COPPER, ASK_COPPER)]
     both = fuse_rankings(rankings, 60)
     assert names(both.rows, both.ranking.order)[0] == "mine.pdf"
@@ -38,7 +38,7 @@ def test_rankings_are_fused_and_compared_with_the_first_question(searcher: Searc
     assert both.ranking.scores["rerank"] == pytest.approx(rankings[0].ranking.scores["rerank"])
 
 
-def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searcher: Searcher) -> None:
+def test_chunk_of_later_search_gets_all_scores(searcher: Searcher) -> None:
     narrow = RetrievalConfig("bm25")
     first, second = (
         searcher.rank(searcher.query(text, Scope(), None, narrow), Timer()) for text in ("Zanzibar", "mine")
@@ -47,40 +47,47 @@ def test_a_chunk_that_the_first_search_did_not_find_is_compared_as_well(searcher
     both = fuse_rankings([first, second], 60)
     assert set(names(both.rows, both.ranking.order)) == {"bridge.pdf", "mine.pdf"}
     assert both.ranking.scores["rerank"].keys() == set(both.ranking.order)
-    found = searcher.judge(searcher.query("Zanzibar", Scope()), both)
-    assert all(one.scores["answerable"] is not None for one in found.result.passages)
+    outcome = searcher.judge(searcher.query("Zanzibar", Scope()), both)
+    assert all(passage.scores["answerable"] is not None for passage in outcome.result.passages)
 
 
-def test_searches_that_answer_nothing_add_nothing_where_others_answer(searcher: Searcher) -> None:
+def test_refused_searches_add_no_passages(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
         return searcher.search(searcher.query(text, Scope(), 1), Timer())
 
     whole, bridge, nothing, birds = map(search, ("Both?", ASK_BUDGET, "Who won at chess in Reykjavik?", ASK_PENGUINS))
-    found = merge_outcomes(whole, [bridge, nothing, birds], 5, 60)
-    assert [(one.rank, one.document) for one in found.result.passages] == [(1, "bridge.pdf"), (2, "birds.pdf")]
-    assert found.result.question == "Both?"
-    assert found.result.gate.score == max(bridge.result.gate.score, birds.result.gate.score)
+    merged = merge_outcomes(whole, [bridge, nothing, birds], 5, 60)
+    assert [(passage.rank, passage.document) for passage in merged.result.passages] == [
+        (1, "bridge.pdf"),
+        (2, "birds.pdf"),
+    ]
+    assert merged.result.question == "Both?"
+    assert merged.result.gate.score == max(bridge.result.gate.score, birds.result.gate.score)
     assert len(merge_outcomes(whole, [bridge, birds], 1, 60).result.passages) == 1
     refused = merge_outcomes(whole, [nothing], 5, 60)
     assert not refused.result.gate.answerable
     assert refused.result.passages
 
 
-def test_what_every_search_has_below_its_passages_comes_below_those_of_any(searcher: Searcher) -> None:
+def test_lower_ranked_passages_follow_the_best_of_all_searches(searcher: Searcher) -> None:
     def search(text: str) -> SearchOutcome:
         return searcher.search(replace(searcher.query(text, Scope(), 1), depth=100), Timer())
 
-    found = merge_outcomes(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
-    ranks = [(one.rank, one.document) for one in found.passages]
+    merged = merge_outcomes(search("Both?"), [search(ASK_BUDGET), search(ASK_PENGUINS)], 2, 60)
+    ranks = [(passage.rank, passage.document) for passage in merged.passages]
     assert ranks == [(1, "bridge.pdf"), (2, "birds.pdf"), (3, "mine.pdf")]
-    assert found.result.passages == found.passages[:2]
+    assert merged.result.passages == merged.passages[:2]
 
 
-def test_a_passage_keeps_the_scores_of_the_question_that_it_fits_best(searcher: Searcher) -> None:
+def test_passage_keeps_the_scores_of_its_best_question(searcher: Searcher) -> None:
     near, far = (
         searcher.search(searcher.query(text, Scope()), Timer())
         for text in (ASK_BUDGET, "Is the bridge in Zanzibar long?")
     )
     for searches in ([near, far], [far, near]):
-        [bridge] = [one for one in merge_outcomes(far, searches, 5, 60).result.passages if one.document == "bridge.pdf"]
+        [bridge] = [
+            passage
+            for passage in merge_outcomes(far, searches, 5, 60).result.passages
+            if passage.document == "bridge.pdf"
+        ]
         assert bridge.scores["answerable"] == near.result.gate.score

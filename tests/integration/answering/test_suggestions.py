@@ -1,4 +1,4 @@
-"""What is offered to ask next, and what stands around a passage."""
+"""Suggested questions, and the neighbours of a passage."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ import pytest
 from rag_core.answering.suggestions import topics
 from rag_core.engine import Engine
 from rag_core.types import Answer, Passage, SearchResult, Suggestions
-from tests.support.engines import indexed, opened
+from tests.support.engines import indexed, open_library, opened
 
 TOWER = (
     "The Vardo tower is 88 metres tall. Lena Holm drew the Vardo tower. Lena Holm lived in Bergen until 1920 and "
     "taught at the school of Bergen."
 )
 HARBOUR = "The Tromvik harbour was dredged in 1950. Ships of four metres draught can enter the Tromvik harbour."
-ASKED = "How tall is the Vardo tower?"
+QUESTION = "How tall is the Vardo tower?"
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with opened(tmp_path_factory.mktemp("suggesting") / "data") as made:
-        indexed(made, "tower.pdf", TOWER, HARBOUR)
-        yield made
+    with open_library(tmp_path_factory.mktemp("suggesting") / "data", {"tower.pdf": [TOWER, HARBOUR]}) as engine:
+        yield engine
 
 
 def suggested(engine: Engine, question: str) -> Suggestions:
@@ -34,8 +33,8 @@ def suggested(engine: Engine, question: str) -> Suggestions:
     return suggestions
 
 
-def test_what_is_offered_can_be_answered(library: Engine) -> None:
-    offered = suggested(library, ASKED).questions
+def test_suggested_questions_can_be_answered(library: Engine) -> None:
+    offered = suggested(library, QUESTION).questions
     assert 1 <= len(offered) <= 3
     assert any("Lena Holm" in question for question in offered)
     assert not any("Vardo" in question for question in offered)
@@ -43,11 +42,11 @@ def test_what_is_offered_can_be_answered(library: Engine) -> None:
         assert library.search(question).gate.answerable
 
 
-def test_an_answer_outlives_its_document_without_suggestions(tmp_path: Path) -> None:
+def test_answer_of_deleted_document_has_no_suggestions(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         document = indexed(engine, "tower.pdf", TOWER, HARBOUR)
         events = []
-        for event in engine.ask(ASKED, documents=[document], suggest=True):
+        for event in engine.ask(QUESTION, documents=[document], suggest=True):
             events.append(event)
             if isinstance(event, SearchResult):
                 engine.documents.delete([document])
@@ -60,7 +59,7 @@ def test_an_answer_outlives_its_document_without_suggestions(tmp_path: Path) -> 
     assert suggestions.problem.endswith("No further questions are suggested.")
 
 
-def asked_about(text: str = "", heading: str = "") -> list[str]:
+def topics_of(text: str = "", heading: str = "") -> list[str]:
     passage = Passage(1, "1", "d", "v", "a.pdf", 0, "1", 0, 0, len(text), text, heading, {})
     return [topic for topic, _ in topics([passage], set())]
 
@@ -82,8 +81,8 @@ def asked_about(text: str = "", heading: str = "") -> list[str]:
         ("It hired Lena Holm. Lena Holm had total control.", ["Lena Holm"]),
     ],
 )
-def test_capitals_that_make_no_name_are_not_asked_about(text: str, names: list[str]) -> None:
-    assert sorted(asked_about(text)) == names
+def test_topics_are_names_in_the_text(text: str, names: list[str]) -> None:
+    assert sorted(topics_of(text)) == names
 
 
 @pytest.mark.parametrize(
@@ -96,17 +95,18 @@ def test_capitals_that_make_no_name_are_not_asked_about(text: str, names: list[s
         ("3. Exhibits", []),
     ],
 )
-def test_headings_that_say_nothing_are_not_asked_about(heading: str, topic: list[str]) -> None:
-    assert asked_about(heading=heading) == topic
+def test_topics_are_informative_headings(heading: str, topic: list[str]) -> None:
+    assert topics_of(heading=heading) == topic
 
 
-def test_nothing_is_offered_unasked_or_after_a_refusal(library: Engine) -> None:
-    assert isinstance(list(library.ask(ASKED))[-1], Answer)
+def test_no_suggestions_unless_requested_or_after_a_refusal(library: Engine) -> None:
+    assert isinstance(list(library.ask(QUESTION))[-1], Answer)
     assert suggested(library, "Who won the chess match in Reykjavik?") == Suggestions()
 
 
-def test_the_chunks_around_a_passage_are_told(library: Engine) -> None:
-    first, second = (one.chunk_id for one in sorted(library.search(ASKED).passages, key=lambda one: one.page_index))
+def test_neighbours_of_a_passage(library: Engine) -> None:
+    passages = sorted(library.search(QUESTION).passages, key=lambda passage: passage.page_index)
+    first, second = (passage.chunk_id for passage in passages)
     before, after = library.documents.neighbours(first)
     assert before is None
     assert after is not None
@@ -118,12 +118,12 @@ def test_the_chunks_around_a_passage_are_told(library: Engine) -> None:
     assert library.documents.neighbours("999999") == (None, None)
 
 
-def test_suggestions_are_stored_with_the_answer_that_came_before_them(library: Engine) -> None:
+def test_suggestions_are_stored_with_their_answer(library: Engine) -> None:
     conversation = library.conversations.create().conversation_id
-    *events, suggestions = library.ask(ASKED, suggest=True)
+    *events, suggestions = library.ask(QUESTION, suggest=True)
     [answer] = [event for event in events if isinstance(event, Answer)]
     assert isinstance(suggestions, Suggestions)
-    assert library.answer(ASKED, suggest=True).follow_ups == suggestions.questions
+    assert library.answer(QUESTION, suggest=True).follow_ups == suggestions.questions
     message = library.conversations.add_message(conversation, "assistant", answer.text, answer)
     library.conversations.set_follow_ups(message.message_id, suggestions)
     [stored] = library.conversations.messages(conversation)

@@ -1,4 +1,4 @@
-"""Run commands, and a library for them."""
+"""A function that runs commands, and a library for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.cli import HARBOUR, ORCHARD, Run
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command with ``--json``; gives exit code, lines of standard output, standard error."""
+    """Run a command with ``--json``; return exit code, rows of standard output, and standard error."""
 
     def command(*words: str, as_json: bool = True) -> tuple[int, list[dict[str, Any]], str]:
         arguments = ["--data-dir", str(tmp_path / "data"), *words, *(["--json"] if as_json else [])]
@@ -31,15 +31,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 @pytest.fixture
 def library(tmp_path: Path, run: Run) -> Path:
-    """Two documents in the data folder; the folder they came from."""
+    """Index two documents; return the folder that contains their files."""
     folder = tmp_path / "papers"
     (folder / "deeper").mkdir(parents=True)
     (folder / "harbour.pdf").write_bytes(HARBOUR)
     (folder / "deeper" / "orchard.pdf").write_bytes(ORCHARD)
     code, rows, _ = run("add", str(folder))
     assert code == 0
-    assert {Path(row["file"]).name: row["status"] for row in rows} == {
-        "harbour.pdf": "indexed",
-        "orchard.pdf": "indexed",
-    }
+    statuses = {Path(row["file"]).name: row["status"] for row in rows}
+    assert statuses == {"harbour.pdf": "indexed", "orchard.pdf": "indexed"}
     return folder

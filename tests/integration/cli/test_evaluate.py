@@ -1,4 +1,4 @@
-"""``evaluate``: what it prints, writes and refuses."""
+"""The command ``evaluate``: its output, files and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def labels(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_line_a_metric_with_its_interval(run: Run, library: Path, labels: Path) -> None:
+def test_one_line_per_metric_with_interval(run: Run, library: Path, labels: Path) -> None:
     code, rows, errors = run("evaluate", str(labels))
     assert (code, errors) == (0, "")
     by_metric = {row["metric"]: row for row in rows}
@@ -40,7 +40,7 @@ def test_a_line_a_metric_with_its_interval(run: Run, library: Path, labels: Path
     assert (round(advice["unanswerable_possible"], 3), advice["unanswerable_needed"]) == (0.95, 59)
 
 
-def test_two_configurations_are_compared_and_written_as_tables_and_charts(
+def test_two_configurations_are_compared_and_written_to_files(
     run: Run, library: Path, labels: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -57,7 +57,7 @@ def test_two_configurations_are_compared_and_written_as_tables_and_charts(
     assert not (out / "scores.svg").exists()
 
 
-def test_people_get_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
+def test_text_output_is_a_table(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
     _, (row,), notes = run("evaluate", str(labels), "--out", str(tmp_path / "out"), as_json=False)
     assert "recall@1" in row["shown"]
     assert "1.000 to 1.000" in row["shown"]
@@ -66,8 +66,9 @@ def test_people_get_a_table(run: Run, library: Path, labels: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("content", "words", "says"),
+    ("content", "words", "message"),
     [
+        (None, [], "cannot be read (No such file or directory)"),
         ("{broken", [], "labels.jsonl, line 1 is not JSON"),
         ('{"question": "q", "document": "gone.pdf", "page_index": 0}', [], "line 1: gone.pdf is not in the library"),
         ('{"question": "q", "kind": "no answer"}', ["--configuration", "best"], "best"),
@@ -79,23 +80,20 @@ def test_people_get_a_table(run: Run, library: Path, labels: Path, tmp_path: Pat
         ),
     ],
 )
-def test_wrong_use_ends_with_2_and_names_file_and_line(
-    run: Run, labels: Path, content: str, words: list[str], says: str
+def test_wrong_use_names_file_and_line(
+    run: Run, labels: Path, content: str | None, words: list[str], message: str
 ) -> None:
-    labels.write_text(content)
+    if content is None:
+        labels.unlink()
+    else:
+        labels.write_text(content)
     code, rows, errors = run("evaluate", str(labels), *words)
     assert (code, rows) == (cli.WRONG_USE, [])
-    assert says in " ".join(errors.split())
-
-
-def test_a_file_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
-    code, _, errors = run("evaluate", str(tmp_path / "none.jsonl"))
-    assert code == cli.WRONG_USE
-    assert "cannot be read (No such file or directory)" in " ".join(errors.split())
+    assert message in " ".join(errors.split())
 
 
 @pytest.mark.parametrize("place", ["", "deeper", "deeper/still"])
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_asked(
+def test_unwritable_folder_is_rejected_before_the_run(
     run: Run, library: Path, labels: Path, tmp_path: Path, place: str
 ) -> None:
     (tmp_path / "out").write_text("in the way")
@@ -106,9 +104,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_asked(
         assert engine.evaluations.list() == []
 
 
-def test_figures_are_told_even_if_the_folder_fails_in_the_end(
-    run: Run, library: Path, labels: Path, tmp_path: Path
-) -> None:
+def test_figures_are_printed_if_writing_fails(run: Run, library: Path, labels: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "figures.csv").mkdir(parents=True)
     code, rows, errors = run("evaluate", str(labels), "--no-answers", "--out", str(tmp_path / "out"))
     assert code == cli.WRONG_USE
@@ -116,7 +112,7 @@ def test_figures_are_told_even_if_the_folder_fails_in_the_end(
     assert "cannot be written" in errors
 
 
-def test_an_interrupt_ends_it_in_words_and_keeps_nothing(
+def test_interrupted_run_stores_nothing(
     run: Run, library: Path, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager

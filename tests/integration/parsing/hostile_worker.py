@@ -1,4 +1,4 @@
-"""A worker on whose pages terrible things happen, by the name of the file it reads."""
+"""A worker that fails in the ways that the name of the file demands."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class HostileService(child.Service):
             os.abort()
         if "opens-once" in request["path"]:
             if Path(request["path"] + ".opened").exists():
-                self._answer_no(request["path"])
+                self._fail(request["path"])
             Path(request["path"] + ".opened").touch()
         return super().do_open(request)
 
-    def _answer_no(self, path: str) -> None:
+    def _fail(self, path: str) -> None:
         if "aborts" in path:
             os.abort()
         raise LookupError("not twice")

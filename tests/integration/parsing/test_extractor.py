@@ -1,4 +1,4 @@
-"""From the parent's side: what comes out, and what a hostile file costs."""
+"""The PDF parser in the parent process: its pages and its errors, also for hostile files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def split(items) -> tuple[PdfHeader, list[Page]]:
     return header, pages
 
 
-def test_gives_a_header_then_each_page_in_order(extractor: PdfParser, tmp_path: Path) -> None:
+def test_header_precedes_pages_in_order(extractor: PdfParser, tmp_path: Path) -> None:
     header, pages = split(extractor.parse(three(tmp_path / "a.pdf")))
     assert header.page_count == 3
     assert [page.page_index for page in pages] == [0, 1, 2]
@@ -48,21 +48,18 @@ def test_gives_a_header_then_each_page_in_order(extractor: PdfParser, tmp_path: 
     assert pages[0].width == pytest.approx(595.3, abs=0.1)
 
 
-def test_reuses_its_worker(extractor: PdfParser, tmp_path: Path) -> None:
-    path = three(tmp_path / "a.pdf")
-    list(extractor.parse(path))
-    first = extractor._pool._idle[0].pid
-    list(extractor.parse(path))
-    assert [worker.pid for worker in extractor._pool._idle] == [first]
+def idle_workers(extractor: PdfParser) -> set[int]:
+    return {worker.pid for worker in extractor._pool._idle}
 
 
-def test_workers_can_be_started_before_the_first_file_comes(tmp_path: Path) -> None:
+def test_workers_are_started_in_advance_and_reused(tmp_path: Path) -> None:
     with closing(PdfParser()) as extractor:
         extractor.warm_up()
-        first = {worker.pid for worker in extractor._pool._idle}
-        list(extractor.parse(three(tmp_path / "a.pdf")))
-        assert {worker.pid for worker in extractor._pool._idle} == first
-        assert len(first) == READERS
+        workers = idle_workers(extractor)
+        assert len(workers) == READERS
+        for _ in range(2):
+            list(extractor.parse(three(tmp_path / "a.pdf")))
+            assert idle_workers(extractor) == workers
 
 
 def test_page_labels_and_outline(extractor: PdfParser, tmp_path: Path) -> None:
@@ -79,7 +76,7 @@ def test_page_labels_and_outline(extractor: PdfParser, tmp_path: Path) -> None:
     assert [page.heading for page in pages] == ["Part I", "Part I", "Part I › Liquidity"]
 
 
-def test_outline_that_loops_costs_no_more_than_itself(extractor: PdfParser, tmp_path: Path) -> None:
+def test_cyclic_outline_is_read_once(extractor: PdfParser, tmp_path: Path) -> None:
     path = tmp_path / "loop.pdf"
     path.write_bytes(
         raw_pdf(
@@ -100,7 +97,7 @@ def test_outline_that_loops_costs_no_more_than_itself(extractor: PdfParser, tmp_
 
 
 @pytest.mark.parametrize(
-    ("data", "error", "says"),
+    ("data", "error", "message"),
     [
         (b"", EmptyDocument, "no bytes"),
         (b"PK\x03\x04 a word processor's file", NotAPdf, "not a PDF"),
@@ -118,21 +115,21 @@ def test_outline_that_loops_costs_no_more_than_itself(extractor: PdfParser, tmp_
         ),
     ],
 )
-def test_refuses_what_cannot_be_read(extractor: PdfParser, tmp_path: Path, data, error, says) -> None:
+def test_unreadable_file_raises_error(extractor: PdfParser, tmp_path: Path, data, error, message) -> None:
     path = tmp_path / "stored-under-a-hash"
     path.write_bytes(data)
-    with pytest.raises(error, match=says) as caught:
+    with pytest.raises(error, match=message) as caught:
         list(extractor.parse(path, name="Budget.pdf"))
     assert "Budget.pdf" in str(caught.value)
 
 
-def test_probe_needs_no_worker() -> None:
+def test_header_check_needs_no_worker() -> None:
     check_pdf_header(b"junk from a mail gateway\r\n%PDF-1.4 \xe2\xe3", "a.pdf")
     with pytest.raises(NotAPdf):
         check_pdf_header(b"<html>", "a.pdf")
 
 
-def test_reads_on_behind_leading_junk_and_without_an_end(extractor: PdfParser, tmp_path: Path) -> None:
+def test_leading_junk_and_missing_trailer_are_accepted(extractor: PdfParser, tmp_path: Path) -> None:
     whole = three(tmp_path / "a.pdf").read_bytes()
     (tmp_path / "junk.pdf").write_bytes(b"Received: by mx.example.org\r\n\r\n" + whole)
     (tmp_path / "cut.pdf").write_bytes(whole[: whole.rindex(b"xref")])
@@ -141,21 +138,18 @@ def test_reads_on_behind_leading_junk_and_without_an_end(extractor: PdfParser, t
         assert "This is page one." in pages[0].text
 
 
-def test_encrypted(extractor: PdfParser, tmp_path: Path) -> None:
+def test_encrypted_file_needs_its_password(extractor: PdfParser, tmp_path: Path) -> None:
     path = encrypted(tmp_path / "locked.pdf", "open sesame")
     for password in (None, "wrong"):
         with pytest.raises(EncryptedPdf, match=r"locked\.pdf is encrypted"):
             list(extractor.parse(path, password=password))
     _, pages = split(extractor.parse(path, password="open sesame"))
     assert "This is page one." in pages[0].text
-
-
-def test_empty_password_opens_silently(extractor: PdfParser, tmp_path: Path) -> None:
     _, pages = split(extractor.parse(encrypted(tmp_path / "a.pdf", "")))
     assert len(pages) == 3
 
 
-def test_too_many_pages(tmp_path: Path) -> None:
+def test_too_many_pages_raise_error(tmp_path: Path) -> None:
     with (
         closing(PdfParser(ocr="off", max_pages=2)) as extractor,
         pytest.raises(DocumentTooLarge, match=r"3 pages.*2 allowed.*RAG_MAX_PAGES"),
@@ -163,7 +157,7 @@ def test_too_many_pages(tmp_path: Path) -> None:
         list(extractor.parse(three(tmp_path / "a.pdf")))
 
 
-def test_no_text_at_all_is_said_after_the_last_page(extractor: PdfParser, tmp_path: Path) -> None:
+def test_missing_text_is_reported_after_the_last_page(extractor: PdfParser, tmp_path: Path) -> None:
     path = make(tmp_path / "blank.pdf", lambda canvas: canvas.rect(10, 10, 50, 50), lambda canvas: None)
     pages = []
     with pytest.raises(EmptyDocument, match="RAG_OCR=auto"):
@@ -180,19 +174,19 @@ def test_no_text_at_all_is_said_after_the_last_page(extractor: PdfParser, tmp_pa
         ("raises.pdf", "a bug of ours"),
     ],
 )
-def test_a_bad_page_costs_that_page_only(hostile: PdfParser, tmp_path: Path, name: str, reason: str) -> None:
+def test_failing_page_does_not_affect_other_pages(hostile: PdfParser, tmp_path: Path, name: str, reason: str) -> None:
     _, pages = split(hostile.parse(three(tmp_path / name)))
     assert [page.state for page in pages] == [PageState.TEXT, PageState.FAILED, PageState.TEXT]
     assert reason in pages[1].reason
     assert "page three" in pages[2].text
 
 
-def test_prints_of_libraries_do_not_reach_the_pipe(hostile: PdfParser, tmp_path: Path) -> None:
+def test_printed_output_does_not_disturb_the_protocol(hostile: PdfParser, tmp_path: Path) -> None:
     _, pages = split(hostile.parse(three(tmp_path / "chatters.pdf")))
     assert [page.state for page in pages] == [PageState.TEXT] * 3
 
 
-def test_gives_up_after_losing_one_page_after_another(hostile: PdfParser, tmp_path: Path) -> None:
+def test_parsing_stops_after_consecutive_failures(hostile: PdfParser, tmp_path: Path) -> None:
     path = make(tmp_path / "all-crashes.pdf", *[lines("text")] * 9)
     pages = []
     with pytest.raises(ExtractionFailed, match=r"No page of all-crashes\.pdf"):
@@ -201,39 +195,39 @@ def test_gives_up_after_losing_one_page_after_another(hostile: PdfParser, tmp_pa
     assert "not tried" in pages[-1].reason
 
 
-def test_death_at_open(hostile: PdfParser, tmp_path: Path) -> None:
+def test_crash_while_opening_raises_error(hostile: PdfParser, tmp_path: Path) -> None:
     with pytest.raises(ExtractionFailed, match="could not be opened: the reader crashed"):
         list(hostile.parse(three(tmp_path / "dies-at-open.pdf")))
     assert len(list(hostile.parse(three(tmp_path / "fine.pdf")))) == 4
 
 
-def test_death_over_the_metadata_costs_the_metadata(hostile: PdfParser, tmp_path: Path) -> None:
+def test_crash_while_reading_metadata_loses_only_metadata(hostile: PdfParser, tmp_path: Path) -> None:
     header, pages = split(hostile.parse(three(tmp_path / "dies-at-metadata.pdf")))
     assert header == PdfHeader(3)
     assert [page.state for page in pages] == [PageState.TEXT] * 3
 
 
-def test_cancelled(hostile: PdfParser, tmp_path: Path) -> None:
-    begin = time.monotonic()
-    items = list(hostile.parse(three(tmp_path / "hangs.pdf"), cancelled=lambda: time.monotonic() > begin + 1))
-    assert time.monotonic() - begin < 3
+def test_cancellation_stops_a_hanging_page(hostile: PdfParser, tmp_path: Path) -> None:
+    start = time.monotonic()
+    items = list(hostile.parse(three(tmp_path / "hangs.pdf"), cancelled=lambda: time.monotonic() > start + 1))
+    assert time.monotonic() - start < 3
     assert all(page.state is PageState.TEXT for page in items[1:])
 
 
-def test_cancelled_while_pages_come_quickly(extractor: PdfParser, tmp_path: Path) -> None:
+def test_cancellation_between_pages(extractor: PdfParser, tmp_path: Path) -> None:
     calls = iter([False] * 4)
     path = make(tmp_path / "many.pdf", *[lines("text")] * 40)
     assert len(list(extractor.parse(path, cancelled=lambda: next(calls, True)))) < 8
 
 
-def test_leaving_half_way_ends_or_frees_the_worker(extractor: PdfParser, tmp_path: Path) -> None:
+def test_closed_iterator_frees_the_worker(extractor: PdfParser, tmp_path: Path) -> None:
     iterator = extractor.parse(three(tmp_path / "a.pdf"))
     next(iterator)
     iterator.close()
     assert len(list(extractor.parse(tmp_path / "a.pdf"))) == 4
 
 
-def test_worker_ends_with_its_owner(tmp_path: Path) -> None:
+def test_worker_ends_when_its_input_is_closed(tmp_path: Path) -> None:
     worker = process.WorkerProcess(512, "off")
     worker.ask({"do": "open", "path": str(three(tmp_path / "a.pdf"))}, 20)
     worker._process.stdin.close()
@@ -241,7 +235,7 @@ def test_worker_ends_with_its_owner(tmp_path: Path) -> None:
     worker.kill()
 
 
-def test_keys_do_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_of_worker_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a secret")
     worker = process.WorkerProcess(512, "off")
     environment = Path(f"/proc/{worker.pid}/environ")
@@ -251,10 +245,10 @@ def test_keys_do_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     worker.close()
 
 
-def test_importing_is_cheap_and_needs_no_heavy_library() -> None:
+def test_import_loads_no_heavy_library() -> None:
     code = (
         "import sys, rag_core.parsing;"
         "print(sorted({'pypdfium2', 'pypdf', 'rapidocr', 'PIL', 'cv2', 'onnxruntime'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""Pages as pictures: highlights drawn in, and text recognised where there is none."""
+"""Rendered pages with highlights, and text recognition."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.errors import DamagedPdf, EncryptedPdf, ExtractionFailed
+from rag_core.parsing import ocr
 from rag_core.parsing.highlights import draw_highlights
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.rendering import PageRenderer
 from rag_core.types import PageState
 from tests.support.drawn_pdfs import PROSE, encrypted, lines, make, read
+from tests.support.engines import raising
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def renderer():
         yield renderer
 
 
-def test_highlights_tint_the_page_and_leave_letters_black(renderer: PageRenderer, tmp_path: Path) -> None:
+def test_highlights_color_the_background_of_the_text(renderer: PageRenderer, tmp_path: Path) -> None:
     path = make(tmp_path / "a.pdf", lines(*PROSE))
     page = read(path).page
     plain = renderer.render(path, 0, scale=2.0)
@@ -44,7 +46,7 @@ def test_highlights_tint_the_page_and_leave_letters_black(renderer: PageRenderer
     assert after[changed].min() < 40
 
 
-def test_the_blank_between_neighbours_is_tinted_and_no_other() -> None:
+def test_gaps_between_adjacent_words_are_highlighted() -> None:
     words = np.array(
         [[0.1, 0.1, 0.3, 0.2], [0.32, 0.1, 0.5, 0.2], [0.8, 0.1, 0.9, 0.2], [0.1, 0.3, 0.3, 0.4]], np.float32
     )
@@ -54,14 +56,14 @@ def test_the_blank_between_neighbours_is_tinted_and_no_other() -> None:
     assert (count, tinted) == (4, [True, False, False, True])
 
 
-def test_a_file_that_changes_is_opened_again(renderer: PageRenderer, tmp_path: Path) -> None:
+def test_changed_file_is_reopened(renderer: PageRenderer, tmp_path: Path) -> None:
     path = make(tmp_path / "a.pdf", lines("short"))
     first = renderer.render(path, 0)
     make(path, lines(*PROSE))
     assert renderer.render(path, 0).png != first.png
 
 
-def test_errors_name_the_file(renderer: PageRenderer, tmp_path: Path) -> None:
+def test_errors_contain_the_file_name(renderer: PageRenderer, tmp_path: Path) -> None:
     with pytest.raises(EncryptedPdf, match=r"locked\.pdf"):
         renderer.render(encrypted(tmp_path / "locked.pdf", "secret"), 0)
     assert renderer.render(tmp_path / "locked.pdf", 0, password="secret").width > 0
@@ -72,13 +74,16 @@ def test_errors_name_the_file(renderer: PageRenderer, tmp_path: Path) -> None:
         renderer.render(make(tmp_path / "a.pdf", lines("x")), 99)
 
 
+def picture_of(path: Path) -> Image.Image:
+    """Render the first page as a scanner would."""
+    with closing(PdfiumDocument(path)) as document, document.open_page(0) as reader:
+        return reader.picture(2.5)
+
+
 @pytest.fixture(scope="module")
 def scan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scan")
-    document = PdfiumDocument(make(folder / "source.pdf", lines("Minutes of the meeting", "", *PROSE)))
-    with document.open_page(0) as reader:
-        picture = reader.picture(2.5)
-    document.close()
+    picture = picture_of(make(folder / "source.pdf", lines("Minutes of the meeting", "", *PROSE)))
 
     def image(canvas: Canvas) -> None:
         canvas.drawImage(ImageReader(picture), 0, 0, 595, 842)
@@ -90,7 +95,7 @@ def scan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(folder / "scan.pdf", image, stamped)
 
 
-def test_scanned_page(scan: Path) -> None:
+def test_scanned_page_is_recognized_with_boxes(scan: Path) -> None:
     pytest.importorskip("rapidocr")
     page = read(scan, 0, "auto").page
     assert page.state is PageState.OCR
@@ -111,13 +116,10 @@ LOTS = ("Lot 68 was sold for 1,896 pounds on 9 May 1966.", "Lot 86 was kept, sin
 
 
 @pytest.mark.parametrize("angle", [90, 180, 270, 2, -1.5])
-def test_a_scan_is_read_whichever_way_it_lies(tmp_path: Path, angle: float) -> None:
+def test_rotated_scan_is_recognized(tmp_path: Path, angle: float) -> None:
     pytest.importorskip("rapidocr")
     source = make(tmp_path / "source.pdf", lines("Minutes of the meeting", "", *PROSE, "", *LOTS))
-    document = PdfiumDocument(source)
-    with document.open_page(0) as reader:
-        picture = reader.picture(2.5).rotate(angle, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
-    document.close()
+    picture = picture_of(source).rotate(angle, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
     picture.save(tmp_path / "scan.pdf", resolution=180)
     page = read(tmp_path / "scan.pdf", 0, "auto").page
     assert page.text.split() == " ".join(("Minutes of the meeting", *PROSE, *LOTS)).split()
@@ -136,13 +138,10 @@ def test_a_scan_is_read_whichever_way_it_lies(tmp_path: Path, angle: float) -> N
         assert ((x0 + x1) / 2, (y0 + y1) / 2) == pytest.approx(expected, abs=0.02)
 
 
-def test_lines_that_cannot_be_read_are_left_out_and_told(tmp_path: Path) -> None:
+def test_unreadable_lines_are_omitted_and_reported(tmp_path: Path) -> None:
     pytest.importorskip("rapidocr")
-    document = PdfiumDocument(make(tmp_path / "source.pdf", lines(*PROSE)))
-    with document.open_page(0) as reader:
-        picture = reader.picture(2.5)
-    document.close()
-    # The second line, as it shows through from the other side of the paper.
+    picture = picture_of(make(tmp_path / "source.pdf", lines(*PROSE)))
+    # Mirror the second line, as if it showed through from the other side of the paper.
     place = (150, round((842 - 747) * 2.5), 1300, round((842 - 733) * 2.5))
     picture.paste(picture.crop(place).transpose(Image.Transpose.FLIP_LEFT_RIGHT), place)
     picture.save(tmp_path / "scan.pdf", resolution=180)
@@ -160,45 +159,32 @@ def test_stamped_scan_keeps_its_text_layer(scan: Path) -> None:
     assert "bridges" in page.text
 
 
-def test_recognition_can_be_off(scan: Path) -> None:
-    assert read(scan, 0, "off").page.state is PageState.EMPTY
-
-
 @pytest.mark.parametrize(
-    ("message", "says"),
+    ("message", "reason"),
     [("Traceback:\n  File x\nInvalid picture\n", "Invalid picture"), ("std::bad_alloc", "more memory")],
 )
-def test_failing_recogniser_fails_the_page(
-    scan: Path, monkeypatch: pytest.MonkeyPatch, message: str, says: str
+def test_failing_recognition_fails_the_page(
+    scan: Path, monkeypatch: pytest.MonkeyPatch, message: str, reason: str
 ) -> None:
-    from rag_core.parsing import ocr
-
-    def fails() -> None:
-        raise ValueError(message)
-
-    monkeypatch.setattr(ocr, "_load_engine", fails)
+    monkeypatch.setattr(ocr, "_load_engine", raising(ValueError(message)))
     page = read(scan, 0, "auto").page
     assert page.state is PageState.FAILED
-    assert says in page.reason
+    assert reason in page.reason
     assert "Traceback" not in page.reason
     stamped = read(scan, 1, "auto").page
     assert stamped.state is PageState.TEXT
-    assert says in stamped.reason
+    assert reason in stamped.reason
 
 
-def test_missing_recogniser_is_said(scan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rag_core.parsing import ocr
-
-    def missing() -> None:
-        raise ocr.OcrMissingError
-
-    monkeypatch.setattr(ocr, "_load_engine", missing)
+def test_missing_or_disabled_recognition_gives_an_empty_page(scan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "_load_engine", raising(ocr.OcrMissingError()))
     page = read(scan, 0, "auto").page
     assert page.state is PageState.EMPTY
     assert "rapidocr" in page.reason
+    assert read(scan, 0, "off").page.state is PageState.EMPTY
 
 
-def test_a_rule_alone_could_be_no_letters(tmp_path: Path) -> None:
+def test_ruled_line_alone_is_no_text(tmp_path: Path) -> None:
     def rule(canvas: Canvas) -> None:
         canvas.rect(18, 800, 560, 1, stroke=0, fill=1)
 
@@ -206,10 +192,9 @@ def test_a_rule_alone_could_be_no_letters(tmp_path: Path) -> None:
         rule(canvas)
         canvas.line(72, 700, 72, 712)
 
-    document = PdfiumDocument(make(tmp_path / "a.pdf", lambda canvas: None, rule, shapes))
     drawn = []
-    for index in range(3):
-        with document.open_page(index) as reader:
-            drawn.append(reader.draws())
-    document.close()
+    with closing(PdfiumDocument(make(tmp_path / "a.pdf", lambda canvas: None, rule, shapes))) as document:
+        for index in range(3):
+            with document.open_page(index) as reader:
+                drawn.append(reader.draws())
     assert drawn == [False, False, True]

@@ -1,4 +1,4 @@
-"""Tokens of chunks: fetched once a question, and standing where they say."""
+"""Token vectors of chunks: fetched once per question, with correct offsets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows_of(engine: Engine, *names: str) -> list[ChunkRow]:
     ]
 
 
-def test_what_was_fetched_stays_at_hand_when_its_document_is_deleted(engine: Engine) -> None:
+def test_fetched_vectors_survive_deletion_of_the_document(engine: Engine) -> None:
     bridge = indexed(engine, "bridge.pdf", BUDGET)
     rows = rows_of(engine, "bridge.pdf")
     tokens = chunk_tokens(engine)
@@ -41,13 +41,7 @@ def test_what_was_fetched_stays_at_hand_when_its_document_is_deleted(engine: Eng
     assert chunk_tokens(engine).vectors([row.id for row in rows]) == {}
 
 
-def test_a_chunk_that_is_not_there_has_none(engine: Engine) -> None:
-    indexed(engine, "bridge.pdf", BUDGET)
-    [row] = rows_of(engine, "bridge.pdf")
-    assert set(chunk_tokens(engine).vectors([row.id, row.id + 1000])) == {row.id}
-
-
-def test_spans_are_offsets_into_the_chunk_and_negative_before_it(engine: Engine) -> None:
+def test_offsets_are_relative_to_the_chunk(engine: Engine) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "birds.pdf", PENGUINS)
     rows = rows_of(engine, "bridge.pdf", "birds.pdf")
@@ -57,12 +51,12 @@ def test_spans_are_offsets_into_the_chunk_and_negative_before_it(engine: Engine)
     for row in rows:
         spans = loaded[row.id].offsets
         assert len(spans) == len(loaded[row.id].vectors.scales)
-        own = [row.text[start:end] for start, end in spans if start >= 0]
-        assert "".join(own) == "".join(row.text.split())
+        tokens_of_chunk = [row.text[start:end] for start, end in spans if start >= 0]
+        assert "".join(tokens_of_chunk) == "".join(row.text.split())
         assert (spans[:, 0] < 0).any()
 
 
-def test_what_was_fetched_before_is_at_hand_and_the_rest_is_still_made(engine: Engine) -> None:
+def test_missing_vectors_are_fetched_after_prefetch(engine: Engine) -> None:
     bridge = indexed(engine, "bridge.pdf", BUDGET)
     [row] = rows_of(engine, "bridge.pdf")
     tokens = chunk_tokens(engine)
@@ -71,37 +65,37 @@ def test_what_was_fetched_before_is_at_hand_and_the_rest_is_still_made(engine: E
     assert set(tokens.vectors([row.id, row.id + 1000])) == {row.id}
 
 
-def test_a_question_reads_the_vectors_of_a_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_question_fetches_vectors_of_each_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "birds.pdf", PENGUINS)
-    read: list[int] = []
-    real = EmbeddingStore.tokens
+    fetched: list[int] = []
+    tokens = EmbeddingStore.tokens
 
-    def tokens(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
-        read.extend(chunk_ids)
-        return real(store, chunk_ids)
+    def record(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
+        fetched.extend(chunk_ids)
+        return tokens(store, chunk_ids)
 
-    monkeypatch.setattr(EmbeddingStore, "tokens", tokens)
+    monkeypatch.setattr(EmbeddingStore, "tokens", record)
     assert engine.answer(ASK_BUDGET).citations
-    assert len(read) == len(set(read)) == 2
+    assert len(fetched) == len(set(fetched)) == 2
 
 
-def test_searches_side_by_side_fetch_each_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_searches_fetch_each_chunk_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(engine, "bridge.pdf", BUDGET)
     indexed(engine, "birds.pdf", PENGUINS)
     bridge, birds = (row.id for row in rows_of(engine, "bridge.pdf", "birds.pdf"))
-    tokens, asked = chunk_tokens(engine), list[list[int]]()
+    tokens, fetched = chunk_tokens(engine), list[list[int]]()
     other = threading.Thread(target=lambda: tokens.prefetch_vectors([bridge, birds]))
     stored = EmbeddingStore.tokens
 
-    def noted(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
-        asked.append(list(chunk_ids))
-        if len(asked) == 1:
+    def record(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
+        fetched.append(list(chunk_ids))
+        if len(fetched) == 1:
             other.start()
         return stored(store, chunk_ids)
 
-    monkeypatch.setattr(EmbeddingStore, "tokens", noted)
+    monkeypatch.setattr(EmbeddingStore, "tokens", record)
     tokens.prefetch_vectors([bridge])
     other.join()
     assert set(tokens.vectors([bridge, birds])) == {bridge, birds}
-    assert asked == [[bridge], [birds]]
+    assert fetched == [[bridge], [birds]]

@@ -1,4 +1,4 @@
-"""Models that are loaded once."""
+"""Loading of the local models, and reports of failures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from rag_core.runtime.models import LocalModels
 from rag_core.settings import BUNDLED_EMBEDDER, load_settings
 
 
-def test_nothing_is_ready_before_all_is_that_is_prepared() -> None:
-    models = LocalModels(load_settings())
+@pytest.fixture
+def models() -> LocalModels:
+    return LocalModels(load_settings())
+
+
+def test_not_ready_until_everything_is_loaded(models: LocalModels) -> None:
     with models.preparing():
         models.embedder(BUNDLED_EMBEDDER)
         assert not models.warmth.ready
@@ -18,8 +22,7 @@ def test_nothing_is_ready_before_all_is_that_is_prepared() -> None:
     assert models.warmth.ready
 
 
-def test_a_model_that_cannot_be_loaded_is_told_while_others_are_prepared() -> None:
-    models = LocalModels(load_settings())
+def test_failure_during_preparation_is_reported(models: LocalModels) -> None:
     with models.preparing():
         with pytest.raises(EmbedderMissing):
             models.embedder("nobody/no-model")
@@ -28,8 +31,7 @@ def test_a_model_that_cannot_be_loaded_is_told_while_others_are_prepared() -> No
     assert "nobody/no-model" in models.warmth.error
 
 
-def test_a_model_that_cannot_be_loaded_is_told_until_another_takes_its_place() -> None:
-    models = LocalModels(load_settings())
+def test_failure_is_reported_until_another_model_is_loaded(models: LocalModels) -> None:
     models.embedder(BUNDLED_EMBEDDER)
     with pytest.raises(EmbedderMissing):
         models.embedder("nobody/no-model")
@@ -38,7 +40,7 @@ def test_a_model_that_cannot_be_loaded_is_told_until_another_takes_its_place() -
     assert models.warmth.ready
 
 
-def test_a_cross_encoder_that_cannot_be_loaded_is_told_whatever_else_is_loaded() -> None:
+def test_failure_of_cross_encoder_stays_reported() -> None:
     models = LocalModels(load_settings(reranker="nobody/no-reranker"))
     with pytest.raises(RerankerMissing):
         models.cross_encoder()

@@ -1,4 +1,4 @@
-"""Claims of a generated answer: cited where a passage supports them, marked where a passage contradicts them."""
+"""Claims of a generated answer: citations of supporting passages, marks of contradicted and unsupported claims."""
 
 from __future__ import annotations
 
@@ -27,21 +27,16 @@ PASSAGES = [passage(rank, text) for rank, text in enumerate(TEXTS, 1)]
 
 
 @pytest.fixture(scope="module")
-def embedder() -> BundledEmbedder:
-    return BundledEmbedder()
-
-
-@pytest.fixture
 def attribute(embedder: BundledEmbedder):
     def encode(text: str) -> tuple[FloatArray, IntArray]:
         embedded = embedder.embed_question(text)
         return embedded.tokens, embedded.offsets
 
-    return lambda text, question=QUESTION: attribute_claims(text, question, PASSAGES, encode)
+    return lambda text: attribute_claims(text, QUESTION, PASSAGES, encode)
 
 
 def marks(answer: VerifiedAnswer) -> list[str]:
-    return [one.mark_text for one in answer.statements]
+    return [claim.mark_text for claim in answer.statements]
 
 
 @pytest.mark.parametrize(
@@ -55,27 +50,25 @@ def marks(answer: VerifiedAnswer) -> list[str]:
         ("| Cost |\n|---|\n| 42 million euros |", "| Cost |\n|---|\n| 42 million euros [1] |", "The budget"),
     ],
 )
-def test_claim_without_marker_gets_the_passage_that_supports_it(
-    attribute, written: str, cited: str, quote: str
-) -> None:
+def test_unmarked_claim_gets_a_citation_of_its_passage(attribute, written: str, cited: str, quote: str) -> None:
     answer = attribute(written)
     assert answer.text == cited
     assert answer.citations[0].quote.startswith(quote)
-    assert all(one.added for one in answer.citations)
-    assert all(one.supported for one in answer.statements)
+    assert all(citation.added for citation in answer.citations)
+    assert all(claim.supported for claim in answer.statements)
 
 
-def test_marker_of_the_model_is_kept_and_is_not_added(attribute) -> None:
+def test_correct_marker_is_kept(attribute) -> None:
     answer = attribute("It is 42 million euros [1]. Four thousand pairs were counted [2].")
     assert answer.text == "It is 42 million euros [1]. Four thousand pairs were counted [2]."
-    assert [(one.marker, one.added) for one in answer.citations] == [(1, False), (2, False)]
+    assert [(citation.marker, citation.added) for citation in answer.citations] == [(1, False), (2, False)]
 
 
 @pytest.mark.parametrize("wrong", ["[2]", "[3]", "[9]", "[2][3]"])
 def test_wrong_marker_is_replaced(attribute, wrong: str) -> None:
     answer = attribute(f"The budget of the Zanzibar bridge is 42 million euros {wrong}. Net sales rose to 14,694.")
     assert answer.text == "The budget of the Zanzibar bridge is 42 million euros [1]. Net sales rose to 14,694 [3]."
-    assert {(one.marker, one.added) for one in answer.citations} == {(1, True), (3, True)}
+    assert {(citation.marker, citation.added) for citation in answer.citations} == {(1, True), (3, True)}
 
 
 @pytest.mark.parametrize(
@@ -92,21 +85,21 @@ def test_wrong_marker_is_replaced(attribute, wrong: str) -> None:
         ("[1] says that it costs 42 million euros.", "[1] says that it costs 42 million euros."),
     ],
 )
-def test_marker_at_the_beginning_of_a_line_goes_behind_its_claim(attribute, written: str, cited: str) -> None:
+def test_leading_marker_is_moved_behind_its_claim(attribute, written: str, cited: str) -> None:
     assert attribute(written).text == cited
 
 
-def test_markers_at_the_end_of_a_paragraph_serve_all_its_claims(attribute) -> None:
+def test_markers_after_a_paragraph_apply_to_all_its_claims(attribute) -> None:
     text = "- Cost: 42 million euros\n- Pairs: 4,000\n\nSources: [1][2]"
     answer = attribute(text)
     assert answer.text == text
-    assert [(one.marker, one.added) for one in answer.citations] == [(1, False), (2, False)]
+    assert [(citation.marker, citation.added) for citation in answer.citations] == [(1, False), (2, False)]
 
 
-def test_statements_stand_where_the_text_has_them(attribute) -> None:
+def test_claims_and_citations_have_correct_offsets(attribute) -> None:
     answer = attribute("No. The bridge costs 42 million euros. Building ends next May [3].")
-    said = [answer.text[one.start : one.end] for one in answer.statements]
-    assert said == ["The bridge costs 42 million euros", "Building ends next May"]
+    claims = [answer.text[claim.start : claim.end] for claim in answer.statements]
+    assert claims == ["The bridge costs 42 million euros", "Building ends next May"]
     for citation in answer.citations:
         assert PASSAGES[citation.passage_rank - 1].text[citation.start : citation.end] == citation.quote
 
@@ -119,7 +112,7 @@ def test_statements_stand_where_the_text_has_them(attribute) -> None:
         ("Nine thousand pairs were counted by the rangers in spring.", "Four thousand"),
     ],
 )
-def test_value_that_differs_is_marked_with_the_source_s(attribute, written: str, value: str) -> None:
+def test_differing_value_is_marked_with_the_value_of_the_source(attribute, written: str, value: str) -> None:
     answer = attribute(written)
     assert marks(answer) == [f"differs from the source: {value}"]
     assert answer.statements[0].compared_rank == answer.citations[0].passage_rank
@@ -133,19 +126,19 @@ def test_value_that_differs_is_marked_with_the_source_s(attribute, written: str,
         "The budget of the Zanzibar bridge is about 40 million euros [1].",
         # Computed from two values of the table.
         "Net sales rose by 150 million [3].",
-        # The year stands elsewhere in the passages.
+        # The value of another year.
         "Net sales were 14,544 in 2022 [3].",
-        # Several values stand in the same place.
+        # There are several values for the same label.
         "Net sales were 15,000 [3].",
-        # The words around the value are others.
+        # The words around the value differ.
         "The bridge will cost 77 million euros to build, maintain and insure [1].",
     ],
 )
-def test_value_is_not_marked_in_doubt(attribute, written: str) -> None:
+def test_uncertain_difference_is_not_marked(attribute, written: str) -> None:
     assert marks(attribute(written)) == [""]
 
 
-def test_claim_that_has_nothing_to_do_with_the_passages_is_marked(attribute) -> None:
+def test_unrelated_claim_is_marked(attribute) -> None:
     answer = attribute("The moon is made of green cheese. It is 42 million euros.")
     assert marks(answer) == ["not found in the sources", ""]
     assert answer.text == "The moon is made of green cheese. It is 42 million euros [1]."
@@ -174,26 +167,22 @@ def test_text_in_another_language_gets_no_marks(attribute, written: str, cited: 
     assert not any(marks(answer))
 
 
-def test_what_the_passages_leave_open_is_no_claim(attribute) -> None:
+def test_statement_about_missing_information_is_no_claim(attribute) -> None:
     answer = attribute("It is 42 million euros [1]. The passages do not say who pays.")
-    assert [answer.text[one.start : one.end] for one in answer.statements] == ["It is 42 million euros"]
+    assert [answer.text[claim.start : claim.end] for claim in answer.statements] == ["It is 42 million euros"]
 
 
 @pytest.mark.parametrize("written", ["", "[1]", "…", "Yes.", "| a |\n|---|"])
-def test_text_without_a_claim_stays(attribute, written: str) -> None:
+def test_text_without_claims_is_unchanged(attribute, written: str) -> None:
     answer = attribute(written)
     assert answer.text.replace("[1]", "").strip() == written.replace("[1]", "").strip()
 
 
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(st.sampled_from("ab 4.[]12\n|*-—É漢!?,"), max_size=60))
-def test_only_markers_change(embedder: BundledEmbedder, text: str) -> None:
-    def encode(one: str) -> tuple[FloatArray, IntArray]:
-        embedded = embedder.embed_question(one)
-        return embedded.tokens, embedded.offsets
-
-    answer = attribute_claims(text, QUESTION, PASSAGES, encode)
-    kept = [char for char in answer.text if char.isalpha() or char in "*|—!?"]
-    assert kept == [char for char in text if char.isalpha() or char in "*|—!?"]
-    for one in answer.statements:
-        assert 0 <= one.start < one.end <= len(answer.text)
+def test_only_markers_change(attribute, text: str) -> None:
+    answer = attribute(text)
+    characters = [char for char in answer.text if char.isalpha() or char in "*|—!?"]
+    assert characters == [char for char in text if char.isalpha() or char in "*|—!?"]
+    for claim in answer.statements:
+        assert 0 <= claim.start < claim.end <= len(answer.text)
