@@ -1,4 +1,4 @@
-"""Follow-ups made to stand alone, and questions that stand alone left as they are."""
+"""Follow-up questions are rewritten as complete ones; complete questions are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARCHITECT = Turn("Who designed the Vardo tower?", "Lena Holm, born in Oslo, desi
 WAR = Turn("When did Syria and Egypt attack Israel?", "In October 1973.")
 RIVERS = Turn("Which rivers flow through Quenby?", "Three do:\n- Tell: 90 km long\n- **Orrin** - 40 km\n- Ash")
 
-STANDS_ALONE = (
+COMPLETE_QUESTIONS = (
     "How old was Chopin when he moved to Warsaw with his family?",
     "How long does it take to settle a claim?",
     "Is it true that the bridge was closed?",
@@ -48,9 +48,9 @@ STANDS_ALONE = (
 )
 
 
-@pytest.mark.parametrize("question", STANDS_ALONE)
+@pytest.mark.parametrize("question", COMPLETE_QUESTIONS)
 @pytest.mark.parametrize("turn", [BRIDGE, ARCHITECT, RIVERS])
-def test_a_question_that_stands_alone_is_left_exactly_as_it_is(question: str, turn: Turn) -> None:
+def test_complete_question_is_unchanged(question: str, turn: Turn) -> None:
     assert rewrite_question(question, [turn]) == question
 
 
@@ -88,36 +88,28 @@ def test_a_question_that_stands_alone_is_left_exactly_as_it_is(question: str, tu
         ("When was it built?", Turn("What is the tallest mast?", "It is Kolmen Mast."), "When was Kolmen Mast built?"),
     ],
 )
-def test_a_follow_up_is_made_to_stand_alone(question: str, turn: Turn, expected: str) -> None:
+def test_follow_up_is_rewritten(question: str, turn: Turn, expected: str) -> None:
     assert rewrite_question(question, [turn]) == expected
 
 
-def test_an_antecedent_may_lie_some_turns_back() -> None:
-    assert rewrite_question("When was it opened?", [BRIDGE, Turn("Why?")]) == "When was the Harrow Bridge opened?"
+@pytest.mark.parametrize(
+    ("turns", "expected"),
+    [([BRIDGE, Turn("Why?")], "When was the Harrow Bridge opened?"), ([], "When was it opened?")],
+)
+def test_antecedent_is_found_in_earlier_turns(turns: list[Turn], expected: str) -> None:
+    assert rewrite_question("When was it opened?", turns) == expected
 
 
-def test_without_earlier_turns_nothing_is_changed() -> None:
-    assert rewrite_question("When was it opened?", []) == "When was it opened?"
-
-
-def test_earlier_questions_count_as_they_were_searched_for() -> None:
-    answer = Answer(
-        "And the Lindow Canal?",
-        AnswerState.ANSWERED,
-        "31 km [1].",
-        (),
-        (),
-        Gate("rerank", 0.7, 0.6, True),
-        "extractive",
-        {},
-        rewritten="How long is the Lindow Canal?",
-    )
+def test_earlier_question_is_used_as_rewritten() -> None:
+    gate = Gate("rerank", 0.7, 0.6, True)
+    question, rewritten = "And the Lindow Canal?", "How long is the Lindow Canal?"
+    answer = Answer(question, AnswerState.ANSWERED, "31 km [1].", (), (), gate, "extractive", {}, rewritten=rewritten)
     history = [
-        Message("1", "user", "And the Lindow Canal?", NOW),
+        Message("1", "user", question, NOW),
         Message("2", "assistant", "31 km [1].", NOW, answer),
         Message("3", "user", "Unanswered?", NOW),
     ]
-    assert pair_turns(history) == [Turn("How long is the Lindow Canal?", "31 km."), Turn("Unanswered?")]
+    assert pair_turns(history) == [Turn(rewritten, "31 km."), Turn("Unanswered?")]
 
 
 @pytest.mark.parametrize(
@@ -133,40 +125,49 @@ def test_earlier_questions_count_as_they_were_searched_for() -> None:
         ("what was the first?", ReferenceKind.ORDINAL),
     ],
 )
-def test_how_a_question_leans_on_earlier_ones_is_told(question: str, kind: ReferenceKind) -> None:
-    found = find_reference(question)
-    assert found is not None
-    assert found.kind is kind
+def test_kind_of_reference_is_recognised(question: str, kind: ReferenceKind) -> None:
+    reference = find_reference(question)
+    assert reference is not None
+    assert reference.kind is kind
 
 
-def test_names_are_kept_whole_and_without_a_genitive() -> None:
-    text = "What did St. John's Cathedral, DATANET 1 and the War of the Austrian Succession cost 3M in 1931?"
-    assert [one.text for one in find_names(text)] == [
-        "St. John's Cathedral",
-        "DATANET 1",
-        "the War of the Austrian Succession",
-        "3M",
-    ]
-    found = [
-        one.text for one in find_names("Was the Zanzibar bridge opened when the Ostmark closed or did the SNP win?")
-    ]
-    assert found == ["the Zanzibar bridge", "the Ostmark", "the SNP"]
-    assert [one.text for one in find_names("Is Warsaw's symbol old? In Warsaw. It is.")] == ["Warsaw", "Warsaw"]
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "What did St. John's Cathedral, DATANET 1 and the War of the Austrian Succession cost 3M in 1931?",
+            ["St. John's Cathedral", "DATANET 1", "the War of the Austrian Succession", "3M"],
+        ),
+        (
+            "Was the Zanzibar bridge opened when the Ostmark closed or did the SNP win?",
+            ["the Zanzibar bridge", "the Ostmark", "the SNP"],
+        ),
+        ("Is Warsaw's symbol old? In Warsaw. It is.", ["Warsaw", "Warsaw"]),
+    ],
+)
+def test_names_are_found_whole_and_without_genitive(text: str, names: list[str]) -> None:
+    assert [name.text for name in find_names(text)] == names
 
 
-def test_a_noun_phrase_leaves_the_verb_out() -> None:
-    assert [one.text for one in find_noun_phrases("When did the board meet?")] == ["the board"]
-    assert [one.text for one in find_noun_phrases("When was the old bridge built?")] == ["the old bridge"]
-    assert [one.text for one in find_noun_phrases("What is the annual report?")] == ["the annual report"]
+@pytest.mark.parametrize(
+    ("question", "phrase"),
+    [
+        ("When did the board meet?", "the board"),
+        ("When was the old bridge built?", "the old bridge"),
+        ("What is the annual report?", "the annual report"),
+    ],
+)
+def test_noun_phrase_excludes_the_verb(question: str, phrase: str) -> None:
+    assert [span.text for span in find_noun_phrases(question)] == [phrase]
 
 
-def test_a_name_or_a_quotation_says_what_a_question_is_about() -> None:
+def test_name_or_quotation_anchors_a_question() -> None:
     assert is_anchored("Who built Warsaw?")
     assert is_anchored("what is “net zero”?")
     assert not is_anchored("how many seats were won?")
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
-def test_any_text_can_be_asked_after_any_other(question: str, earlier: str, answer: str) -> None:
-    made = rewrite_question(question, [Turn(earlier, answer)])
-    assert made == question or find_reference(question) is not None
+def test_any_follow_up_can_be_rewritten(question: str, earlier: str, answer: str) -> None:
+    rewritten = rewrite_question(question, [Turn(earlier, answer)])
+    assert rewritten == question or find_reference(question) is not None

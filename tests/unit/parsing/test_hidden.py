@@ -17,7 +17,7 @@ from tests.support.attacks import HIDDEN, HIDDEN_ORDER
 from tests.support.drawn_pdfs import PROSE, lines, make, raw_pdf, read
 
 Draw = Callable[[Canvas], None]
-REVENUE = "Revenue rose by 3.5 per cent in the year 2022."
+REVENUE = "Revenue rose by 3.5 per cent in the year 2022, i.e. more than before."
 
 
 def page_with(folder: Path, *draws: Draw) -> Page:
