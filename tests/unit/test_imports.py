@@ -148,6 +148,10 @@ def test_modules_are_short(pattern: str, most: int) -> None:
     assert {name: count for name, count in lines.items() if count > most} == {}
 
 
+def test_rag_core_does_not_import_streamlit() -> None:
+    assert [file.name for file in ROOT.glob("rag_core/**/*.py") if "streamlit" in roots(file)] == []
+
+
 def test_each_heavy_library_is_imported_by_one_module() -> None:
     importers: dict[str, list[str]] = {}
     for file in FILES:

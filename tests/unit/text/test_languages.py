@@ -14,7 +14,7 @@ from tests.support.passages import passage
 
 
 def supported(statement: str, source: str) -> bool:
-    return all(one.supported for one in verify_answer(f"{statement} [1]", [passage(1, source)]).statements)
+    return all(claim.supported for claim in verify_answer(f"{statement} [1]", [passage(1, source)]).statements)
 
 
 @pytest.mark.parametrize(
