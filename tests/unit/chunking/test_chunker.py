@@ -70,7 +70,7 @@ def test_running_headers_are_left_out_and_separate_chunks() -> None:
     assert chunk(page(text, skip=((0, len(text)),))) == []
 
 
-def test_a_sentence_that_goes_on_is_followed_to_the_next_page() -> None:
+def test_sentence_is_continued_on_the_next_page() -> None:
     first, second = chunk(page("It was said that the bridge"), page("was sold in 1931. Then it fell.", 1))
     assert first.text == f"It was said that the bridge{PAGE_BREAK}was sold in 1931."
     assert (first.page_index, first.page_index_end, first.end) == (0, 1, 17)
