@@ -1,4 +1,4 @@
-"""Hypothesis without deadlines: how long an example takes says more about the machine than about the code."""
+"""Hypothesis settings without deadlines, since the time of an example depends on the machine."""
 
 from __future__ import annotations
 

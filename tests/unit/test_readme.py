@@ -1,4 +1,4 @@
-"""What README says of settings is what the code has."""
+"""The table of settings in README."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from rag_core.settings import PREFIX, Settings
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_table_of_settings_is_complete_and_true() -> None:
+def test_table_of_settings_matches_the_code() -> None:
     text = README.read_text("utf-8")
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
         names = (
-            [str(one) for one in alias.choices[:-1]] if isinstance(alias, AliasChoices) else [(PREFIX + name).upper()]
+            [str(choice) for choice in alias.choices[:-1]]
+            if isinstance(alias, AliasChoices)
+            else [(PREFIX + name).upper()]
         )
         default = "" if field.default is None else str(field.default)
         shown = "`, `".join(names)

@@ -65,14 +65,13 @@ def test_label_with_list_of_evidence_and_kind() -> None:
     [
         ({"kind": "no answer"}, LabelKind.NO_ANSWER, ()),
         ({"answer": "No answer"}, LabelKind.NO_ANSWER, ()),
-        ({"kind": "adversarial", "answer": "x"}, None, ()),
+        ({"kind": "adversarial", "answer": "x"}, LabelKind.ADVERSARIAL, ()),
         ({"answer": "42"}, LabelKind.ANSWERABLE, ("42",)),
     ],
 )
-def test_kind_and_answers(row: dict[str, str], kind: LabelKind | None, answers: tuple[str, ...]) -> None:
+def test_kind_and_answers(row: dict[str, str], kind: LabelKind, answers: tuple[str, ...]) -> None:
     label = parse_row({"question": "q", **row})
-    assert label.answers == answers
-    assert kind is None or label.kind is kind
+    assert (label.kind, label.answers) == (kind, answers)
 
 
 def test_generated_id_depends_on_question_and_evidence() -> None:
