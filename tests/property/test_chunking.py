@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
 
 WORDS = st.one_of(
@@ -183,18 +182,6 @@ def test_chunks_are_in_order_and_overlap_within_limits(document: list[Page], rul
             assert not shared
         # A sentence slightly longer than the overlap is shared as a whole.
         assert len(model().offsets([shared])[0]) <= 1.6 * rule[0] * rule[1] + 2
-
-
-@given(TEXTS)
-def test_sentences_cover_the_text_in_order(text: str) -> None:
-    spans = sentence_spans(text)
-    position = 0
-    for start, end in spans:
-        assert position <= start < end <= len(text)
-        assert not text[position:start].strip()
-        assert text[start:end] == text[start:end].strip()
-        position = end
-    assert not text[position:].strip()
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "\u00a0"])

@@ -9,7 +9,7 @@ import pypdf
 import pypdfium2
 import pytest
 
-from rag_core.guide import GUIDE_QUESTIONS, guide_pdf, guide_text
+from rag_core.guide import guide_pdf, guide_text
 from rag_core.settings import Settings
 
 
@@ -58,8 +58,3 @@ def test_guide_has_current_default_and_setting_names() -> None:
 
 def test_guide_has_no_citation_markers() -> None:
     assert not re.search(r"\[\d", guide_text())
-
-
-def test_example_questions_are_distinct() -> None:
-    assert len(set(GUIDE_QUESTIONS)) == 3
-    assert all(question.endswith("?") for question in GUIDE_QUESTIONS)

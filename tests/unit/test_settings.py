@@ -6,9 +6,10 @@ import logging
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from rag_core.errors import SettingsError
-from rag_core.settings import Settings, load_settings
+from rag_core.settings import load_settings
 
 KEY = "sk-very-secret-1234567890"
 
@@ -22,17 +23,59 @@ def dotenv(text: str) -> None:
     Path(".env").write_text(text, "utf-8")
 
 
-def test_argument_precedes_environment_and_environment_precedes_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("RAG_TOP_K=7\nRAG_THRESHOLD=0.3\nRAG_CANDIDATES=70\n")
-    monkeypatch.setenv("RAG_THRESHOLD", "0.4")
-    monkeypatch.setenv("RAG_CANDIDATES", "80")
-    settings = load_settings(candidates=90)
-    assert (settings.top_k, settings.threshold, settings.candidates) == (7, 0.4, 90)
+def rejection() -> str:
+    """Return the message with which the settings are rejected."""
+    with pytest.raises(SettingsError) as raised:
+        load_settings()
+    assert raised.value.__cause__ is None
+    return str(raised.value)
 
 
-def test_argument_none_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+BLANK = ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL", "RAG_RERANKER")
+SHARED, PREFIXED = "OPENAI_API_KEY", "RAG_OPENAI_API_KEY"
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "expected"),
+    [
+        # The environment precedes the file.
+        ("RAG_TOP_K=7\nRAG_THRESHOLD=0.3", {"RAG_THRESHOLD": "0.4"}, {"top_k": 7, "threshold": 0.4}),
+        # Keys and unreadable lines of other programs are ignored.
+        ("FOO=1\nHF_HOME=/a\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3", {"HF_HOME": "/b"}, {"top_k": 3}),
+        ("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7", {}, {"top_k": 7}),
+        # Only names shared with other programs are read without the prefix.
+        ("TOP_K=3\nDATA_DIR=/elsewhere", {"RERANKER": "model"}, {"top_k": 5, "reranker": None}),
+        ("OPENAI_BASE_URL=http://localhost:1/v1", {}, {"openai_base_url": "http://localhost:1/v1"}),
+        ("DATABASE_URL=sqlite:///x.db", {}, {"database_url": SecretStr("sqlite:///x.db")}),
+        ("", {"CHROMA_HOST": "chroma.example"}, {"chroma_host": "chroma.example"}),
+        # The name with the prefix precedes the shared name, unless its value is blank.
+        ("", {SHARED: "shared"}, {"openai_api_key": SecretStr("shared")}),
+        (f"{PREFIXED}=", {SHARED: "shared"}, {"openai_api_key": SecretStr("shared")}),
+        (f"{PREFIXED}=ours", {SHARED: "shared"}, {"openai_api_key": SecretStr("ours")}),
+        (f"{SHARED}=shared\n{PREFIXED}=ours", {}, {"openai_api_key": SecretStr("ours")}),
+        (f"{PREFIXED}=in the file", {SHARED: "shared", PREFIXED: "ours"}, {"openai_api_key": SecretStr("ours")}),
+        # A blank value leaves an optional setting unset.
+        ("", dict.fromkeys(BLANK, " "), dict.fromkeys(("openai_base_url", "openai_model", "chroma_host", "files_url"))),
+        ("", {"RAG_RERANKER": " "}, {"reranker": None, "rank_by": "named"}),
+        ("", {SHARED: "", PREFIXED: ""}, {"openai_api_key": None}),
+        ("", {"DATABASE_URL": ""}, {"database_url": None}),
+    ],
+)
+def test_settings_of_file_and_environment(
+    monkeypatch: pytest.MonkeyPatch, file: str, environment: dict[str, str], expected: dict[str, object]
+) -> None:
+    dotenv(file)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert {name: getattr(settings, name) for name in expected} == expected
+
+
+def test_argument_precedes_environment_unless_it_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOP_K", "9")
-    assert load_settings(top_k=None).top_k == 9
+    monkeypatch.setenv("RAG_CANDIDATES", "80")
+    settings = load_settings(top_k=None, candidates=90)
+    assert (settings.top_k, settings.candidates) == (9, 90)
 
 
 @pytest.mark.parametrize("name", ["RAG_TRESHOLD", "RAG_", "rag_chunktokens"])
@@ -72,81 +115,17 @@ def test_retired_setting_is_ignored_with_a_warning(
 )
 def test_invalid_value_is_rejected_on_one_line(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError) as raised:
-        load_settings()
-    assert f"{name}: " in str(raised.value)
-    assert "\n" not in str(raised.value)
+    message = rejection()
+    assert f"{name}: " in message
+    assert "\n" not in message
 
 
 def test_each_invalid_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOP_K", "0")
     dotenv("RAG_RRF_K=-1\n")
-    with pytest.raises(SettingsError) as raised:
-        load_settings()
-    assert "RAG_TOP_K: " in str(raised.value)
-    assert "RAG_RRF_K: " in str(raised.value)
-
-
-def test_keys_of_other_programs_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("FOO=1\nHF_HOME=/somewhere\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3\n")
-    monkeypatch.setenv("HF_HOME", "/elsewhere")
-    assert load_settings().top_k == 3
-
-
-def test_setting_is_not_read_without_its_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("TOP_K=3\nDATA_DIR=/elsewhere\nEMBEDDER=other\n")
-    monkeypatch.setenv("THRESHOLD", "0.1")
-    settings = load_settings()
-    assert (settings.top_k, settings.embedder, settings.threshold) == (
-        5,
-        Settings().embedder,
-        Settings.model_fields["threshold"].default,
-    )
-
-
-def test_shared_names_without_prefix_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("OPENAI_BASE_URL=http://localhost:1/v1\nDATABASE_URL=sqlite:///x.db\n")
-    monkeypatch.setenv("CHROMA_HOST", "chroma.example")
-    settings = load_settings()
-    assert settings.openai_base_url == "http://localhost:1/v1"
-    assert settings.database_url is not None
-    assert settings.chroma_host == "chroma.example"
-
-
-def test_name_with_prefix_precedes_shared_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    def key() -> str:
-        secret = load_settings().openai_api_key
-        return secret.get_secret_value() if secret else ""
-
-    monkeypatch.setenv("OPENAI_API_KEY", "shared")
-    assert key() == "shared"
-    dotenv("RAG_OPENAI_API_KEY=\n")
-    assert key() == "shared"
-    dotenv("RAG_OPENAI_API_KEY=ours in the file\nRAG_TOP_K=7\n")
-    assert key() == "ours in the file"
-    monkeypatch.setenv("RAG_OPENAI_API_KEY", "ours")
-    monkeypatch.setenv("RAG_TOP_K", "9")
-    assert (key(), load_settings().top_k) == ("ours", 9)
-    monkeypatch.delenv("OPENAI_API_KEY")
-    monkeypatch.delenv("RAG_OPENAI_API_KEY")
-    dotenv("OPENAI_API_KEY=shared\nRAG_OPENAI_API_KEY=ours in the file\n")
-    assert key() == "ours in the file"
-
-
-def test_blank_value_leaves_optional_setting_unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL", "RAG_RERANKER"):
-        monkeypatch.setenv(name, " ")
-    settings = load_settings()
-    values = (settings.openai_base_url, settings.openai_model, settings.chroma_host, settings.files_url)
-    assert values == (None, None, None, None)
-    assert (settings.reranker, settings.rank_by) == (None, "named")
-
-
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "DATABASE_URL", "RAG_OPENAI_API_KEY"])
-def test_blank_secret_is_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "")
-    settings = load_settings()
-    assert (settings.openai_api_key, settings.database_url) == (None, None)
+    message = rejection()
+    assert "RAG_TOP_K: " in message
+    assert "RAG_RRF_K: " in message
 
 
 @pytest.mark.parametrize("value", ["", " "])
@@ -178,11 +157,6 @@ def test_unreadable_line_of_a_setting_is_rejected_by_number(line: str) -> None:
     assert "sk-abc" not in str(raised.value)
 
 
-def test_unreadable_line_of_another_program_is_ignored() -> None:
-    dotenv("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7\n")
-    assert load_settings().top_k == 7
-
-
 def test_secrets_are_masked(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("DATABASE_URL", f"postgresql://user:{KEY}@host/db")
@@ -198,19 +172,12 @@ def test_secrets_are_masked(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogC
 def test_error_does_not_repeat_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("RAG_TOP_K", KEY)
-    with pytest.raises(SettingsError) as raised:
-        load_settings()
-    assert KEY not in str(raised.value)
-    assert raised.value.__cause__ is None
+    assert KEY not in rejection()
 
 
 def test_unknown_argument_is_rejected() -> None:
     with pytest.raises(SettingsError, match="TRESHOLD"):
         load_settings(treshold=0.5)
-
-
-def test_every_setting_has_a_description() -> None:
-    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
 def test_local_model_and_endpoint_model_exclude_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

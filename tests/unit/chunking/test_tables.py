@@ -44,54 +44,58 @@ def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0)
     return Chunker(ChunkConfig(tokens, overlap, window, 2), words).chunk("report.pdf", [page])
 
 
-def test_lines_above_rows_are_the_table_header(tmp_path: Path) -> None:
-    read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
-    (table,) = find_tables(read)
-    assert headers(read) == [[TITLE, UNITS, "2022 2021 2020"]]
-    assert read.text[: table.end].endswith("3,917")
-
-
-def test_labels_between_header_and_rows_are_not_part_of_the_header(tmp_path: Path) -> None:
-    assert headers(page(tmp_path, YEARS, "", "Operating activities", "Receipts:", *ROWS)) == [["2022 2021 2020"]]
-
-
-def test_table_continues_over_labels_and_incomplete_rows(tmp_path: Path) -> None:
-    rows = [*ROWS[:3], "", "Financing activities", "Debts paid, less those", ("of former years", "(1,204)"),
-            ("Leases", "—", "—", "—"), "", "Other", *ROWS[3:]]  # fmt: skip
-    read = page(tmp_path, TITLE, YEARS, *rows)
-    (table,) = find_tables(read)
-    assert read.text[: table.end].endswith("3,917")
-
-
-def test_next_table_has_its_own_header(tmp_path: Path) -> None:
-    second = ("Share of", "Tons", "Ships", "Days")
-    read = page(tmp_path, TITLE, YEARS, *ROWS[:4], "", "Harbour traffic", second, *ROWS[4:])
-    assert headers(read) == [[TITLE, "2022 2021 2020"], ["Harbour traffic", "Share of Tons Ships Days"]]
-
-
-def test_prose_ends_a_table_and_is_not_a_header(tmp_path: Path) -> None:
-    prose = "The table above leaves out what the company paid to those that it had bought before."
-    read = page(tmp_path, TITLE, YEARS, *ROWS[:3], "", prose, "", *ROWS[3:6], "", prose, "", YEARS, *ROWS[6:])
-    assert headers(read) == [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]]
-    assert read.text[: find_tables(read)[0].end].endswith("3,317")
-
-
-def test_header_may_have_several_lines_and_numbered_names(tmp_path: Path) -> None:
-    stacked = [("", "", "Unobservable", "Total"), ("(Millions)", "Level 2", "Level 3", "Fair Value")]
-    assert headers(page(tmp_path, *stacked, *ROWS)) == [["Unobservable Total", "(Millions) Level 2 Level 3 Fair Value"]]
+PROSE = "The table above leaves out what the company paid to those that it had bought before."
+TRAFFIC = ("Share of", "Tons", "Ships", "Days")
+STACKED = [("", "", "Unobservable", "Total"), ("(Millions)", "Level 2", "Level 3", "Fair Value")]
+INCOMPLETE = [("of former years", "(1,204)"), ("Leases", "—", "—", "—")]
 
 
 @pytest.mark.parametrize(
-    "above",
+    ("rows", "expected", "end"),
     [
-        [],
-        ["The following were paid:"],
-        [("", "2022")],
-        ["Ships that came into the harbour in the course of the year and left it in the next one"],
+        ([TITLE, UNITS, YEARS, *ROWS], [[TITLE, UNITS, "2022 2021 2020"]], "3,917"),
+        ([YEARS, "", "Operating activities", "Receipts:", *ROWS], [["2022 2021 2020"]], "3,917"),
+        (
+            [TITLE, YEARS, *ROWS[:3], "", "Debts paid, less those", *INCOMPLETE, "", "Other", *ROWS[3:]],
+            [[TITLE, "2022 2021 2020"]],
+            "3,917",
+        ),
+        (
+            [TITLE, YEARS, *ROWS[:4], "", "Harbour traffic", TRAFFIC, *ROWS[4:]],
+            [[TITLE, "2022 2021 2020"], ["Harbour traffic", "Share of Tons Ships Days"]],
+            "3,417",
+        ),
+        (
+            [TITLE, YEARS, *ROWS[:3], "", PROSE, "", *ROWS[3:6], "", PROSE, "", YEARS, *ROWS[6:]],
+            [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]],
+            "3,317",
+        ),
+        ([*STACKED, *ROWS], [["Unobservable Total", "(Millions) Level 2 Level 3 Fair Value"]], "3,917"),
+        (ROWS, [], ""),
+        (["The following were paid:", *ROWS], [], ""),
+        ([("", "2022"), *ROWS], [], ""),
+        (["Ships that came into the harbour in the course of the year and left it in the next one", *ROWS], [], ""),
+        ([("Part", "One", "Two", "Three"), "- 51 -", ("", "", "- 51 -")], [], ""),
+    ],
+    ids=[
+        "lines above rows",
+        "labels between header and rows",
+        "incomplete rows",
+        "two tables",
+        "prose between tables",
+        "several lines",
+        "nothing above",
+        "label above",
+        "not above the last column",
+        "prose above",
+        "page number",
     ],
 )
-def test_text_not_above_the_last_column_is_not_a_header(tmp_path: Path, above: list[Row]) -> None:
-    assert headers(page(tmp_path, *above, *ROWS)) == []
+def test_table_headers(tmp_path: Path, rows: list[Row], expected: list[list[str]], end: str) -> None:
+    read = page(tmp_path, *rows)
+    assert headers(read) == expected
+    if expected:
+        assert read.text[: find_tables(read)[0].end].endswith(end)
 
 
 def mark_as_skipped(page: Page, *texts: str) -> Page:
@@ -115,8 +119,7 @@ def test_running_header_is_not_a_table_header(tmp_path: Path) -> None:
     assert headers(mark_as_skipped(page(tmp_path, header, "", prose, "", *ROWS), "Acme Inc. Report")) == []
 
 
-def test_page_number_or_missing_boxes_give_no_header(tmp_path: Path) -> None:
-    assert headers(page(tmp_path, ("Part", "One", "Two", "Three"), "- 51 -", ("", "", "- 51 -"))) == []
+def test_page_without_boxes_has_no_table_header(tmp_path: Path) -> None:
     assert headers(replace(page(tmp_path, YEARS, *ROWS), boxes=WordBoxes.empty())) == []
 
 
@@ -134,7 +137,7 @@ def test_later_chunks_of_a_table_repeat_its_header(tmp_path: Path) -> None:
     assert last.text.endswith("shown.")
 
 
-def test_chunk_beginning_within_the_header_repeats_the_lines_above(tmp_path: Path) -> None:
+def test_chunk_within_the_header_repeats_the_lines_above(tmp_path: Path) -> None:
     read = page(tmp_path, TITLE, "Harbours and canals of the northern coast and its islands", UNITS, YEARS, *ROWS)
     within = [span for span in chunk(read, tokens=16) if span.text.startswith(UNITS)]
     assert [span.prefix.split("\n") for span in within] == [["report", *read.text.split("\n")[:2]]]

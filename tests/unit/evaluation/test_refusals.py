@@ -117,7 +117,7 @@ def test_questions_needed_is_the_smallest_number(most: float) -> None:
     assert needed == 1 or upper_bound(0, needed - 1) > most - 1e-9
 
 
-def test_limit_of_zero_cannot_be_shown_by_any_number_of_questions() -> None:
+def test_limit_of_zero_needs_infinitely_many_questions() -> None:
     assert questions_needed(0) is None
     assert questions_needed(1) == 1
     assert advice([0.9], [0.2] * 12, 0).reach == (
@@ -125,6 +125,6 @@ def test_limit_of_zero_cannot_be_shown_by_any_number_of_questions() -> None:
     )
 
 
-def test_number_of_questions_needed_is_reported_if_there_are_too_few() -> None:
+def test_too_few_questions_are_reported_with_number_needed() -> None:
     assert advice([0.9], [0.2] * 12).reach.endswith(" It takes at least 59 to know of 5 %.")
     assert advice([0.9], [0.2] * 59).reach.endswith("up to 5.0 % may be answered (95 % confidence).")

@@ -46,7 +46,7 @@ def test_average_precision_counts_missing_pages() -> None:
     assert values_of(TOP_20, elsewhere=2)["map"] == pytest.approx(precision / 8) == pytest.approx(0.416, abs=5e-4)
 
 
-def test_interpolated_precision_is_the_maximum_from_that_recall_on() -> None:
+def test_interpolated_precision_is_the_maximum_beyond_a_recall() -> None:
     values = values_of(TOP_20, elsewhere=2)
     # Recall 3/8 is first reached at rank 9 with precision 3/9; at rank 11 precision is 4/11, and higher.
     assert values[interpolated(0.3)] == pytest.approx(4 / 11)

@@ -30,7 +30,7 @@ def test_rows_are_quoted_in_requested_order_with_years_once() -> None:
     ]
 
 
-def test_row_with_the_closest_name_is_quoted_without_amounts_of_other_rows() -> None:
+def test_row_with_the_closest_name_is_quoted() -> None:
     text, _ = read_rows(["shareholders equity"], [passage(text=SHEET)])
     assert "Total Acme shareholders' equity 710 750" in text
     assert "1,570" not in text

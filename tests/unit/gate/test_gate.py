@@ -37,7 +37,7 @@ def test_score_of_zero_counts_as_a_score() -> None:
     assert apply_threshold([passage(rerank=-0.2)], 0.0, "rerank") == Gate("rerank", -0.2, 0.0, False)
 
 
-def test_probability_rises_with_similarity_and_falls_with_unmet_conditions() -> None:
+def test_probability_follows_similarity_and_unmet_conditions() -> None:
     fitted = calibration()
     close = [fitted.probability(value, value, 0.4, 0, 0.0) for value in (0.2, 0.5, 0.8)]
     assert close == sorted(close)

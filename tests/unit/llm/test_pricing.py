@@ -15,9 +15,18 @@ def settings(**values: object) -> Settings:
     return Settings(_env_file=None, **values)
 
 
-def test_usage_reported_by_the_endpoint_is_priced() -> None:
-    priced = settings(price_input=2.0, price_output=8.0, price_currency="EUR")
-    assert estimate_usage(priced, MESSAGES, "90 metres.", (1_000, 500)) == Usage(1, 1_000, 500, False, 0.006, "EUR")
+@pytest.mark.parametrize(
+    ("prices", "cost", "currency"),
+    [
+        ({}, None, ""),
+        ({"price_input": 2.0, "price_output": 8.0, "price_currency": "EUR"}, 0.006, "EUR"),
+        ({"price_input": 2.0, "price_currency": "EUR"}, 0.002, "EUR"),
+        ({"price_output": 8.0, "price_currency": "EUR"}, 0.004, "EUR"),
+    ],
+)
+def test_reported_usage_is_priced(prices: dict[str, float | str], cost: float | None, currency: str) -> None:
+    usage = estimate_usage(settings(**prices), MESSAGES, "90 metres.", (1_000, 500))
+    assert usage == Usage(1, 1_000, 500, False, pytest.approx(cost), currency)
 
 
 def test_missing_usage_is_estimated() -> None:
@@ -25,16 +34,6 @@ def test_missing_usage_is_estimated() -> None:
     assert usage.estimated
     assert 8 <= usage.input_tokens <= 40
     assert 5 <= usage.output_tokens <= 8
-
-
-def test_without_prices_there_is_no_cost() -> None:
-    usage = estimate_usage(settings(), MESSAGES, "90 metres.", (1_000, 500))
-    assert (usage.cost, usage.currency) == (None, "")
-
-
-@pytest.mark.parametrize(("price", "cost"), [({"price_input": 2.0}, 0.002), ({"price_output": 8.0}, 0.004)])
-def test_missing_price_counts_as_zero_if_the_other_is_set(price: dict[str, float], cost: float) -> None:
-    assert estimate_usage(settings(**price), MESSAGES, "", (1_000, 500)).cost == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(

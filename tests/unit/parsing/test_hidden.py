@@ -61,7 +61,7 @@ def test_text_below_the_image_of_a_scan_is_kept(tmp_path: Path) -> None:
     assert (page.text, page.hidden) == ("\n".join(PROSE), "")
 
 
-def test_opaque_bar_hides_text_of_a_scan_and_highlighter_does_not(tmp_path: Path) -> None:
+def test_opaque_bar_but_not_highlighter_hides_text_of_a_scan(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         _scan(canvas)
         canvas.rect(60, 722, 500, 12, stroke=0, fill=1)

@@ -69,26 +69,21 @@ def test_uninformative_line_is_left_out_on_every_page(line: str) -> None:
     assert [skipped(page) for page in pages] == [[line.format(n=n)] for n in range(1, 7)]
 
 
-def test_table_header_is_not_a_running_header() -> None:
-    bodies = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"]
-    for page in assemble([f"2022 2021 2020\n{body} 1 2 3\nTotal {body} 4 5 6" for body in bodies]):
-        assert skipped(page) == []
+NUMBERS = "one two three four five six seven eight".split()
 
 
-def test_numbers_of_notes_are_not_page_numbers() -> None:
-    notes = [f"NOTE {number}\nText of {name}.\n{name} ends." for number, name in enumerate("abcdefgh", 20)]
-    for page in assemble([note for note in notes for _ in (0, 1)]):
-        assert skipped(page) == []
-
-
-def test_title_of_three_pages_is_not_a_running_header() -> None:
-    texts = [f"Statement of Cash Flows\n{word} text\nmore {word}" for word in ("one", "two", "three")]
-    texts += [f"Section {word}\n{word} text\nmore {word}" for word in ("four", "five", "six", "seven", "eight")]
-    assert [skipped(page) for page in assemble(texts)] == [[]] * 8
-
-
-def test_text_of_one_line_pages_is_kept() -> None:
-    assert [skipped(page) for page in assemble(["Hello world"] * 5)] == [[]] * 5
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"2022 2021 2020\n{name} 1 2 3\nTotal {name} 4 5 6" for name in NUMBERS[:6]],
+        [f"NOTE {number // 2}\nText of {number // 2}.\nNo. {number // 2} ends." for number in range(40, 56)],
+        [f"{'Cash Flows' if n < 3 else f'Section {name}'}\n{name} text\nmore {name}" for n, name in enumerate(NUMBERS)],
+        ["Hello world"] * 5,
+    ],
+    ids=["table header", "numbers of notes", "title of three pages", "pages of one line"],
+)
+def test_other_repeated_lines_are_kept(texts: list[str]) -> None:
+    assert [page.skip for page in assemble(texts)] == [()] * len(texts)
 
 
 def test_ocr_pages_are_passed_on_at_once() -> None:

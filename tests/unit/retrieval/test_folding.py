@@ -25,7 +25,7 @@ class Chunk:
         self.version_id = self.version_id or f"v{self.id}"
 
 
-def test_better_of_two_equal_texts_is_kept_with_a_reference_to_the_other() -> None:
+def test_better_of_two_equal_texts_is_kept() -> None:
     chunks = [Chunk(1, "Something else."), Chunk(2, WORDS), Chunk(3, f"{WORDS.upper()}!"), Chunk(4, "More.")]
     assert fold_near_duplicates(chunks, 3) == {1: (), 2: (3,), 4: ()}
 

@@ -178,7 +178,7 @@ def test_long_question_keeps_the_heaviest_tokens() -> None:
     assert compared_tokens(weights).tolist() == [place for place, word in enumerate(words) if word not in light]
 
 
-def test_tokens_without_weight_are_compared_only_in_a_short_question() -> None:
+def test_weightless_tokens_are_compared_only_in_short_questions() -> None:
     assert compared_tokens(np.array([0.5, 0, 0.5], np.float32)).tolist() == [0, 1, 2]
 
     random = np.random.default_rng(6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -66,28 +67,32 @@ def test_expected_passage_that_was_not_found_is_absent() -> None:
     assert evidence_mass(rows, 5, "gone").case is EvidenceCase.ABSENT
 
 
-def test_expected_passage_below_the_first_k_is_too_low() -> None:
-    rows = weigh(("a", 0.9, 0), ("b", 0.8, 0), ("right", 0.7, 0), k=2)
-    assert evidence_mass(rows, 2, "right") == EvidenceMass(EvidenceCase.TOO_LOW, 3, False, 0.0, "a")
-
-
-def test_expected_passage_below_others_is_ignored() -> None:
-    rows = weigh(("a", 0.9, 0), ("right", 0.7, 0), k=2)
-    mass = evidence_mass(rows, 2, "right")
-    assert (mass.case, mass.rank, mass.covered, mass.rival) == (EvidenceCase.IGNORED, 2, True, "a")
-    assert mass.mass == pytest.approx(1 / (1 + math.exp(4)))
-
-
-def test_expected_passage_below_an_older_one_is_stale() -> None:
-    rows = weigh(("same", 0.9, 10.5), ("older", 0.8, 400), ("right", 0.7, 10), k=3)
-    mass = evidence_mass(rows, 3, "right")
-    assert (mass.case, mass.rival) == (EvidenceCase.STALE, "older")
-    # A difference of half a day is not an older edition.
-    assert evidence_mass(rows, 3, "older").case is EvidenceCase.IGNORED
-
-
-def test_expected_passage_above_all_others_leads() -> None:
-    rows = weigh(("right", 0.9, 400), ("b", 0.7, 0), k=2)
-    mass = evidence_mass(rows, 2, "right")
-    assert (mass.case, mass.rank, mass.covered, mass.rival) == (EvidenceCase.LEADS, 1, True, None)
-    assert mass.mass == pytest.approx(1 / (1 + math.exp(-4)))
+@pytest.mark.parametrize(
+    ("candidates", "k", "expected"),
+    [
+        ([("a", 0.9, 0), ("b", 0.8, 0), ("right", 0.7, 0)], 2, EvidenceMass(EvidenceCase.TOO_LOW, 3, False, 0.0, "a")),
+        ([("a", 0.9, 0), ("right", 0.7, 0)], 2, EvidenceMass(EvidenceCase.IGNORED, 2, True, 0.018, "a")),
+        # A difference of half a day is not an older edition.
+        ([("same", 0.9, 10.5), ("right", 0.8, 10)], 2, EvidenceMass(EvidenceCase.IGNORED, 2, True, 0.119, "same")),
+        ([("newer", 0.9, 10.5), ("right", 0.8, 400)], 2, EvidenceMass(EvidenceCase.IGNORED, 2, True, 0.119, "newer")),
+        (
+            [("same", 0.9, 10.5), ("older", 0.8, 400), ("right", 0.7, 10)],
+            3,
+            EvidenceMass(EvidenceCase.STALE, 3, True, 0.016, "older"),
+        ),
+        ([("right", 0.9, 400), ("b", 0.7, 0)], 2, EvidenceMass(EvidenceCase.LEADS, 1, True, 0.982, None)),
+    ],
+    ids=[
+        "below the first k",
+        "below another",
+        "same age",
+        "below a newer one",
+        "below an older one",
+        "above all others",
+    ],
+)
+def test_evidence_of_expected_passage(
+    candidates: list[tuple[str, float, float]], k: int, expected: EvidenceMass
+) -> None:
+    mass = evidence_mass(weigh(*candidates, k=k), k, "right")
+    assert replace(mass, mass=round(mass.mass, 3)) == expected
