@@ -65,7 +65,7 @@ def test_removed_hyphens_shift_boxes_and_headings(parts: list[tuple[str, bool]])
     text, divided, spans = "", [], []
     for part, divides in parts:
         pieces = [part]
-        if divides:  # "well-known" is known from inside a line, and so is "information"
+        if divides:  # "well-known" and "information" are known from within lines
             pieces += ["well", "known"] if len(part) % 2 else ["infor", "mation"]
             divided.append((len(text) + len(part) + len(pieces[1]) + 1, pieces[1], pieces[2]))
         for piece, after in zip(pieces, (" ", "-", " "), strict=False):

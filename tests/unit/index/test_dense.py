@@ -26,7 +26,7 @@ def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
         del kept
     written = [file.read_bytes() for file in tmp_path.rglob("data_level0.bin")]
     assert len(written) == 12
-    # So few vectors are in Chroma's database, and these files are empty. Only glibc can fill them with zeros.
+    # So few vectors are in Chroma's database, and these files are empty. Only glibc can fill memory with zeros.
     assert not any(map(any, written)) or not hasattr(ctypes.CDLL(None), "mallopt")
 
 

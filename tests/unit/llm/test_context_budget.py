@@ -91,7 +91,7 @@ def test_selection_fits_the_context(sizes: list[int], turns: list[int], context:
     fitted = fit_context(passages, "What?", history, context_tokens=context, answer_tokens=100)
     kept, kept_turns = fitted.passages, fitted.history
     messages = build_messages("What?", kept, kept_turns)
-    assert sum(count_tokens(message_["content"]) + 4 for message_ in messages) + 100 <= context
+    assert sum(count_tokens(prompt_message["content"]) + 4 for prompt_message in messages) + 100 <= context
     assert len(kept) + len(fitted.left_out) == len(passages)
     assert bool(kept) or not passages
 

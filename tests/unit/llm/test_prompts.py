@@ -125,7 +125,7 @@ def test_history_has_answered_turns_without_markers() -> None:
         message("user", "unanswered"),
     ]
     messages = build_messages("And costs?", [passage()], history)
-    assert [message_["role"] for message_ in messages] == ["system", "user", "assistant", "user"]
+    assert [prompt_message["role"] for prompt_message in messages] == ["system", "user", "assistant", "user"]
     assert messages[2]["content"] == "They were $34.2 billion."
 
 

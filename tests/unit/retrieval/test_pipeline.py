@@ -21,8 +21,8 @@ RERANKED = hits((3, 0.7), (1, 0.6), (2, 0.5))
 
 
 def rank(reranked: Sequence[Hit], rank_by: RankBy = "rerank") -> Ranking:
-    found = RetrievedHits(DENSE, WORDS, (), reranked)
-    return rank_chunks(found, rank_by=rank_by, rrf_k=60, timer=Timer())
+    retrieved = RetrievedHits(DENSE, WORDS, (), reranked)
+    return rank_chunks(retrieved, rank_by=rank_by, rrf_k=60, timer=Timer())
 
 
 class RecordingCrossEncoder:
@@ -61,7 +61,7 @@ def test_scores_are_stored_by_stage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rank_by", "found", "order", "scored"),
+    ("rank_by", "retrieved", "order", "scored"),
     [
         ("dense", (DENSE, []), (1, 2), {"dense", "rerank"}),
         ("bm25", ([], WORDS), (2, 3), {"bm25", "rerank"}),
@@ -71,9 +71,9 @@ def test_scores_are_stored_by_stage() -> None:
     ],
 )
 def test_selected_stage_determines_the_order(
-    rank_by: RankBy, found: tuple[list[Hit], list[Hit]], order: tuple[int, ...], scored: set[str]
+    rank_by: RankBy, retrieved: tuple[list[Hit], list[Hit]], order: tuple[int, ...], scored: set[str]
 ) -> None:
-    dense, words = found
+    dense, words = retrieved
     known = {hit.chunk_id for hit in (*dense, *words)}
     reranked = [hit for hit in RERANKED if hit.chunk_id in known]
     ranking = rank_chunks(RetrievedHits(dense, words, (), reranked), rank_by=rank_by, rrf_k=60, timer=Timer())
@@ -84,8 +84,8 @@ def test_selected_stage_determines_the_order(
 def test_cross_encoder_orders_the_first_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_core.retrieval.pipeline.CROSS_ENCODER_CHUNKS", 2)
     encoder, timer = RecordingCrossEncoder((1, 0.9), (3, 0.2), (2, 0.1)), Timer()
-    found = RetrievedHits(DENSE, WORDS, (), RERANKED)
-    ranking = rank_chunks(found, rank_by="cross_encoder", rrf_k=60, timer=timer, cross_encode=encoder)
+    retrieved = RetrievedHits(DENSE, WORDS, (), RERANKED)
+    ranking = rank_chunks(retrieved, rank_by="cross_encoder", rrf_k=60, timer=timer, cross_encode=encoder)
     assert encoder.read == [(3, 1)]
     assert ranking.order == (1, 3, 2)
     assert ranking.scores["cross_encoder"] == {1: 0.9, 3: 0.2}
@@ -96,8 +96,8 @@ def test_cross_encoder_orders_the_first_chunks(monkeypatch: pytest.MonkeyPatch) 
 
 def test_cross_encoder_is_unused_for_another_stage() -> None:
     encoder = RecordingCrossEncoder((1, 0.9))
-    found = RetrievedHits(DENSE, WORDS, (), RERANKED)
-    ranking = rank_chunks(found, rank_by="rerank", rrf_k=60, timer=Timer(), cross_encode=encoder)
+    retrieved = RetrievedHits(DENSE, WORDS, (), RERANKED)
+    ranking = rank_chunks(retrieved, rank_by="rerank", rrf_k=60, timer=Timer(), cross_encode=encoder)
     assert (ranking.order, encoder.read) == ((3, 1, 2), [])
     assert "cross_encoder" not in ranking.scores
 
