@@ -44,7 +44,7 @@ SHARED, PREFIXED = "OPENAI_API_KEY", "RAG_OPENAI_API_KEY"
         ("FOO=1\nHF_HOME=/a\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3", {"HF_HOME": "/b"}, {"top_k": 3}),
         ("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7", {}, {"top_k": 7}),
         # Only names shared with other programs are read without the prefix.
-        ("TOP_K=3\nDATA_DIR=/elsewhere", {"RERANKER": "model"}, {"top_k": 5, "reranker": None}),
+        ("TOP_K=3\nCANDIDATES=9", {"RERANKER": "model"}, {"top_k": 5, "candidates": 100, "reranker": None}),
         ("OPENAI_BASE_URL=http://localhost:1/v1", {}, {"openai_base_url": "http://localhost:1/v1"}),
         ("DATABASE_URL=sqlite:///x.db", {}, {"database_url": SecretStr("sqlite:///x.db")}),
         ("", {"CHROMA_HOST": "chroma.example"}, {"chroma_host": "chroma.example"}),
