@@ -1,4 +1,4 @@
-"""Invariants of chunks: they slice back to the page, lose nothing, and fit the embedder."""
+"""Properties of chunks: their text matches the page, covers all of it, and fits the embedder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, Page, PageState, WordBoxes
 
 WORDS = st.one_of(
@@ -29,7 +28,7 @@ WORDS = st.one_of(
 )
 ENDS = st.sampled_from([". ", "! ", " ", " ", "\n", "\n\n", "; ", ".\n", "\u00a0", ": "])
 PAIRS = st.tuples(WORDS, ENDS)
-# Hypothesis keeps lists short unless told otherwise, and a short page is one chunk.
+# Long lists are requested explicitly, since a short page is one chunk.
 PROSE = st.one_of(st.lists(PAIRS, max_size=8), st.lists(PAIRS, min_size=30, max_size=90)).map(
     lambda pairs: "".join(word + end for word, end in pairs)
 )
@@ -46,7 +45,7 @@ TEXTS = st.one_of(PROSE, TABLES)
 
 @st.composite
 def pages(draw: st.DrawFn) -> list[Page]:
-    made = []
+    drawn = []
     for index, text in enumerate(draw(st.lists(TEXTS, max_size=3))):
         # Running headers and footers are whole lines.
         lines = [0, *(position + 1 for position, character in enumerate(text) if character == "\n"), len(text)]
@@ -54,12 +53,12 @@ def pages(draw: st.DrawFn) -> list[Page]:
         skip = tuple(zip(ends[::2], ends[1::2], strict=False))
         heading = draw(st.sampled_from(["", "Liquidity", "x" * 300, "Note 7 " * 30]))
         boxes = typewritten(text)
-        made.append(Page(index, str(index + 1), text, PageState.TEXT, 600, 800, heading, boxes=boxes, skip=skip))
-    return made
+        drawn.append(Page(index, str(index + 1), text, PageState.TEXT, 600, 800, heading, boxes=boxes, skip=skip))
+    return drawn
 
 
 def typewritten(text: str) -> WordBoxes:
-    """Boxes of words whose characters are all equally wide, so that wide gaps in a line are wide on the page."""
+    """Return boxes of words in a monospaced font, so that wide gaps in a line are wide on the page."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
     lines = [(text.count("\n", 0, start), text.rfind("\n", 0, start) + 1) for start, _ in words]
     rects = [
@@ -87,7 +86,7 @@ def cut(document: list[Page], rule: tuple[int, float], name: str = "a.pdf") -> l
 
 @given(pages(), RULES)
 @settings(max_examples=40)
-def test_offsets_slice_back_to_the_page(document: list[Page], rule: tuple[int, float]) -> None:
+def test_offsets_match_the_text_of_the_page(document: list[Page], rule: tuple[int, float]) -> None:
     for span in cut(document, rule):
         first, crosses, rest = span.text.partition(PAGE_BREAK)
         page = document[span.page_index].text
@@ -106,7 +105,7 @@ def test_offsets_slice_back_to_the_page(document: list[Page], rule: tuple[int, f
 
 @given(pages(), RULES)
 @settings(max_examples=40)
-def test_every_character_outside_running_headers_lies_in_a_chunk(document: list[Page], rule: tuple[int, float]) -> None:
+def test_all_text_outside_running_headers_is_in_a_chunk(document: list[Page], rule: tuple[int, float]) -> None:
     covered = [[False] * len(page.text) for page in document]
     for span in cut(document, rule):
         first, _, rest = span.text.partition(PAGE_BREAK)
@@ -124,7 +123,7 @@ def test_every_character_outside_running_headers_lies_in_a_chunk(document: list[
 
 @given(pages(), RULES)
 @settings(max_examples=40)
-def test_no_chunk_holds_a_running_header(document: list[Page], rule: tuple[int, float]) -> None:
+def test_no_chunk_contains_a_running_header(document: list[Page], rule: tuple[int, float]) -> None:
     for span in cut(document, rule):
         end = span.start + len(span.text.partition(PAGE_BREAK)[0])
         skip = document[span.page_index].skip
@@ -133,7 +132,7 @@ def test_no_chunk_holds_a_running_header(document: list[Page], rule: tuple[int, 
 
 @given(pages(), RULES, NAMES)
 @settings(max_examples=60)
-def test_every_chunk_fits_the_window_and_says_how_long_it_is(
+def test_chunks_fit_the_window_and_have_their_token_count(
     document: list[Page], rule: tuple[int, float], name: str
 ) -> None:
     embedder = model()
@@ -141,34 +140,35 @@ def test_every_chunk_fits_the_window_and_says_how_long_it_is(
         tokens = len(embedder.offsets([f"{span.prefix}\n{span.text}"])[0]) + embedder.special_tokens
         assert tokens <= embedder.window
         assert tokens <= rule[0] + 40 + 40 + embedder.special_tokens
-        # A word that is cut has other tokens than it had whole: counted too high by a few, never too low.
+        # A divided word may have a few tokens fewer than counted, never more.
         assert span.tokens - 8 <= tokens <= span.tokens
 
 
 @given(pages(), RULES)
 @settings(max_examples=60)
-def test_heads_are_lines_that_stand_above_the_chunk_on_its_page(document: list[Page], rule: tuple[int, float]) -> None:
+def test_repeated_table_header_is_above_the_chunk(document: list[Page], rule: tuple[int, float]) -> None:
     for span in cut(document, rule):
         page = document[span.page_index]
         above = [" ".join(line.split()) for line in page.text[: span.start].split("\n")]
-        _, *head = span.prefix.split("\n")
-        assert [line for line in head if line not in above] == []
+        _, *header = span.prefix.split("\n")
+        assert [line for line in header if line not in above] == []
 
 
 @given(pages(), RULES)
 @settings(max_examples=40)
-def test_boxes_change_the_prefix_alone(document: list[Page], rule: tuple[int, float]) -> None:
+def test_boxes_change_only_the_prefix(document: list[Page], rule: tuple[int, float]) -> None:
     boxed, plain = cut(document, rule), cut([replace(page, boxes=WordBoxes.empty()) for page in document], rule)
     # A longer prefix leaves less room to follow a sentence to the next page.
     places = [
-        [(one.page_index, one.start, one.text.partition(PAGE_BREAK)[0]) for one in spans] for spans in (boxed, plain)
+        [(span.page_index, span.start, span.text.partition(PAGE_BREAK)[0]) for span in spans]
+        for spans in (boxed, plain)
     ]
     assert places[0] == places[1]
 
 
 @given(pages(), RULES)
 @settings(max_examples=40)
-def test_chunks_go_forward_and_share_no_more_than_they_should(document: list[Page], rule: tuple[int, float]) -> None:
+def test_chunks_are_in_order_and_overlap_within_limits(document: list[Page], rule: tuple[int, float]) -> None:
     spans = cut(document, rule)
     assert [span.ordinal for span in spans] == list(range(len(spans)))
     for before, after in itertools.pairwise(spans):
@@ -180,22 +180,10 @@ def test_chunks_go_forward_and_share_no_more_than_they_should(document: list[Pag
         shared = document[before.page_index].text[after.start : before.end]
         if rule[1] == 0:
             assert not shared
-        # A sentence that is somewhat longer than the overlap is shared whole.
+        # A sentence slightly longer than the overlap is shared as a whole.
         assert len(model().offsets([shared])[0]) <= 1.6 * rule[0] * rule[1] + 2
 
 
-@given(TEXTS)
-def test_sentences_follow_one_another_and_lose_nothing(text: str) -> None:
-    spans = sentence_spans(text)
-    position = 0
-    for start, end in spans:
-        assert position <= start < end <= len(text)
-        assert not text[position:start].strip()
-        assert text[start:end] == text[start:end].strip()
-        position = end
-    assert not text[position:].strip()
-
-
 @pytest.mark.parametrize("text", ["", " \n\t ", "\u00a0"])
-def test_a_page_without_text_has_no_chunk(text: str) -> None:
+def test_page_without_text_has_no_chunks(text: str) -> None:
     assert cut([Page(0, "1", text, PageState.EMPTY)], (64, 0.2)) == []

@@ -1,4 +1,4 @@
-"""What is compared by words first is folded exactly where its shingles resemble each other."""
+"""Texts are folded exactly if their shingles resemble each other."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 
 SHINGLE_WORDS, RESEMBLANCE = 8, 0.9
-# Letters alone: figures and negations keep texts apart whatever else they share.
+# Only letters, since texts that differ in figures or negations are never folded.
 WORDS = st.sampled_from([f"{first}{second}" for first in "abcdefgh" for second in "klmpqrst"])
 LONG = tuple(f"{first}{second}" for first in "abcdefghij" for second in "klmopqrstuvwx")
 
 
 def shingles(words: list[str]) -> set[tuple[str, ...]]:
-    """Runs of words, the whole where it is no longer than one."""
+    """Return the sequences of words; a shorter text is one sequence."""
     last = max(1, len(words) - SHINGLE_WORDS + 1)
     return {tuple(words[first : first + SHINGLE_WORDS]) for first in range(last)}
 
@@ -27,17 +27,15 @@ def shingles(words: list[str]) -> set[tuple[str, ...]]:
 )
 @example(list(LONG), [(0, 6, []), (300, 0, ["zz"] * 3)])
 @example(list(LONG), [(120, 10, [f"z{letter}" for letter in "abcdefgh"])])
-def test_texts_are_folded_where_their_shingles_resemble_each_other(
-    words: list[str], edits: list[tuple[int, int, list[str]]]
-) -> None:
+def test_texts_with_similar_shingles_are_folded(words: list[str], edits: list[tuple[int, int, list[str]]]) -> None:
     changed = list(words)
-    for place, gone, put in edits:
-        changed[place : place + gone] = put
-    one, other = shingles(words), shingles(changed)
-    alike = len(one & other) >= RESEMBLANCE * len(one | other)
-    event("alike" if alike else "apart")
+    for position, removed, inserted in edits:
+        changed[position : position + removed] = inserted
+    first, second = shingles(words), shingles(changed)
+    similar = len(first & second) >= RESEMBLANCE * len(first | second)
+    event("similar" if similar else "different")
     chunks = [
         SimpleNamespace(id=number, version_id=str(number), text=" ".join(text), page_index=0, start=0)
         for number, text in enumerate((words, changed))
     ]
-    assert fold_near_duplicates(chunks, 2) == ({0: (1,)} if alike else {0: (), 1: ()})
+    assert fold_near_duplicates(chunks, 2) == ({0: (1,)} if similar else {0: (), 1: ()})

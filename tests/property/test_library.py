@@ -1,4 +1,4 @@
-"""The library agrees with a plain dict after any sequence of what people do with documents."""
+"""The library agrees with a dict after any sequence of operations on documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PDFS = [make_pdf(f"The {word} ledger lists forty entries for the year.") for wor
 
 
 class Library(RuleBasedStateMachine):
-    """``held`` maps each document's name to the word that it alone holds."""
+    """``expected`` maps each document's name to the word that only this document has."""
 
     folder: Path
     engine: Engine
@@ -33,45 +33,45 @@ class Library(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         emptied(type(self).engine)
-        self.held: dict[str, str] = {}
+        self.expected: dict[str, str] = {}
 
     @rule(name=NAMES, content=CONTENTS)
     def add(self, name: str, content: int) -> None:
         job = add_document(type(self).engine, name, PDFS[content])
-        if WORDS[content] in self.held.values():
+        if WORDS[content] in self.expected.values():
             assert job.result is DocumentStatus.DUPLICATE
         else:
             assert job.result is DocumentStatus.INDEXED
-            self.held[name] = WORDS[content]
+            self.expected[name] = WORDS[content]
 
     @rule(name=NAMES, contents=st.lists(CONTENTS, min_size=2, max_size=3, unique=True))
     def replace_in_quick_succession(self, name: str, contents: list[int]) -> None:
         engine = type(self).engine
-        fresh = [content for content in contents if WORDS[content] not in self.held.values()]
+        fresh = [content for content in contents if WORDS[content] not in self.expected.values()]
         engine.jobs.wait([engine.documents.submit(name, PDFS[content]).job_id for content in fresh])
         if fresh:
-            self.held[name] = WORDS[fresh[-1]]
+            self.expected[name] = WORDS[fresh[-1]]
 
     @rule(name=NAMES)
-    def try_to_replace_by_what_is_no_document(self, name: str) -> None:
+    def try_to_replace_by_invalid_file(self, name: str) -> None:
         engine = type(self).engine
         job = add_document(engine, name, b"no pdf")
         assert job.result is DocumentStatus.REJECTED
-        if name not in self.held:
+        if name not in self.expected:
             engine.documents.delete([str(job.document_id)])
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
         engine = type(self).engine
-        if name in self.held:
+        if name in self.expected:
             (receipt,) = engine.documents.delete(engine.documents.find_ids([name]))
             assert (receipt.chunks_removed, receipt.chunks_remaining) == (1, 0)
-            del self.held[name]
+            del self.expected[name]
 
     @rule(name=NAMES)
     def reindex_one(self, name: str) -> None:
         engine = type(self).engine
-        if name in self.held:
+        if name in self.expected:
             job = engine.jobs.wait([engine.index.rebuild(engine.documents.find_ids([name])).job_id])[0]
             assert job.state is JobState.DONE
             assert job.details["embeddings_computed"] == 0
@@ -91,22 +91,22 @@ class Library(RuleBasedStateMachine):
         type(self).engine = opened(type(self).folder)
 
     @invariant()
-    def it_is_as_the_dict_says(self) -> None:
-        if not hasattr(self, "held"):
+    def library_agrees_with_dict(self) -> None:
+        if not hasattr(self, "expected"):
             return
         engine = type(self).engine
         listed = {document.name: document.status for document in engine.documents.list()}
-        assert listed == dict.fromkeys(self.held, DocumentStatus.INDEXED)
+        assert listed == dict.fromkeys(self.expected, DocumentStatus.INDEXED)
         for word in WORDS:
             passages = engine.search(f"What does the {word} ledger list?", top_k=50).passages
-            holding = [passage.document for passage in passages if word in passage.text]
-            assert holding == [name for name, held in self.held.items() if held == word]
-            assert len(passages) == len(self.held)
+            matching = [passage.document for passage in passages if word in passage.text]
+            assert matching == [name for name, unique_word in self.expected.items() if unique_word == word]
+            assert len(passages) == len(self.expected)
         assert_in_agreement(engine)
 
 
 @pytest.mark.usefixtures("_models_are_loaded_once")
-def test_the_library_agrees_with_a_dict() -> None:
+def test_library_agrees_with_a_dict() -> None:
     Library.folder = Path(tempfile.mkdtemp()) / "data"
     Library.engine = opened(Library.folder)
     try:

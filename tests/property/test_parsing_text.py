@@ -1,4 +1,4 @@
-"""Invariants of extraction: offsets slice to words, joins lose nothing, messages come back as they went."""
+"""Properties of parsing: boxes match words, joining keeps words, messages round-trip."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def runs(draw: st.DrawFn) -> Run:
 
 
 @given(st.lists(runs(), max_size=25), st.booleans())
-def test_every_word_comes_out_once_and_boxes_slice_to_words(given_runs: list[Run], written: bool) -> None:
+def test_every_word_appears_once_and_boxes_match_words(given_runs: list[Run], written: bool) -> None:
     lines = order_lines(given_runs, written=written)
     text, boxes, spans = join_lines(lines, line_separators(lines))
     words = [word for run in given_runs for word in run.words]
     placed = [word for line in lines for run in line.runs for word in run.words]
-    # A raised figure is written as such.
+    # Raised figures become superscripts.
     assert sorted(unicodedata.normalize("NFKC", word) for word in placed) == sorted(
         unicodedata.normalize("NFKC", word) for word in words
     )
@@ -61,11 +61,11 @@ def test_every_word_comes_out_once_and_boxes_slice_to_words(given_runs: list[Run
 
 
 @given(st.lists(st.tuples(st.sampled_from(["in-side", "along", "the coast", "so"]), st.booleans()), max_size=12))
-def test_hyphens_of_line_ends_go_and_what_says_where_things_stand_goes_along(parts: list[tuple[str, bool]]) -> None:
+def test_removed_hyphens_shift_boxes_and_headings(parts: list[tuple[str, bool]]) -> None:
     text, divided, spans = "", [], []
     for part, divides in parts:
         pieces = [part]
-        if divides:  # "well-known" is known from inside a line, and so is "information"
+        if divides:  # "well-known" and "information" are known from within lines
             pieces += ["well", "known"] if len(part) % 2 else ["infor", "mation"]
             divided.append((len(text) + len(part) + len(pieces[1]) + 1, pieces[1], pieces[2]))
         for piece, after in zip(pieces, (" ", "-", " "), strict=False):
@@ -76,18 +76,18 @@ def test_hyphens_of_line_ends_go_and_what_says_where_things_stand_goes_along(par
     page = Page(0, "1", text, PageState.TEXT, boxes=boxes)
     headings = tuple((start, end) for start, end, _ in spans)
     read = ParsedPage(page, headings, tuple(divided), ("well-known", "information"))
-    settled = join_hyphenated(read, Vocabulary())
-    whole = settled.page.text
-    assert whole == text.replace("infor-mation", "information")
+    joined = join_hyphenated(read, Vocabulary())
+    joined_text = joined.page.text
+    assert joined_text == text.replace("infor-mation", "information")
     pieces = [piece for *_, piece in spans]
-    assert [whole[start:end] for start, end in settled.headings] == pieces
-    moved = settled.page.boxes
-    assert [whole[start:end] for start, end in zip(moved.starts, moved.ends, strict=True)] == pieces
-    assert (moved.starts.dtype, moved.ends.dtype) == (np.int32, np.int32)
+    assert [joined_text[start:end] for start, end in joined.headings] == pieces
+    joined_boxes = joined.page.boxes
+    assert [joined_text[start:end] for start, end in zip(joined_boxes.starts, joined_boxes.ends, strict=True)] == pieces
+    assert (joined_boxes.starts.dtype, joined_boxes.ends.dtype) == (np.int32, np.int32)
 
 
 @given(st.text(max_size=40))
-def test_cleaning_twice_is_cleaning_once(word: str) -> None:
+def test_cleaning_a_word_is_idempotent(word: str) -> None:
     once = clean_word(word)
     assert clean_word(once) == once
     assert "\x00" not in once
@@ -105,18 +105,18 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
     read = ParsedPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
     line = messages.dumps(messages.pack_page(read))
     assert line.count(b"\n") == 1
-    back = messages.unpack_page(messages.loads(line))
-    assert (back.headings, back.divided, back.words) == (read.headings, read.divided, read.words)
+    restored = messages.unpack_page(messages.loads(line))
+    assert (restored.headings, restored.divided, restored.words) == (read.headings, read.divided, read.words)
     for name in ("page_index", "page_label", "text", "state", "width", "height", "heading", "reason", "skip"):
-        assert getattr(back.page, name) == getattr(page, name)
+        assert getattr(restored.page, name) == getattr(page, name)
     for name in ("starts", "ends", "rects"):
-        there = getattr(back.page.boxes, name)
-        assert there.dtype == getattr(boxes, name).dtype
-        assert np.array_equal(there, getattr(boxes, name))
+        restored_array = getattr(restored.page.boxes, name)
+        assert restored_array.dtype == getattr(boxes, name).dtype
+        assert np.array_equal(restored_array, getattr(boxes, name))
 
 
 @given(st.lists(st.text("ab1\n ", max_size=30), min_size=1, max_size=8))
-def test_furniture_is_whole_lines_of_the_page(texts: list[str]) -> None:
+def test_headers_and_footers_are_whole_lines(texts: list[str]) -> None:
     edges = [edges_of(index, text) for index, text in enumerate(texts)]
     for index, text in enumerate(texts):
         others = [edge for edge in edges if edge.page_index != index]
@@ -131,9 +131,9 @@ def test_furniture_is_whole_lines_of_the_page(texts: list[str]) -> None:
     st.sampled_from(["right", "left", "down", "up"]),
     arrays.arrays(np.float32, (3, 2), elements=st.floats(0, 1, width=32)),
 )
-def test_turning_keeps_sizes(direction: str, corners: np.ndarray) -> None:
+def test_rotation_keeps_sizes(direction: str, corners: np.ndarray) -> None:
     rects = np.concatenate([np.minimum(corners, 0.5), np.maximum(corners, 0.5)], axis=1)
-    turned = rotate_boxes(rects, direction, 600, 800)
+    rotated = rotate_boxes(rects, direction, 600, 800)
     sizes = (rects[:, 2:] - rects[:, :2]) * (600, 800)
     expected = sizes if direction in ("right", "left") else sizes[:, ::-1]
-    assert np.allclose(turned[:, 2:] - turned[:, :2], expected, atol=1e-2)
+    assert np.allclose(rotated[:, 2:] - rotated[:, :2], expected, atol=1e-2)

@@ -1,4 +1,4 @@
-"""Values that are stored come back as they were; rankings are fused alike in any order."""
+"""Round trips of stored values, fusion of rankings, and file names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MATRIX = st.integers(0, 12).flatmap(
 
 
 @given(MATRIX)
-def test_quantized_vectors_are_off_by_half_a_step_or_cut_at_the_largest(vectors: np.ndarray) -> None:
+def test_quantization_error_is_at_most_half_a_step(vectors: np.ndarray) -> None:
     values, scales = quantize(vectors)
     assert values.dtype == np.int8
     assert values.shape == vectors.shape
@@ -53,7 +53,7 @@ def test_quantized_vectors_are_off_by_half_a_step_or_cut_at_the_largest(vectors:
 
 
 @given(MATRIX)
-def test_stored_token_vectors_come_back_as_they_were_quantized(vectors: np.ndarray) -> None:
+def test_token_vectors_round_trip(vectors: np.ndarray) -> None:
     values, scales = quantize(vectors)
     row = serialization.pack_embedding(Embedding(np.ones(4, np.float32), values, scales))
     [(tokens, back)] = serialization.unpack_tokens([(row["tokens"], row["scales"])])
@@ -64,50 +64,50 @@ def test_stored_token_vectors_come_back_as_they_were_quantized(vectors: np.ndarr
     assert np.allclose(tokens * back[:, None], values * scales[:, None], rtol=1e-3, atol=1e-6)
 
 
-def test_token_vectors_of_many_texts_are_unpacked_as_those_of_each_alone() -> None:
+def test_token_vectors_of_several_texts_are_unpacked_separately() -> None:
     random = np.random.default_rng(2)
-    made = [quantize(random.standard_normal((n, 8)).astype(np.float32)) for n in (3, 1, 5)]
-    packed = [serialization.pack_embedding(Embedding(np.ones(4, np.float32), *one)) for one in made]
-    rows = [(one["tokens"], one["scales"]) for one in packed]
-    together = serialization.unpack_tokens(rows)
-    assert [tokens.shape for tokens, _ in together] == [(3, 8), (1, 8), (5, 8)]
-    for row, (tokens, scales) in zip(rows, together, strict=True):
-        [(alone, of_alone)] = serialization.unpack_tokens([row])
-        assert np.array_equal(tokens, alone)
-        assert np.array_equal(scales, of_alone)
+    quantized = [quantize(random.standard_normal((n, 8)).astype(np.float32)) for n in (3, 1, 5)]
+    packed = [serialization.pack_embedding(Embedding(np.ones(4, np.float32), *vectors)) for vectors in quantized]
+    rows = [(row["tokens"], row["scales"]) for row in packed]
+    unpacked = serialization.unpack_tokens(rows)
+    assert [tokens.shape for tokens, _ in unpacked] == [(3, 8), (1, 8), (5, 8)]
+    for row, (tokens, scales) in zip(rows, unpacked, strict=True):
+        [(expected_tokens, expected_scales)] = serialization.unpack_tokens([row])
+        assert np.array_equal(tokens, expected_tokens)
+        assert np.array_equal(scales, expected_scales)
     assert serialization.unpack_tokens([]) == []
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 15, 384])
-def test_a_rotation_keeps_inner_products_and_makes_the_length_even(dimension: int) -> None:
+def test_rotation_keeps_inner_products_and_has_even_dimension(dimension: int) -> None:
     vectors = np.random.default_rng(1).standard_normal((9, dimension)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rotation = Projection.rotation(dimension)
-    turned = rotation.apply(vectors)
-    assert turned.shape == (9, rotation.token_dimension)
+    rotated = rotation.apply(vectors)
+    assert rotated.shape == (9, rotation.token_dimension)
     assert rotation.token_dimension == dimension + dimension % 2
-    assert np.allclose(turned @ turned.T, vectors @ vectors.T, atol=1e-5)
+    assert np.allclose(rotated @ rotated.T, vectors @ vectors.T, atol=1e-5)
 
 
-def test_four_bits_lose_less_than_a_hundredth_of_a_vector_that_was_turned() -> None:
-    # One number holds nearly all: the worst case for levels of one size.
+def test_quantization_of_rotated_vector_loses_under_one_percent() -> None:
+    # A single large value is the worst case for levels of equal size.
     vectors = np.full((1, 256), 0.01, np.float32)
     vectors[0, 3] = 1.0
-    turned = Projection.rotation(256).apply(vectors)
-    values, scales = quantize(turned)
-    back = values * scales[:, None]
-    assert float((back @ turned.T)[0, 0]) / np.linalg.norm(back) > 0.99
+    rotated = Projection.rotation(256).apply(vectors)
+    values, scales = quantize(rotated)
+    restored = values * scales[:, None]
+    assert float((restored @ rotated.T)[0, 0]) / np.linalg.norm(restored) > 0.99
 
 
 @given(st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 40)), max_size=30), st.randoms())
-def test_word_boxes_come_back_as_they_were(words: list[tuple[int, int]], random: object) -> None:
+def test_word_boxes_round_trip(words: list[tuple[int, int]], random: object) -> None:
     starts = np.array(sorted(start for start, _ in words), np.int32)
     ends = starts + np.array([length for _, length in words], np.int32)
     rects = np.linspace(0, 1, 4 * len(words), dtype=np.float32).reshape(-1, 4)
-    back = serialization.unpack_boxes(serialization.pack_boxes(WordBoxes(starts, ends, rects)))
-    assert np.array_equal(back.starts, starts)
-    assert np.array_equal(back.ends, ends)
-    assert np.array_equal(back.rects, rects)
+    restored = serialization.unpack_boxes(serialization.pack_boxes(WordBoxes(starts, ends, rects)))
+    assert np.array_equal(restored.starts, starts)
+    assert np.array_equal(restored.ends, ends)
+    assert np.array_equal(restored.rects, rects)
 
 
 class Row:
@@ -132,13 +132,13 @@ PAGES = st.builds(
 
 
 @given(PAGES)
-def test_pages_come_back_as_they_were(page: Page) -> None:
+def test_pages_round_trip(page: Page) -> None:
     row = serialization.page_to_row(page)
     row["skip"] = json.loads(json.dumps(row["skip"]))
-    back = serialization.page_from_row(Row(row | {"hidden": page.hidden or None}))
+    restored = serialization.page_from_row(Row(row | {"hidden": page.hidden or None}))
     names = ("page_index", "page_label", "text", "state", "width", "heading", "reason", "confidence", "skip", "hidden")
     for name in names:
-        assert getattr(back, name) == getattr(page, name)
+        assert getattr(restored, name) == getattr(page, name)
 
 
 SPANS = st.builds(
@@ -150,12 +150,12 @@ SPANS = st.builds(
 
 
 @given(SPANS)
-def test_chunks_come_back_as_they_were(span: ChunkSpan) -> None:
+def test_chunks_round_trip(span: ChunkSpan) -> None:
     assert serialization.chunk_from_row(Row(serialization.chunk_to_row(span))) == span
 
 
 @given(TEXT, TEXT, TEXT)
-def test_texts_of_one_hash_are_one_text(prefix: str, text: str, other: str) -> None:
+def test_text_hash_identifies_prefix_and_text(prefix: str, text: str, other: str) -> None:
     first, second = (prefix, text), (prefix + other, text)
     assert (serialization.text_hash(*first) == serialization.text_hash(*second)) == (first == second)
 
@@ -191,12 +191,12 @@ ANSWERS = st.builds(
 
 
 @given(ANSWERS)
-def test_answers_come_back_as_they_were(answer: Answer) -> None:
+def test_answers_round_trip(answer: Answer) -> None:
     assert serialization.answer_from_json(json.loads(json.dumps(serialization.answer_to_json(answer)))) == answer
 
 
 @given(ANSWERS)
-def test_answers_stored_before_statements_were_checked_still_load(answer: Answer) -> None:
+def test_answers_without_statements_load(answer: Answer) -> None:
     data = json.loads(json.dumps(serialization.answer_to_json(answer)))
     del data["statements"]
     for passage in data["passages"]:
@@ -208,23 +208,22 @@ def test_answers_stored_before_statements_were_checked_still_load(answer: Answer
 
 RANKINGS = st.lists(
     st.lists(st.integers(1, 12), unique=True, max_size=8).map(
-        lambda ids: [Hit(one, 1.0 - position / 10) for position, one in enumerate(ids)]
+        lambda ids: [Hit(chunk_id, 1.0 - position / 10) for position, chunk_id in enumerate(ids)]
     ),
     max_size=5,
 )
 
 
 @given(RANKINGS, st.integers(1, 100), st.randoms(use_true_random=False))
-def test_fusion_does_not_depend_on_the_order_of_rankings(rankings: list[list[Hit]], k: int, random: object) -> None:
+def test_fusion_does_not_depend_on_order_of_rankings(rankings: list[list[Hit]], k: int, random: object) -> None:
     shuffled = list(rankings)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    one = [hit.chunk_id for hit in reciprocal_rank_fusion(rankings, k)]
-    other = [hit.chunk_id for hit in reciprocal_rank_fusion(shuffled, k)]
-    assert one == other
+    expected = [hit.chunk_id for hit in reciprocal_rank_fusion(rankings, k)]
+    assert [hit.chunk_id for hit in reciprocal_rank_fusion(shuffled, k)] == expected
 
 
 @given(RANKINGS, st.integers(1, 100))
-def test_fusion_holds_every_chunk_once_best_first(rankings: list[list[Hit]], k: int) -> None:
+def test_fusion_has_every_chunk_once_by_falling_score(rankings: list[list[Hit]], k: int) -> None:
     fused = reciprocal_rank_fusion(rankings, k)
     ids = [hit.chunk_id for hit in fused]
     assert sorted(ids) == sorted({hit.chunk_id for ranking in rankings for hit in ranking})
@@ -240,7 +239,7 @@ NAMES = st.one_of(
 
 
 @given(NAMES)
-def test_a_clean_name_can_be_shown_stored_and_typed(name: str) -> None:
+def test_clean_name_is_valid_and_cleaning_is_idempotent(name: str) -> None:
     clean = clean_name(name)
     assert clean
     assert clean == clean.strip()
@@ -249,8 +248,4 @@ def test_a_clean_name_can_be_shown_stored_and_typed(name: str) -> None:
     assert clean not in (".", "..")
     assert len(clean) <= 200
     clean.encode()
-
-
-@given(NAMES)
-def test_cleaning_a_clean_name_changes_nothing(name: str) -> None:
-    assert clean_name(clean_name(name)) == clean_name(name)
+    assert clean_name(clean) == clean

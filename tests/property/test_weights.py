@@ -1,4 +1,4 @@
-"""Weights of passages are shares of one whole, in the order of the scores, whatever the scores are."""
+"""Weights of passages sum to one and follow the order of the scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WEIGHTINGS = st.builds(
 
 
 @given(SCORES, TEMPERATURE)
-def test_a_softmax_sums_to_one_and_keeps_the_order(scores: list[float], temperature: float) -> None:
+def test_softmax_sums_to_one_and_keeps_the_order(scores: list[float], temperature: float) -> None:
     weights = softmax(scores, temperature)
     assert (weights >= 0).all()
     assert weights.sum() == pytest.approx(1, abs=1e-5)
@@ -34,14 +34,14 @@ def test_a_softmax_sums_to_one_and_keeps_the_order(scores: list[float], temperat
 
 
 @given(st.lists(st.integers(-100, 100), min_size=1, max_size=30, unique=True))
-def test_the_best_takes_all_as_the_temperature_nears_zero(scores: list[int]) -> None:
+def test_low_temperature_gives_all_weight_to_the_best(scores: list[int]) -> None:
     weights = softmax(scores, 1e-3)
     assert weights.argmax() == np.argmax(scores)
     assert weights.max() == pytest.approx(1)
 
 
 @given(SCORES)
-def test_all_weigh_the_same_as_the_temperature_grows(scores: list[float]) -> None:
+def test_high_temperature_gives_equal_weights(scores: list[float]) -> None:
     assert softmax(scores, 1e9) == pytest.approx(np.full(len(scores), 1 / len(scores)), abs=1e-5)
 
 
@@ -50,23 +50,23 @@ def test_every_candidate_is_weighed_once_best_first(
     candidates: list[ScoredPassage], weighting: WeightingConfig
 ) -> None:
     rows = weight_passages(candidates, weighting)
-    assert sorted(one.candidate.chunk_id for one in rows) == sorted(one.chunk_id for one in candidates)
-    assert [one.rank for one in rows] == list(range(1, len(rows) + 1))
+    assert sorted(row.candidate.chunk_id for row in rows) == sorted(candidate.chunk_id for candidate in candidates)
+    assert [row.rank for row in rows] == list(range(1, len(rows) + 1))
     for name in ("adjusted", "weight"):
-        values = [getattr(one, name) for one in rows]
+        values = [getattr(row, name) for row in rows]
         assert values == sorted(values, reverse=True)
-    assert sum(one.weight for one in rows[: weighting.k]) == pytest.approx(1, abs=1e-5)
-    assert all(one.weight == 0 for one in rows[weighting.k :])
+    assert sum(row.weight for row in rows[: weighting.k]) == pytest.approx(1, abs=1e-5)
+    assert all(row.weight == 0 for row in rows[weighting.k :])
     assert rows == weight_passages(candidates, weighting)
 
 
 @given(CANDIDATES, WEIGHTINGS)
-def test_the_evidence_is_covered_within_k_and_has_its_own_weight(
+def test_evidence_within_k_is_covered_with_its_weight(
     candidates: list[ScoredPassage], weighting: WeightingConfig
 ) -> None:
     rows = weight_passages(candidates, weighting)
-    for one in rows:
-        mass = evidence_mass(rows, weighting.k, one.candidate.chunk_id)
-        assert mass.covered == (one.rank <= weighting.k)
-        assert (mass.rank, mass.mass) == (one.rank, one.weight)
-        assert (mass.rival is None) == (one.rank == 1)
+    for row in rows:
+        mass = evidence_mass(rows, weighting.k, row.candidate.chunk_id)
+        assert mass.covered == (row.rank <= weighting.k)
+        assert (mass.rank, mass.mass) == (row.rank, row.weight)
+        assert (mass.rival is None) == (row.rank == 1)

@@ -1,4 +1,4 @@
-"""Unit tests load no model: they are part of the check that runs within a minute."""
+"""Unit tests load no model, so that they finish within a minute."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def _no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def embedder() -> HashingEmbedder:
-    """An embedder without a model, in place of the bundled one."""
+    """Return an embedder without a model in place of the bundled one."""
     return HashingEmbedder()

@@ -1,4 +1,4 @@
-"""The public names of the engine and of its nouns."""
+"""Public names of the engine and its parts."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ NAMES = {
 }
 
 
-def test_public_names_change_only_on_purpose() -> None:
-    found = {cls: " ".join(sorted(name for name in vars(cls) if not name.startswith("_"))) for cls in NAMES}
-    assert found == NAMES
+def test_public_names_are_unchanged() -> None:
+    names = {cls: " ".join(sorted(name for name in vars(cls) if not name.startswith("_"))) for cls in NAMES}
+    assert names == NAMES

@@ -1,4 +1,4 @@
-"""The tree of errors is part of the contract: callers catch by its branches."""
+"""The hierarchy of errors is part of the contract: callers catch by its branches."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import re
 from rag_core import errors
 
 
-def drawn() -> dict[str, str]:
-    """Each error's parent as drawn at the top of the module."""
+def documented_parents() -> dict[str, str]:
+    """Return each error's parent as drawn in the module's docstring."""
     parents: dict[str, str] = {}
     path: list[tuple[int, str]] = []
     for line in (errors.__doc__ or "").splitlines():
-        found = re.match(r"^([\s│├└─]*)([A-Z]\w+)(\s{2,}|$)", line)
-        if not found:
+        entry = re.match(r"^([\s│├└─]*)([A-Z]\w+)(\s{2,}|$)", line)
+        if not entry:
             continue
-        depth = len(found[1])
+        depth = len(entry[1])
         path = [step for step in path if step[0] < depth]
-        parents[found[2]] = path[-1][1] if path else "Exception"
-        path.append((depth, found[2]))
+        parents[entry[2]] = path[-1][1] if path else "Exception"
+        path.append((depth, entry[2]))
     return parents
 
 
-def test_the_tree_drawn_is_the_tree_there_is() -> None:
-    real = {
+def test_documented_tree_matches_the_classes() -> None:
+    parents = {
         name: cls.__bases__[0].__name__
         for name, cls in inspect.getmembers(errors, inspect.isclass)
         if cls.__module__ == errors.__name__
     }
-    assert drawn() == real
+    assert documented_parents() == parents
 
 
-def test_each_error_says_what_it_means() -> None:
-    silent = [name for name in drawn() if not (getattr(errors, name).__doc__ or "").strip()]
-    assert silent == []
+def test_each_error_has_a_docstring() -> None:
+    undocumented = [name for name in documented_parents() if not (getattr(errors, name).__doc__ or "").strip()]
+    assert undocumented == []

@@ -1,3 +1,5 @@
+"""The user guide as text and PDF."""
+
 from __future__ import annotations
 
 import io
@@ -7,7 +9,7 @@ import pypdf
 import pypdfium2
 import pytest
 
-from rag_core.guide import GUIDE_NAME, GUIDE_QUESTIONS, guide_pdf, guide_text
+from rag_core.guide import guide_pdf, guide_text
 from rag_core.settings import Settings
 
 
@@ -20,15 +22,15 @@ def headings() -> list[str]:
     return re.findall(r"^#+ (.+)$", guide_text(), re.MULTILINE)
 
 
-def folded(text: str) -> str:
+def normalised(text: str) -> str:
     return " ".join(re.sub(r"[\u201c\u201d`\"]", "", text).replace("\u2019", "'").split())
 
 
-def test_the_same_bytes_each_time(data: bytes) -> None:
+def test_guide_is_reproducible(data: bytes) -> None:
     assert guide_pdf() == data
 
 
-def test_pages_are_labelled_and_headings_are_in_the_outline(data: bytes) -> None:
+def test_guide_has_page_labels_and_outline(data: bytes) -> None:
     reader = pypdf.PdfReader(io.BytesIO(data))
     assert reader.page_labels == [str(page + 1) for page in range(len(reader.pages))]
     assert 2 <= len(reader.pages) <= 4
@@ -37,16 +39,16 @@ def test_pages_are_labelled_and_headings_are_in_the_outline(data: bytes) -> None
     assert reader.metadata.title == "Footnote user guide"
 
 
-def test_the_text_can_be_read_back(data: bytes) -> None:
+def test_guide_pdf_has_all_the_text(data: bytes) -> None:
     with pypdfium2.PdfDocument(data) as document:
         pages = [page.get_textpage().get_text_range() for page in document]
-    text = folded(" ".join(re.sub(r"^Footnote user guide \d\s", "", page) for page in pages))
+    text = normalised(" ".join(re.sub(r"^Footnote user guide \d\s", "", page) for page in pages))
     for block in guide_text().split("\n\n"):
-        sentences = re.split(r"(?<=\.) ", folded(block.lstrip("# ")))
+        sentences = re.split(r"(?<=\.) ", normalised(block.lstrip("# ")))
         assert all(sentence in text for sentence in sentences)
 
 
-def test_figures_and_settings_are_those_of_the_product() -> None:
+def test_guide_has_current_default_and_setting_names() -> None:
     text = guide_text()
     assert f"is {Settings.model_fields['threshold'].default:.2f} by default" in text
     assert "{" not in text
@@ -54,11 +56,5 @@ def test_figures_and_settings_are_those_of_the_product() -> None:
     assert set(re.findall(r"\b(?:RAG|OPENAI)_[A-Z_]+\b", text)) <= known
 
 
-def test_no_sentence_holds_what_a_quote_would_turn_into_a_citation() -> None:
+def test_guide_has_no_citation_markers() -> None:
     assert not re.search(r"\[\d", guide_text())
-
-
-def test_questions_and_name() -> None:
-    assert GUIDE_NAME.endswith(".pdf")
-    assert len(set(GUIDE_QUESTIONS)) == 3
-    assert all(question.endswith("?") for question in GUIDE_QUESTIONS)

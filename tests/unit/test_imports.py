@@ -1,4 +1,4 @@
-"""Imports go one way, modules are short, and each heavy library is imported by one module."""
+"""Rules for imports, sizes of modules, and heavy libraries."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
-ROOMS = {
+DOMAIN_PACKAGES = {
     *("parsing", "chunking", "embedding", "index", "retrieval", "gate", "reading", "finance", "verification"),
     "llm",
 }
-# A package imports only those of the sets before its own; no two packages of one set import each other.
+# A package imports only packages of earlier sets, none of its set.
 LAYERS = (
     {"errors", "types", "system"},
     {"settings"},
     {"text"},
     {"store"},
-    ROOMS,
+    DOMAIN_PACKAGES,
     {"runtime", "guide"},
     {"answering", "indexing"},
     {"evaluation"},
@@ -37,8 +37,8 @@ HEAVY = {
 }
 
 
-def imported(file: Path) -> set[str]:
-    """Full names of all that a file imports anywhere, also for type checkers alone."""
+def imported_names(file: Path) -> set[str]:
+    """Return the full names of all imports of a file, including those for type checkers."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -50,7 +50,7 @@ def imported(file: Path) -> set[str]:
 
 
 def module(file: Path) -> str:
-    """The dotted name of a file's module; of a package, the package's."""
+    """Return the dotted name of the module or package of a file."""
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -76,39 +76,39 @@ def is_allowed(importer: str, name: str) -> bool:
 
 
 def violations() -> dict[tuple[str, str], list[str]]:
-    """The imports against the rule, by the two packages."""
+    """Return the imports that break the rule, by the two packages."""
     found: dict[tuple[str, str], list[str]] = {}
     for file in FILES:
         importer = module(file)
-        for name in sorted(imported(file)):
+        for name in sorted(imported_names(file)):
             if not is_allowed(importer, name):
                 packages = importer.split(".")[:2][-1], name.split(".")[1]
                 found.setdefault(packages, []).append(f"{importer} imports {name}")
     return found
 
 
-def test_imports_go_one_way() -> None:
+def test_imports_go_from_upper_to_lower_layers() -> None:
     assert violations() == {}
 
 
-def test_no_modules_import_each_other() -> None:
+def test_modules_have_no_import_cycle() -> None:
     modules = {module(file): file for file in FILES}
     imports = {
         name: {
-            found
-            for one in imported(file)
-            for found in (one, one.rpartition(".")[0])
-            if found in modules and found != name and not name.startswith(f"{found}.")
+            target
+            for full_name in imported_names(file)
+            for target in (full_name, full_name.rpartition(".")[0])
+            if target in modules and target != name and not name.startswith(f"{target}.")
         }
         for name, file in modules.items()
     }
-    # A module that imports none of the rest, or that none of the rest imports, is on no circle.
-    while free := {
+    # A module that imports none of the rest, or that none of the rest imports, is in no cycle.
+    while outside := {
         name
         for name, targets in imports.items()
         if not targets & imports.keys() or not any(name in others for others in imports.values())
     }:
-        imports = {name: targets for name, targets in imports.items() if name not in free}
+        imports = {name: targets for name, targets in imports.items() if name not in outside}
     assert imports == {}
 
 
@@ -125,7 +125,7 @@ def test_no_modules_import_each_other() -> None:
         ("pages.shared.backend", "rag_core.store.documents.DocumentStore"),
     ],
 )
-def test_an_import_against_the_rule_is_found(importer: str, name: str) -> None:
+def test_forbidden_import_is_recognised(importer: str, name: str) -> None:
     assert not is_allowed(importer, name)
 
 
@@ -150,9 +150,8 @@ def test_modules_are_short(pattern: str, most: int) -> None:
     assert {name: count for name, count in lines.items() if count > most} == {}
 
 
-def test_nothing_below_the_pages_knows_streamlit() -> None:
-    knowing = [file.name for file in ROOT.glob("rag_core/**/*.py") if "streamlit" in roots(file)]
-    assert knowing == []
+def test_rag_core_does_not_import_streamlit() -> None:
+    assert [file.name for file in ROOT.glob("rag_core/**/*.py") if "streamlit" in roots(file)] == []
 
 
 def test_each_heavy_library_is_imported_by_one_module() -> None:
@@ -165,12 +164,12 @@ def test_each_heavy_library_is_imported_by_one_module() -> None:
 
 
 def roots(file: Path) -> set[str]:
-    return {name.partition(".")[0] for name in imported(file)}
+    return {name.partition(".")[0] for name in imported_names(file)}
 
 
-def test_the_engine_is_imported_without_any_heavy_library() -> None:
+def test_engine_imports_no_heavy_library() -> None:
     code = "import json, sys, rag_core.engine, rag_core.cli.app; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    loaded = set(json.loads(done.stdout))
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(json.loads(run.stdout))
     assert "rag_core.engine" in loaded
     assert loaded & (HEAVY | {"streamlit"}) == set()

@@ -1,4 +1,4 @@
-"""Memory that is freed and needed again at once is not asked of the system each time."""
+"""Freed memory is reused without requests to the system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.system import configure_malloc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library is glibc on Linux alone")
-def test_freed_memory_is_used_again() -> None:
+def test_freed_memory_is_reused() -> None:
     configure_malloc()
 
     def pages_faulted_in(times: int) -> int:
@@ -22,4 +22,4 @@ def test_freed_memory_is_used_again() -> None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
     pages_faulted_in(1)
-    assert pages_faulted_in(20) < 2048  # one array alone has as many pages
+    assert pages_faulted_in(20) < 2048  # the number of pages of one array

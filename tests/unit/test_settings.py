@@ -1,4 +1,4 @@
-"""Settings: read from the environment and .env, refused by name, secret where they are secrets."""
+"""Settings from the environment, .env and arguments; their errors; their secrets."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import logging
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from rag_core.errors import SettingsError
-from rag_core.settings import Settings, load_settings
+from rag_core.settings import load_settings
 
 KEY = "sk-very-secret-1234567890"
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -22,33 +23,73 @@ def dotenv(text: str) -> None:
     Path(".env").write_text(text, "utf-8")
 
 
-def test_defaults_need_nothing() -> None:
+def rejection() -> str:
+    """Return the message with which the settings are rejected."""
+    with pytest.raises(SettingsError) as raised:
+        load_settings()
+    assert raised.value.__cause__ is None
+    return str(raised.value)
+
+
+BLANK = ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL", "RAG_RERANKER")
+SHARED, PREFIXED = "OPENAI_API_KEY", "RAG_OPENAI_API_KEY"
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "expected"),
+    [
+        # The environment precedes the file.
+        ("RAG_TOP_K=7\nRAG_THRESHOLD=0.3", {"RAG_THRESHOLD": "0.4"}, {"top_k": 7, "threshold": 0.4}),
+        # Keys and unreadable lines of other programs are ignored.
+        ("FOO=1\nHF_HOME=/a\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3", {"HF_HOME": "/b"}, {"top_k": 3}),
+        ("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7", {}, {"top_k": 7}),
+        # Only names shared with other programs are read without the prefix.
+        ("TOP_K=3\nCANDIDATES=9", {"RERANKER": "model"}, {"top_k": 5, "candidates": 100, "reranker": None}),
+        ("OPENAI_BASE_URL=http://localhost:1/v1", {}, {"openai_base_url": "http://localhost:1/v1"}),
+        ("DATABASE_URL=sqlite:///x.db", {}, {"database_url": SecretStr("sqlite:///x.db")}),
+        ("", {"CHROMA_HOST": "chroma.example"}, {"chroma_host": "chroma.example"}),
+        # The name with the prefix precedes the shared name, unless its value is blank.
+        ("", {SHARED: "shared"}, {"openai_api_key": SecretStr("shared")}),
+        (f"{PREFIXED}=", {SHARED: "shared"}, {"openai_api_key": SecretStr("shared")}),
+        (f"{PREFIXED}=ours", {SHARED: "shared"}, {"openai_api_key": SecretStr("ours")}),
+        (f"{SHARED}=shared\n{PREFIXED}=ours", {}, {"openai_api_key": SecretStr("ours")}),
+        (f"{PREFIXED}=in the file", {SHARED: "shared", PREFIXED: "ours"}, {"openai_api_key": SecretStr("ours")}),
+        # A blank value leaves an optional setting unset.
+        ("", dict.fromkeys(BLANK, " "), dict.fromkeys(("openai_base_url", "openai_model", "chroma_host", "files_url"))),
+        ("", {"RAG_RERANKER": " "}, {"reranker": None, "rank_by": "named"}),
+        ("", {SHARED: "", PREFIXED: ""}, {"openai_api_key": None}),
+        ("", {"DATABASE_URL": ""}, {"database_url": None}),
+    ],
+)
+def test_settings_of_file_and_environment(
+    monkeypatch: pytest.MonkeyPatch, file: str, environment: dict[str, str], expected: dict[str, object]
+) -> None:
+    dotenv(file)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     settings = load_settings()
-    assert settings.generator_name == "extractive"
-    assert settings.data_dir.is_absolute()
+    assert {name: getattr(settings, name) for name in expected} == expected
 
 
-def test_the_environment_wins_over_the_file_and_an_argument_over_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("RAG_TOP_K=7\nRAG_THRESHOLD=0.3\nRAG_CANDIDATES=70\n")
-    monkeypatch.setenv("RAG_THRESHOLD", "0.4")
-    monkeypatch.setenv("RAG_CANDIDATES", "80")
-    settings = load_settings(candidates=90)
-    assert (settings.top_k, settings.threshold, settings.candidates) == (7, 0.4, 90)
-
-
-def test_an_argument_that_is_none_is_no_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argument_precedes_environment_unless_it_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOP_K", "9")
-    assert load_settings(top_k=None).top_k == 9
+    monkeypatch.setenv("RAG_CANDIDATES", "80")
+    settings = load_settings(top_k=None, candidates=90)
+    assert (settings.top_k, settings.candidates) == (9, 90)
 
 
 @pytest.mark.parametrize("name", ["RAG_TRESHOLD", "RAG_", "rag_chunktokens"])
-def test_an_unknown_variable_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "1")
+@pytest.mark.parametrize("is_in_file", [False, True])
+def test_unknown_setting_is_rejected(monkeypatch: pytest.MonkeyPatch, name: str, is_in_file: bool) -> None:
+    if is_in_file:
+        dotenv(f"{name}=1\n")
+    else:
+        monkeypatch.setenv(name, "1")
     with pytest.raises(SettingsError, match=rf"Unknown setting {name.upper()}\."):
         load_settings()
 
 
-def test_a_retired_setting_is_ignored_with_a_warning(
+def test_retired_setting_is_ignored_with_a_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("RAG_RERANK_TOP", "40")
@@ -57,12 +98,6 @@ def test_a_retired_setting_is_ignored_with_a_warning(
     assert [record.getMessage() for record in caplog.records] == [
         "Setting RAG_EXPANSION, RAG_RERANK_TOP no longer has an effect. Remove it from the environment or .env."
     ]
-
-
-def test_an_unknown_key_in_the_file_is_refused_by_its_name() -> None:
-    dotenv("RAG_TRESHOLD=0.5\n")
-    with pytest.raises(SettingsError, match="RAG_TRESHOLD"):
-        load_settings()
 
 
 @pytest.mark.parametrize(
@@ -75,101 +110,38 @@ def test_an_unknown_key_in_the_file_is_refused_by_its_name() -> None:
         ("RAG_OCR", "sometimes"),
         ("RAG_EMBEDDER", ""),
         ("RAG_MAX_FILE_MB", "1e99"),
+        ("RAG_DATA_DIR", "~nobody-of-that-name/data"),
     ],
 )
-def test_a_value_out_of_range_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_invalid_value_is_rejected_on_one_line(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError) as refused:
-        load_settings()
-    assert f"{name}: " in str(refused.value)
-    assert "\n" not in str(refused.value)
+    message = rejection()
+    assert f"{name}: " in message
+    assert "\n" not in message
 
 
-def test_each_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_invalid_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_TOP_K", "0")
     dotenv("RAG_RRF_K=-1\n")
-    with pytest.raises(SettingsError) as refused:
-        load_settings()
-    assert "RAG_TOP_K: " in str(refused.value)
-    assert "RAG_RRF_K: " in str(refused.value)
-
-
-def test_keys_of_other_programs_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("FOO=1\nHF_HOME=/somewhere\nSTREAMLIT_SERVER_PORT=80\nexport BAR='x y'\nRAG_TOP_K=3\n")
-    monkeypatch.setenv("HF_HOME", "/elsewhere")
-    assert load_settings().top_k == 3
-
-
-def test_a_setting_is_not_read_from_its_name_without_the_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("TOP_K=3\nDATA_DIR=/elsewhere\nEMBEDDER=other\n")
-    monkeypatch.setenv("THRESHOLD", "0.1")
-    settings = load_settings()
-    assert (settings.top_k, settings.embedder, settings.threshold) == (
-        5,
-        Settings().embedder,
-        Settings.model_fields["threshold"].default,
-    )
-
-
-def test_names_without_the_prefix_that_other_programs_share_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("OPENAI_BASE_URL=http://localhost:1/v1\nDATABASE_URL=sqlite:///x.db\n")
-    monkeypatch.setenv("CHROMA_HOST", "chroma.example")
-    settings = load_settings()
-    assert settings.openai_base_url == "http://localhost:1/v1"
-    assert settings.database_url is not None
-    assert settings.chroma_host == "chroma.example"
-
-
-def test_our_own_name_goes_before_the_one_that_other_programs_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    def key() -> str:
-        found = load_settings().openai_api_key
-        return found.get_secret_value() if found else ""
-
-    monkeypatch.setenv("OPENAI_API_KEY", "shared")
-    assert key() == "shared"
-    dotenv("RAG_OPENAI_API_KEY=\n")
-    assert key() == "shared"
-    dotenv("RAG_OPENAI_API_KEY=ours in the file\nRAG_TOP_K=7\n")
-    assert key() == "ours in the file"
-    monkeypatch.setenv("RAG_OPENAI_API_KEY", "ours")
-    monkeypatch.setenv("RAG_TOP_K", "9")
-    assert (key(), load_settings().top_k) == ("ours", 9)
-    monkeypatch.delenv("OPENAI_API_KEY")
-    monkeypatch.delenv("RAG_OPENAI_API_KEY")
-    dotenv("OPENAI_API_KEY=shared\nRAG_OPENAI_API_KEY=ours in the file\n")
-    assert key() == "ours in the file"
-
-
-def test_a_blank_value_leaves_an_optional_setting_unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "RAG_OPENAI_MODEL", "CHROMA_HOST", "RAG_FILES_URL", "RAG_RERANKER"):
-        monkeypatch.setenv(name, " ")
-    settings = load_settings()
-    found = (settings.openai_base_url, settings.openai_model, settings.chroma_host, settings.files_url)
-    assert found == (None, None, None, None)
-    assert (settings.reranker, settings.rank_by) == (None, "named")
-
-
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "DATABASE_URL", "RAG_OPENAI_API_KEY"])
-def test_a_blank_secret_is_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "")
-    settings = load_settings()
-    assert (settings.openai_api_key, settings.database_url) == (None, None)
+    message = rejection()
+    assert "RAG_TOP_K: " in message
+    assert "RAG_RRF_K: " in message
 
 
 @pytest.mark.parametrize("value", ["", " "])
-def test_a_blank_data_folder_is_the_one_that_an_unset_one_is(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_blank_data_folder_is_the_default(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.delenv("RAG_DATA_DIR")
     unset = load_settings().data_dir
     monkeypatch.setenv("RAG_DATA_DIR", value)
     assert load_settings().data_dir == unset == Path.cwd() / "data"
 
 
-def test_a_folder_named_like_the_file_does_no_harm() -> None:
+def test_folder_named_dotenv_is_ignored() -> None:
     Path(".env").mkdir()
     assert load_settings().top_k == 5
 
 
-def test_a_file_that_is_not_text_is_refused_in_words() -> None:
+def test_dotenv_that_is_not_text_is_rejected() -> None:
     Path(".env").write_bytes(b"RAG_TOP_K=\xff\xfe\n")
     with pytest.raises(SettingsError, match=r"\.env"):
         load_settings()
@@ -178,25 +150,14 @@ def test_a_file_that_is_not_text_is_refused_in_words() -> None:
 @pytest.mark.parametrize(
     "line", ["RAG_TOP_K: 7", "set RAG_TOP_K=7", "RAG_TOP_K", 'RAG_OPENAI_MODEL="m', "OPENAI_API_KEY='sk-abc"]
 )
-def test_a_line_of_the_file_that_cannot_be_read_is_refused_by_its_number(line: str) -> None:
+def test_unreadable_line_of_a_setting_is_rejected_by_number(line: str) -> None:
     dotenv(f"# ours\nRAG_RRF_K=50\n{line}\nRAG_CANDIDATES=70\n")
-    with pytest.raises(SettingsError, match=r"Line 3 of \.env cannot be read") as refused:
+    with pytest.raises(SettingsError, match=r"Line 3 of \.env cannot be read") as raised:
         load_settings()
-    assert "sk-abc" not in str(refused.value)
+    assert "sk-abc" not in str(raised.value)
 
 
-def test_a_line_of_another_program_that_cannot_be_read_does_no_harm() -> None:
-    dotenv("FOO: 1\nBAR\nBAZ='x\nMY_RAG_TOP_K: 8\nRAG_TOP_K=7\n")
-    assert load_settings().top_k == 7
-
-
-def test_a_folder_of_a_user_who_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_DATA_DIR", "~nobody-of-that-name/data")
-    with pytest.raises(SettingsError, match="RAG_DATA_DIR: "):
-        load_settings()
-
-
-def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_are_masked(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("DATABASE_URL", f"postgresql://user:{KEY}@host/db")
     settings = load_settings()
@@ -208,33 +169,18 @@ def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Lo
     assert settings.openai_api_key.get_secret_value() == KEY
 
 
-def test_a_refusal_repeats_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_does_not_repeat_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("RAG_TOP_K", KEY)
-    with pytest.raises(SettingsError) as refused:
-        load_settings()
-    assert KEY not in str(refused.value)
-    assert refused.value.__cause__ is None
+    assert KEY not in rejection()
 
 
-def test_settings_cannot_be_changed() -> None:
-    settings = load_settings()
-    with pytest.raises(ValueError, match="frozen"):
-        settings.top_k = 8
-
-
-def test_a_misspelt_argument_is_refused() -> None:
+def test_unknown_argument_is_rejected() -> None:
     with pytest.raises(SettingsError, match="TRESHOLD"):
         load_settings(treshold=0.5)
 
 
-def test_every_setting_is_described() -> None:
-    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
-
-
-def test_a_model_of_ones_own_file_and_one_of_an_endpoint_exclude_each_other(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_local_model_and_endpoint_model_exclude_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RAG_GGUF", str(tmp_path / "small.gguf"))
     assert load_settings().generator_name == "gguf:small"
     monkeypatch.setenv("RAG_OPENAI_MODEL", "large")

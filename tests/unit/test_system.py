@@ -1,4 +1,4 @@
-"""How many cores the program counts on."""
+"""The number of available cores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not confine processes to cores")
-def test_cores_that_a_process_is_kept_from_do_not_count() -> None:
+def test_only_cores_of_the_process_are_counted() -> None:
     confined = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
     code = confined + "from rag_core.system import available_cores; print(available_cores())"
 

@@ -1,4 +1,4 @@
-"""Calls to a model for one question: counted, and limited before they are made."""
+"""Limits of model calls and tokens for one question."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
 from tests.support.servers import Play, ScriptedEndpoint, complete
 
-ASKED = [{"role": "user", "content": "Name three rivers."}]
+MESSAGES = [{"role": "user", "content": "Name three rivers."}]
 
 
 @contextmanager
-def spending(*script: Play, **values: int) -> Iterator[tuple[CallBudget, AnswerTrace, ScriptedEndpoint]]:
+def budget_of(*script: Play, **values: int) -> Iterator[tuple[CallBudget, AnswerTrace, ScriptedEndpoint]]:
     with ScriptedEndpoint(*script) as endpoint:
         settings = Settings(
             _env_file=None,
@@ -28,39 +28,39 @@ def spending(*script: Play, **values: int) -> Iterator[tuple[CallBudget, AnswerT
             openai_retries=0,
             **values,
         )
-        generator, gathered = LanguageModel(settings), AnswerTrace()
-        yield CallBudget(settings, generator, gathered), gathered, endpoint
+        generator, trace = LanguageModel(settings), AnswerTrace()
+        yield CallBudget(settings, generator, trace), trace, endpoint
         generator.close()
 
 
-def test_what_calls_take_is_summed_up() -> None:
-    with spending(complete("Tell.", tokens=(20, 3)), complete("Ost.", tokens=(30, 4))) as (made, gathered, _):
-        assert [made.complete(ASKED), made.complete(ASKED)] == ["Tell.", "Ost."]
-        usage = gathered.usage
+def test_usage_of_calls_is_added() -> None:
+    with budget_of(complete("Tell.", tokens=(20, 3)), complete("Ost.", tokens=(30, 4))) as (budget, trace, _):
+        assert [budget.complete(MESSAGES), budget.complete(MESSAGES)] == ["Tell.", "Ost."]
+        usage = trace.usage
         assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 50, 7)
 
 
-def test_no_call_more_than_allowed_is_made() -> None:
-    with spending(complete("Tell."), strategy_calls=1) as (made, gathered, endpoint):
-        made.complete(ASKED)
+def test_call_limit_is_kept() -> None:
+    with budget_of(complete("Tell."), strategy_calls=1) as (budget, trace, endpoint):
+        budget.complete(MESSAGES)
         with pytest.raises(CallLimit, match="RAG_STRATEGY_CALLS"):
-            made.complete(ASKED)
-        assert len(endpoint.requests) == gathered.usage.calls == 1
+            budget.complete(MESSAGES)
+        assert len(endpoint.requests) == trace.usage.calls == 1
 
 
-def test_no_call_that_could_take_more_tokens_than_are_left_is_made() -> None:
+def test_token_limit_is_kept() -> None:
     limits = {"strategy_tokens": 1000, "openai_answer_tokens": 600}
-    with spending(complete("Tell.", tokens=(300, 200)), **limits) as (made, _, endpoint):
-        made.complete(ASKED)
+    with budget_of(complete("Tell.", tokens=(300, 200)), **limits) as (budget, _, endpoint):
+        budget.complete(MESSAGES)
         with pytest.raises(CallLimit, match="RAG_STRATEGY_TOKENS"):
-            made.complete(ASKED)
+            budget.complete(MESSAGES)
         assert len(endpoint.requests) == 1
 
 
-def test_a_call_that_fails_counts_as_a_call() -> None:
-    with spending(lambda exchange: exchange.error(500), strategy_calls=1) as (made, gathered, _):
+def test_failed_call_counts_as_a_call() -> None:
+    with budget_of(lambda exchange: exchange.error(500), strategy_calls=1) as (budget, trace, _):
         with pytest.raises(GeneratorUnavailable):
-            made.complete(ASKED)
+            budget.complete(MESSAGES)
         with pytest.raises(CallLimit):
-            made.complete(ASKED)
-        assert gathered.usage.calls == 0
+            budget.complete(MESSAGES)
+        assert trace.usage.calls == 0

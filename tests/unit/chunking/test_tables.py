@@ -1,4 +1,4 @@
-"""Tables by example, on pages read from PDFs; a chunk that begins amid one repeats its head."""
+"""Table headers on pages read from PDFs, and chunks that repeat them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = str | Sequence[str]
 
 
 def page(folder: Path, *rows: Row, columns: Sequence[float] = (330, 420, 510)) -> Page:
-    """A page with lines of text, and rows of cells under one another; an empty text leaves a gap."""
+    """Return a page with lines of text and rows of cells; an empty text leaves a gap."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 10)
@@ -36,7 +36,7 @@ def page(folder: Path, *rows: Row, columns: Sequence[float] = (330, 420, 510)) -
     return read(make(folder / "table.pdf", draw)).page
 
 
-def heads(page: Page) -> list[list[str]]:
+def headers(page: Page) -> list[list[str]]:
     return [[page.text[start:end] for start, end in table.head] for table in find_tables(page)]
 
 
@@ -44,81 +44,86 @@ def chunk(page: Page, tokens: int = 40, window: int = 256, overlap: float = 0.0)
     return Chunker(ChunkConfig(tokens, overlap, window, 2), words).chunk("report.pdf", [page])
 
 
-def test_a_table_has_the_lines_above_its_rows_for_a_head(tmp_path: Path) -> None:
-    read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
-    (table,) = find_tables(read)
-    assert heads(read) == [[TITLE, UNITS, "2022 2021 2020"]]
-    assert read.text[: table.end].endswith("3,917")
-
-
-def test_labels_between_head_and_rows_are_no_heads(tmp_path: Path) -> None:
-    assert heads(page(tmp_path, YEARS, "", "Operating activities", "Receipts:", *ROWS)) == [["2022 2021 2020"]]
-
-
-def test_a_table_goes_on_over_labels_and_rows_of_one_figure_and_of_dashes(tmp_path: Path) -> None:
-    rows = [*ROWS[:3], "", "Financing activities", "Debts paid, less those", ("of former years", "(1,204)"),
-            ("Leases", "—", "—", "—"), "", "Other", *ROWS[3:]]  # fmt: skip
-    read = page(tmp_path, TITLE, YEARS, *rows)
-    (table,) = find_tables(read)
-    assert read.text[: table.end].endswith("3,917")
-
-
-def test_the_next_table_has_its_own_head(tmp_path: Path) -> None:
-    second = ("Share of", "Tons", "Ships", "Days")
-    read = page(tmp_path, TITLE, YEARS, *ROWS[:4], "", "Harbour traffic", second, *ROWS[4:])
-    assert heads(read) == [[TITLE, "2022 2021 2020"], ["Harbour traffic", "Share of Tons Ships Days"]]
-
-
-def test_prose_ends_a_table_and_is_no_head(tmp_path: Path) -> None:
-    said = "The table above leaves out what the company paid to those that it had bought before."
-    read = page(tmp_path, TITLE, YEARS, *ROWS[:3], "", said, "", *ROWS[3:6], "", said, "", YEARS, *ROWS[6:])
-    assert heads(read) == [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]]
-    assert read.text[: find_tables(read)[0].end].endswith("3,317")
-
-
-def test_heads_of_several_lines_and_names_with_numbers_are_heads(tmp_path: Path) -> None:
-    stacked = [("", "", "Unobservable", "Total"), ("(Millions)", "Level 2", "Level 3", "Fair Value")]
-    assert heads(page(tmp_path, *stacked, *ROWS)) == [["Unobservable Total", "(Millions) Level 2 Level 3 Fair Value"]]
+PROSE = "The table above leaves out what the company paid to those that it had bought before."
+TRAFFIC = ("Share of", "Tons", "Ships", "Days")
+STACKED = [("", "", "Unobservable", "Total"), ("(Millions)", "Level 2", "Level 3", "Fair Value")]
+INCOMPLETE = [("of former years", "(1,204)"), ("Leases", "—", "—", "—")]
 
 
 @pytest.mark.parametrize(
-    "above",
+    ("rows", "expected", "end"),
     [
-        [],
-        ["The following were paid:"],
-        [("", "2022")],
-        ["Ships that came into the harbour in the course of the year and left it in the next one"],
+        ([TITLE, UNITS, YEARS, *ROWS], [[TITLE, UNITS, "2022 2021 2020"]], "3,917"),
+        ([YEARS, "", "Operating activities", "Receipts:", *ROWS], [["2022 2021 2020"]], "3,917"),
+        (
+            [TITLE, YEARS, *ROWS[:3], "", "Debts paid, less those", *INCOMPLETE, "", "Other", *ROWS[3:]],
+            [[TITLE, "2022 2021 2020"]],
+            "3,917",
+        ),
+        (
+            [TITLE, YEARS, *ROWS[:4], "", "Harbour traffic", TRAFFIC, *ROWS[4:]],
+            [[TITLE, "2022 2021 2020"], ["Harbour traffic", "Share of Tons Ships Days"]],
+            "3,417",
+        ),
+        (
+            [TITLE, YEARS, *ROWS[:3], "", PROSE, "", *ROWS[3:6], "", PROSE, "", YEARS, *ROWS[6:]],
+            [[TITLE, "2022 2021 2020"], ["2022 2021 2020"]],
+            "3,317",
+        ),
+        ([*STACKED, *ROWS], [["Unobservable Total", "(Millions) Level 2 Level 3 Fair Value"]], "3,917"),
+        (ROWS, [], ""),
+        (["The following were paid:", *ROWS], [], ""),
+        ([("", "2022"), *ROWS], [], ""),
+        (["Ships that came into the harbour in the course of the year and left it in the next one", *ROWS], [], ""),
+        ([("Part", "One", "Two", "Three"), "- 51 -", ("", "", "- 51 -")], [], ""),
+    ],
+    ids=[
+        "lines above rows",
+        "labels between header and rows",
+        "incomplete rows",
+        "two tables",
+        "prose between tables",
+        "several lines",
+        "nothing above",
+        "label above",
+        "not above the last column",
+        "prose above",
+        "page number",
     ],
 )
-def test_what_does_not_stand_over_the_last_column_is_no_head(tmp_path: Path, above: list[Row]) -> None:
-    assert heads(page(tmp_path, *above, *ROWS)) == []
+def test_table_headers(tmp_path: Path, rows: list[Row], expected: list[list[str]], end: str) -> None:
+    read = page(tmp_path, *rows)
+    assert headers(read) == expected
+    if expected:
+        assert read.text[: find_tables(read)[0].end].endswith(end)
 
 
-def left_out(page: Page, *texts: str) -> Page:
+def mark_as_skipped(page: Page, *texts: str) -> Page:
     starts = [page.text.index(text) for text in texts]
     return replace(page, skip=tuple((start, start + len(text)) for start, text in zip(starts, texts, strict=True)))
 
 
-def test_column_heads_that_every_page_repeats_are_heads_on_each(tmp_path: Path) -> None:
+def test_column_headers_repeated_on_every_page_are_used(tmp_path: Path) -> None:
     account = ("First Valley Bank", "", "", "Account 4471")
     read = page(tmp_path, account, "", ("Date", "Paid out", "Paid in", "Balance"), "", *ROWS)
-    read = left_out(read, "First Valley Bank Account 4471", "Date Paid out Paid in Balance")
-    assert heads(read) == [["Date Paid out Paid in Balance"]]
+    read = mark_as_skipped(read, "First Valley Bank Account 4471", "Date Paid out Paid in Balance")
+    assert headers(read) == [["Date Paid out Paid in Balance"]]
     assert [span.prefix for span in chunk(read)] == ["report\nDate Paid out Paid in Balance"] * len(chunk(read))
 
 
-def test_running_headers_head_no_columns_where_the_table_has_heads_or_prose_stands_above_it(tmp_path: Path) -> None:
+def test_running_header_is_not_a_table_header(tmp_path: Path) -> None:
     header, prose = ("Acme Inc.", "", "", "Report"), "The company has sold all of its bridges to the town."
-    assert heads(left_out(page(tmp_path, header, "", YEARS, *ROWS), "Acme Inc. Report")) == [["2022 2021 2020"]]
-    assert heads(left_out(page(tmp_path, header, "", prose, "", *ROWS), "Acme Inc. Report")) == []
+    assert headers(mark_as_skipped(page(tmp_path, header, "", YEARS, *ROWS), "Acme Inc. Report")) == [
+        ["2022 2021 2020"]
+    ]
+    assert headers(mark_as_skipped(page(tmp_path, header, "", prose, "", *ROWS), "Acme Inc. Report")) == []
 
 
-def test_a_page_number_and_a_page_without_boxes_have_no_head(tmp_path: Path) -> None:
-    assert heads(page(tmp_path, ("Part", "One", "Two", "Three"), "- 51 -", ("", "", "- 51 -"))) == []
-    assert heads(replace(page(tmp_path, YEARS, *ROWS), boxes=WordBoxes.empty())) == []
+def test_page_without_boxes_has_no_table_header(tmp_path: Path) -> None:
+    assert headers(replace(page(tmp_path, YEARS, *ROWS), boxes=WordBoxes.empty())) == []
 
 
-def test_chunks_behind_the_first_of_a_table_repeat_its_head(tmp_path: Path) -> None:
+def test_later_chunks_of_a_table_repeat_its_header(tmp_path: Path) -> None:
     read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS, "", "The company paid no dividend in any of the years shown.")
     first, *later, last = chunk(read)
     assert first.prefix == "report"
@@ -132,31 +137,31 @@ def test_chunks_behind_the_first_of_a_table_repeat_its_head(tmp_path: Path) -> N
     assert last.text.endswith("shown.")
 
 
-def test_a_chunk_that_begins_amid_the_head_repeats_what_is_above_it(tmp_path: Path) -> None:
+def test_chunk_within_the_header_repeats_the_lines_above(tmp_path: Path) -> None:
     read = page(tmp_path, TITLE, "Harbours and canals of the northern coast and its islands", UNITS, YEARS, *ROWS)
-    amid = [span for span in chunk(read, tokens=16) if span.text.startswith(UNITS)]
-    assert [span.prefix.split("\n") for span in amid] == [["report", *read.text.split("\n")[:2]]]
+    within = [span for span in chunk(read, tokens=16) if span.text.startswith(UNITS)]
+    assert [span.prefix.split("\n") for span in within] == [["report", *read.text.split("\n")[:2]]]
 
 
-def test_of_a_head_that_is_too_long_the_lines_next_to_the_rows_are_kept(tmp_path: Path) -> None:
+def test_long_header_keeps_the_lines_next_to_the_rows(tmp_path: Path) -> None:
     read = page(tmp_path, TITLE, "of " * 38 + "all", YEARS, *ROWS)
     assert chunk(read)[-1].prefix == "report\n2022 2021 2020"
 
 
 @pytest.mark.parametrize(("window", "repeated"), [(72, []), (74, ["2022 2021 2020"]), (80, [TITLE, "2022 2021 2020"])])
-def test_a_head_takes_no_more_than_the_window_has_room_for(tmp_path: Path, window: int, repeated: list[str]) -> None:
+def test_header_fits_the_window(tmp_path: Path, window: int, repeated: list[str]) -> None:
     read = replace(page(tmp_path, TITLE, YEARS, *ROWS), heading="quay " * 60)
     span = chunk(read, tokens=30, window=window)[2]
     assert span.prefix.split("\n")[1:] == repeated
     assert span.tokens <= window
 
 
-def test_a_title_that_is_the_heading_is_not_said_twice(tmp_path: Path) -> None:
+def test_title_equal_to_the_heading_is_not_repeated(tmp_path: Path) -> None:
     read = replace(page(tmp_path, TITLE, YEARS, *ROWS), heading=f"Item 8 › {TITLE}")
     assert chunk(read)[-1].prefix == f"report › Item 8 › {TITLE}\n2022 2021 2020"
 
 
-def test_years_over_figures_reach_the_word_index_and_the_embedder(tmp_path: Path, embedder: Embedder) -> None:
+def test_years_of_the_header_are_in_the_prefix(tmp_path: Path, embedder: Embedder) -> None:
     read = page(tmp_path, TITLE, UNITS, YEARS, *ROWS)
     rule = ChunkConfig(64, 0.18, embedder.window, embedder.special_tokens)
     *_, last = Chunker(rule, embedder.offsets).chunk("report.pdf", [read])

@@ -1,4 +1,4 @@
-"""What a document is about is told by its first page where its file's name does not say it."""
+"""Titles of documents from their first pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def first(text: str, heading: str = "") -> Page:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "title"),
     [
         ("scan-07.pdf", "Bexley Mills, Inc. BXM Form 10-K June 30, 2021"),
         ("BEXLEYMILLS_2021_10K.pdf", "BXM"),
@@ -39,21 +39,20 @@ def first(text: str, heading: str = "") -> Page:
         ("BXM Bexley Mills 10-K 2021.pdf", ""),
     ],
 )
-def test_a_filing_says_whose_it_is_and_of_when_as_far_as_its_name_does_not(name: str, told: str) -> None:
-    assert extract_title(name, first(COVER, "SECURITIES AND EXCHANGE COMMISSION")) == told
-
-
-def test_the_period_is_preferred_to_other_dates_and_a_report_of_an_event_has_its_own() -> None:
-    cover = "FORM 8-K\nDate of report: May 4, 2020\nAcme Corp\n(Exact name of registrant as specified in its charter)"
-    assert extract_title("a.pdf", first(cover)) == "Acme Corp Form 8-K May 4, 2020"
-    assert (
-        extract_title("a.pdf", first(f"{cover}\nFor the year ended April 30, 2019"))
-        == "Acme Corp Form 8-K April 30, 2019"
-    )
+def test_title_of_a_filing_adds_what_its_name_lacks(name: str, title: str) -> None:
+    assert extract_title(name, first(COVER, "SECURITIES AND EXCHANGE COMMISSION")) == title
 
 
 @pytest.mark.parametrize(
-    ("above", "told"),
+    ("line", "date"), [("", "May 4, 2020"), ("\nFor the year ended April 30, 2019", "April 30, 2019")]
+)
+def test_period_is_preferred_to_date_of_report(line: str, date: str) -> None:
+    cover = "FORM 8-K\nDate of report: May 4, 2020\nAcme Corp\n(Exact name of registrant as specified in its charter)"
+    assert extract_title("a.pdf", first(f"{cover}{line}")) == f"Acme Corp Form 8-K {date}"
+
+
+@pytest.mark.parametrize(
+    ("above", "title"),
     [
         ("BEXLEY\nMILLS, INC.", "MILLS, INC."),
         ("BEXLEY MILLS\nINC.", "BEXLEY MILLS INC."),
@@ -61,12 +60,12 @@ def test_the_period_is_preferred_to_other_dates_and_a_report_of_an_event_has_its
         ("Inc.", ""),
     ],
 )
-def test_a_company_is_named_by_the_line_above_and_how_it_is_incorporated_is_no_name(above: str, told: str) -> None:
+def test_company_name_is_the_line_above(above: str, title: str) -> None:
     cover = f"Washington, D.C. 20549\n\n{above}\n\n(Exact name of registrant as specified in its charter)"
-    assert extract_title("scan.pdf", first(cover)) == told
+    assert extract_title("scan.pdf", first(cover)) == title
 
 
-def test_a_symbol_is_told_by_other_documents_as_well() -> None:
+def test_symbol_is_found_in_other_documents() -> None:
     release = first("BOLINGBROOK -- Bexley Mills (NASDAQ: BXM) today announced", "Bexley Mills Announces Results")
     assert extract_title("q3.pdf", release) == "Bexley Mills Announces Results BXM"
 
@@ -81,12 +80,12 @@ def test_a_symbol_is_told_by_other_documents_as_well() -> None:
         ("it is traded on NASDAQ", ""),
     ],
 )
-def test_what_stands_before_an_exchange_is_not_always_a_symbol(line: str, symbol: str) -> None:
+def test_symbol_before_an_exchange(line: str, symbol: str) -> None:
     assert extract_title("a.pdf", first(line)) == symbol
 
 
 @pytest.mark.parametrize(
-    ("name", "heading", "told"),
+    ("name", "heading", "title"),
     [
         ("scan-07.pdf", "Master Services Agreement", "Master Services Agreement"),
         ("scan-07.pdf", "Master Services Agreement › 1 Definitions", "Master Services Agreement"),
@@ -99,25 +98,27 @@ def test_what_stands_before_an_exchange_is_not_always_a_symbol(line: str, symbol
         ("scan7.pdf", "Chapter 1 › Building of Bridges", "Building of Bridges"),
     ],
 )
-def test_another_document_has_its_first_heading_unless_its_name_says_it(name: str, heading: str, told: str) -> None:
-    assert extract_title(name, first("Some text.", heading)) == told
+def test_title_is_first_heading_missing_from_the_name(name: str, heading: str, title: str) -> None:
+    assert extract_title(name, first("Some text.", heading)) == title
 
 
-def test_a_name_on_a_later_part_of_the_page_is_none_of_its_own() -> None:
+def test_only_the_beginning_of_the_first_page_gives_a_title() -> None:
     assert extract_title("a.pdf", first(f"{'x' * COVER_CHARACTERS}\n{COVER}")) == ""
-
-
-def test_a_title_has_a_greatest_length_and_no_page_has_none() -> None:
-    assert len(extract_title("a.pdf", first("", "many words of one long heading " * 20))) <= LONGEST
     assert extract_title("a.pdf", None) == ""
 
 
-def test_the_label_has_the_title_once() -> None:
-    assert format_document_label("scan_07.pdf", "Lease", "") == "scan 07 · Lease"
-    assert format_document_label("scan_07.pdf", "Lease", "Lease › Rent") == "scan 07"
-    assert format_document_label("scan_07.pdf", "", "Rent") == "scan 07"
+def test_title_has_a_maximum_length() -> None:
+    assert len(extract_title("a.pdf", first("", "many words of one long heading " * 20))) <= LONGEST
 
 
-def test_the_document_is_told_from_a_prefix() -> None:
+@pytest.mark.parametrize(
+    ("title", "heading", "label"),
+    [("Lease", "", "scan 07 · Lease"), ("Lease", "Lease › Rent", "scan 07"), ("", "Rent", "scan 07")],
+)
+def test_label_has_the_title_unless_the_heading_has_it(title: str, heading: str, label: str) -> None:
+    assert format_document_label("scan_07.pdf", title, heading) == label
+
+
+def test_document_label_is_extracted_from_prefix() -> None:
     assert document_label("scan 07 · Lease › Rent › Deposits\n2022 2021") == "scan 07 · Lease"
     assert document_label("scan 07\n2022 › 2021") == "scan 07"

@@ -1,4 +1,4 @@
-"""Answers against the expected ones, as SQuAD's evaluation script has it."""
+"""Metrics of answers as in SQuAD's evaluation script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rag_core.evaluation.answer_metrics import contains_answer, exact_match, nor
 from rag_core.types.answers import strip_markers
 
 
-def test_normalisation() -> None:
+def test_answers_are_normalised() -> None:
     assert normalised("  The  Eiffel-Tower, a  landmark!") == "eiffeltower landmark"
     assert normalised("Theatre and another") == "theatre and another"
 
@@ -25,19 +25,23 @@ def test_normalisation() -> None:
         ("to to be", ["to be or not to be"], 0, 2 * (3 / 3) * (3 / 6) / (3 / 3 + 3 / 6)),
     ],
 )
-def test_exact_match_and_f1_take_the_best_of_the_answers(
-    text: str, answers: list[str], exact: float, f1: float
-) -> None:
+def test_exact_match_and_f1_use_the_best_answer(text: str, answers: list[str], exact: float, f1: float) -> None:
     assert exact_match(text, answers) == exact
     assert token_f1(text, answers) == pytest.approx(f1)
 
 
-def test_an_answer_is_contained_as_whole_words() -> None:
-    assert contains_answer("It was built in 1889, by Eiffel.", ["1889"]) == 1
-    assert contains_answer("It was built in 18890.", ["1889"]) == 0
-    assert contains_answer("Part of it", ["art", "it"]) == 1
-    assert contains_answer("anything", ["the"]) == 0
+@pytest.mark.parametrize(
+    ("text", "answers", "expected"),
+    [
+        ("It was built in 1889, by Eiffel.", ["1889"], 1),
+        ("It was built in 18890.", ["1889"], 0),
+        ("Part of it", ["art", "it"], 1),
+        ("anything", ["the"], 0),
+    ],
+)
+def test_answer_is_contained_as_whole_words(text: str, answers: list[str], expected: int) -> None:
+    assert contains_answer(text, answers) == expected
 
 
-def test_markers_are_no_words_of_the_answer() -> None:
+def test_markers_are_removed() -> None:
     assert strip_markers("It rose [1], then fell [2][3].") == "It rose, then fell."

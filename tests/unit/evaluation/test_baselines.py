@@ -1,4 +1,4 @@
-"""The textbook's rankers on the textbook's example."""
+"""TF-IDF and BM25 on examples of textbooks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def test_words_are_lower_case_without_punctuation() -> None:
     assert words("Sweet sweet nurse! Love?") == ["sweet", "sweet", "nurse", "love"]
 
 
-def test_the_cosines_of_the_textbook() -> None:
+def test_cosines_match_the_textbook() -> None:
     scores = {hit.chunk_id: hit.score for hit in TfIdf(NURSE).rank(QUERY)}
     assert scores[0] == pytest.approx(0.747, abs=5e-4)
     assert scores[1] == pytest.approx(0.0779, abs=5e-5)
     assert 3 not in scores
 
 
-def test_bm25_by_hand() -> None:
+def test_bm25_matches_manual_calculation() -> None:
     texts = ["cat cat dog", "dog", "bird bird"]  # mean length 2
     k, b = 1.2, 0.75
     cat = math.log10(3 / 1) * 2 / (k * (1 - b + b * 3 / 2) + 2)
@@ -38,7 +38,7 @@ def test_bm25_by_hand() -> None:
     assert {hit.chunk_id: hit.score for hit in hits} == pytest.approx(expected)
 
 
-def test_k_and_b_do_what_they_are_for() -> None:
+def test_effects_of_k_and_b() -> None:
     texts = ["word word word filler filler filler", "word", "other"]
     unbounded = {hit.chunk_id: hit.score for hit in Bm25(texts, k=1000.0, b=0.0).rank("word")}
     assert unbounded[0] / unbounded[1] == pytest.approx(3, abs=0.01)
@@ -48,7 +48,7 @@ def test_k_and_b_do_what_they_are_for() -> None:
 
 
 @pytest.mark.parametrize("ranker", [TfIdf, Bm25])
-def test_what_tells_no_text_from_another_finds_nothing(ranker: type[TfIdf] | type[Bm25]) -> None:
+def test_uninformative_words_have_no_hits(ranker: type[TfIdf] | type[Bm25]) -> None:
     assert ranker([]).rank("word") == []
     assert ranker(["same", "same"]).rank("same") == []
     assert ranker(["one", "two"]).rank("three") == []

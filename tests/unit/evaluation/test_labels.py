@@ -1,4 +1,4 @@
-"""Files of labelled questions: what may stand in them, and what is told of the rest."""
+"""Files of labelled questions: formats and error messages."""
 
 from __future__ import annotations
 
@@ -15,22 +15,27 @@ def lines(*rows: object) -> bytes:
     return "\n".join(json.dumps(row) for row in rows).encode()
 
 
-def one(row: object) -> Label:
+def parse_row(row: object) -> Label:
     (label,) = parse_labels("labels.jsonl", lines(row))
     return label
 
 
-def test_evidence_may_be_an_index_a_printed_page_or_a_quote() -> None:
-    assert one({"question": "q", "document": "a.pdf", "page_index": 3}).evidence == (LabelledPage("a.pdf", 3),)
-    assert one({"question": "q", "document": "a.pdf", "page": 57}).evidence == (LabelledPage("a.pdf", page="57"),)
-    assert one({"question": "q", "document": "a.pdf", "page": "iv"}).evidence == (LabelledPage("a.pdf", page="iv"),)
-    quoted = (LabelledPage("a.pdf", quote="forty men"),)
-    assert one({"question": "q", "document": "a.pdf", "quote": "forty men"}).evidence == quoted
-    assert one({"question": "q", "document": "a.pdf", "evidence": "forty men"}).evidence == quoted
+@pytest.mark.parametrize(
+    ("row", "page"),
+    [
+        ({"page_index": 3}, LabelledPage("a.pdf", 3)),
+        ({"page": 57}, LabelledPage("a.pdf", page="57")),
+        ({"page": "iv"}, LabelledPage("a.pdf", page="iv")),
+        ({"quote": "forty men"}, LabelledPage("a.pdf", quote="forty men")),
+        ({"evidence": "forty men"}, LabelledPage("a.pdf", quote="forty men")),
+    ],
+)
+def test_evidence_is_page_index_page_label_or_quote(row: dict[str, object], page: LabelledPage) -> None:
+    assert parse_row({"question": "q", "document": "a.pdf", **row}).evidence == (page,)
 
 
-def test_the_shape_with_a_list_of_evidence_and_a_kind() -> None:
-    label = one(
+def test_label_with_list_of_evidence_and_kind() -> None:
+    label = parse_row(
         {
             "id": "x1",
             "question": " Who? ",
@@ -49,27 +54,36 @@ def test_the_shape_with_a_list_of_evidence_and_a_kind() -> None:
         ("Eiffel",),
         "labels.jsonl, line 1",
     )
-    refused = one({"id": 7, "question": "q", "document": None, "evidence": [], "kind": "off-corpus", "answers": []})
-    assert (refused.label_id, refused.kind, refused.evidence) == ("7", LabelKind.OFF_CORPUS, ())
+    unanswerable = parse_row(
+        {"id": 7, "question": "q", "document": None, "evidence": [], "kind": "off-corpus", "answers": []}
+    )
+    assert (unanswerable.label_id, unanswerable.kind, unanswerable.evidence) == ("7", LabelKind.OFF_CORPUS, ())
 
 
-def test_no_answer_is_a_kind_or_an_answer() -> None:
-    assert one({"question": "q", "kind": "no answer"}).kind is LabelKind.NO_ANSWER
-    label = one({"question": "q", "answer": "No answer"})
-    assert (label.kind, label.answers) == (LabelKind.NO_ANSWER, ())
-    assert one({"question": "q", "kind": "adversarial", "answer": "x"}).answers == ()
+@pytest.mark.parametrize(
+    ("row", "kind", "answers"),
+    [
+        ({"kind": "no answer"}, LabelKind.NO_ANSWER, ()),
+        ({"answer": "No answer"}, LabelKind.NO_ANSWER, ()),
+        ({"kind": "adversarial", "answer": "x"}, LabelKind.ADVERSARIAL, ()),
+        ({"answer": "42"}, LabelKind.ANSWERABLE, ("42",)),
+    ],
+)
+def test_kind_and_answers(row: dict[str, str], kind: LabelKind, answers: tuple[str, ...]) -> None:
+    label = parse_row({"question": "q", **row})
+    assert (label.kind, label.answers) == (kind, answers)
 
 
-def test_an_answer_alone_is_enough() -> None:
-    assert one({"question": "q", "answer": "42"}).answers == ("42",)
-
-
-def test_a_question_without_an_id_has_the_same_one_each_time() -> None:
+def test_generated_id_depends_on_question_and_evidence() -> None:
     row = {"question": "q", "document": "a.pdf", "page_index": 3}
-    assert one(row).label_id == one({**row, "answers": ["x"]}).label_id != one({**row, "page_index": 4}).label_id
+    assert (
+        parse_row(row).label_id
+        == parse_row({**row, "answers": ["x"]}).label_id
+        != parse_row({**row, "page_index": 4}).label_id
+    )
 
 
-def test_csv_with_a_byte_order_mark_quotes_and_empty_cells() -> None:
+def test_csv_with_byte_order_mark_quotes_and_empty_cells() -> None:
     data = (
         "\ufeffquestion,document,page_index,page,answers,kind\r\n"
         '"Who, then?",a.pdf,3,,Eiffel | Gustave Eiffel,\r\n'
@@ -89,7 +103,7 @@ def test_csv_with_a_byte_order_mark_quotes_and_empty_cells() -> None:
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_csv_as_spreadsheets_of_other_countries_write_it(delimiter: str, end: str) -> None:
+def test_csv_with_other_delimiters_and_line_ends(delimiter: str, end: str) -> None:
     rows = [["Question", " document", "PAGE ", "answers"], ['"Who, then; what?"', " a.pdf", " iv ", '"1,749 | x;y"']]
     data = end.join(delimiter.join(row) for row in rows).encode("utf-8-sig")
     (label,) = parse_labels("labels.csv", data)
@@ -100,7 +114,7 @@ def test_csv_as_spreadsheets_of_other_countries_write_it(delimiter: str, end: st
     )
 
 
-def test_a_question_alone_in_its_column_needs_no_delimiter() -> None:
+def test_delimiter_is_detected_from_the_header() -> None:
     (label,) = parse_labels("labels.csv", b"question;kind\nWho, then?;no answer\n")
     assert label.question == "Who, then?"
     with pytest.raises(LabelError, match="neither a page"):
@@ -108,7 +122,7 @@ def test_a_question_alone_in_its_column_needs_no_delimiter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "says"),
+    ("row", "message"),
     [
         ({"question": " "}, 'no "question"'),
         ({"question": 3}, 'no "question"'),
@@ -129,16 +143,16 @@ def test_a_question_alone_in_its_column_needs_no_delimiter() -> None:
         ([1], "not a JSON object"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(row: object, says: str) -> None:
-    good = {"question": "before", "kind": "no answer"}
-    with pytest.raises(LabelError) as told:
-        parse_labels("labels.jsonl", lines(good, row))
-    assert "labels.jsonl, line 2" in str(told.value)
-    assert says in str(told.value)
+def test_invalid_row_is_rejected_with_file_and_line(row: object, message: str) -> None:
+    valid = {"question": "before", "kind": "no answer"}
+    with pytest.raises(LabelError) as raised:
+        parse_labels("labels.jsonl", lines(valid, row))
+    assert "labels.jsonl, line 2" in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "says"),
+    ("name", "data", "message"),
     [
         ("a.jsonl", b"\xff\xfe", "a.jsonl is not UTF-8"),
         ("a.jsonl", b" \n\n", "a.jsonl contains no labelled question"),
@@ -149,18 +163,18 @@ def test_what_is_wrong_is_told_with_file_and_line(row: object, says: str) -> Non
         ("a.csv", b'question,answer\nq,"' + b"x" * 200_000, "is not CSV"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told(name: str, data: bytes, says: str) -> None:
-    with pytest.raises(LabelError, match="a\\.") as told:
+def test_unreadable_file_is_rejected(name: str, data: bytes, message: str) -> None:
+    with pytest.raises(LabelError, match="a\\.") as raised:
         parse_labels(name, data)
-    assert says in str(told.value)
+    assert message in str(raised.value)
 
 
-def test_half_characters_are_replaced_for_nothing_could_show_or_write_them() -> None:
-    label = one({"id": "\ud800", "question": "q \udfff", "answer": "x\ud800"})
+def test_lone_surrogates_are_replaced() -> None:
+    label = parse_row({"id": "\ud800", "question": "q \udfff", "answer": "x\ud800"})
     assert (label.label_id, label.question, label.answers) == ("?", "q ?", ("x?",))
 
 
-def test_a_question_may_stand_in_a_file_once() -> None:
+def test_duplicate_question_is_rejected() -> None:
     row = {"id": "x", "question": "q", "answer": "a"}
     with pytest.raises(LabelError, match=r"line 2: the same question is in labels\.jsonl, line 1"):
         parse_labels("labels.jsonl", lines(row, row))

@@ -1,4 +1,4 @@
-"""Rankings of pages, against worked examples of the literature."""
+"""Ranking metrics compared with worked examples of the literature."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import pytest
 
 from rag_core.evaluation.ranking_metrics import (
-    RECALL_LEVELS,
     compute_ranking_metrics,
     first_rank,
     interpolated,
@@ -21,7 +20,7 @@ def page(number: int) -> PageKey:
 
 
 def values_of(pattern: str, elsewhere: int = 0) -> dict[str, float]:
-    """Values of a ranking written as R (relevant) and N; so many more relevant pages were not found."""
+    """Return the metrics of a ranking written as R (relevant) and N; ``elsewhere`` relevant pages are missing."""
     letters = pattern.replace(" ", "")
     relevant = [page(at) for at, letter in enumerate(letters) if letter == "R"]
     relevant += [page(1000 + at) for at in range(elsewhere)]
@@ -42,19 +41,18 @@ def test_average_precision_of_two_systems() -> None:
     )
 
 
-def test_average_precision_counts_what_was_not_found() -> None:
-    found = 1 + 1 + 3 / 9 + 4 / 11 + 5 / 15 + 6 / 20
-    assert values_of(TOP_20, elsewhere=2)["map"] == pytest.approx(found / 8) == pytest.approx(0.416, abs=5e-4)
+def test_average_precision_counts_missing_pages() -> None:
+    precision = 1 + 1 + 3 / 9 + 4 / 11 + 5 / 15 + 6 / 20
+    assert values_of(TOP_20, elsewhere=2)["map"] == pytest.approx(precision / 8) == pytest.approx(0.416, abs=5e-4)
 
 
-def test_interpolated_precision_is_the_highest_at_that_recall_or_beyond() -> None:
+def test_interpolated_precision_is_the_maximum_beyond_a_recall() -> None:
     values = values_of(TOP_20, elsewhere=2)
     # Recall 3/8 is first reached at rank 9 with precision 3/9; at rank 11 precision is 4/11, and higher.
     assert values[interpolated(0.3)] == pytest.approx(4 / 11)
     assert values[interpolated(0.0)] == values[interpolated(0.2)] == 1.0
     assert values[interpolated(0.7)] == pytest.approx(6 / 20)
     assert values[interpolated(0.8)] == values[interpolated(1.0)] == 0.0
-    assert len(RECALL_LEVELS) == 11
 
 
 def test_recall_precision_and_reciprocal_rank() -> None:
@@ -72,17 +70,17 @@ def test_ndcg_discounts_by_the_logarithm_of_rank() -> None:
     assert values_of("RNRN")["ndcg@10"] == pytest.approx(gained / ideal)
 
 
-def test_a_question_for_which_nothing_was_found_counts_as_0() -> None:
+def test_question_without_hits_scores_zero() -> None:
     values = compute_ranking_metrics({"a": [], "b": [page(1)]}, {"a": [page(1)], "b": [page(1)]})
     assert set(values["a"]) == set(values["b"])
     assert set(values["a"].values()) == {0.0}
     assert values["b"]["map"] == 1
 
 
-def test_pages_of_passages_are_counted_once_and_both_of_a_passage_on_two() -> None:
+def test_ranked_pages_has_each_page_of_passages_once() -> None:
     assert ranked_pages([("a", 3, 3), ("a", 3, 4), ("b", 0, 0), ("a", 4, 4)]) == [("a", 3), ("a", 4), ("b", 0)]
 
 
-def test_the_first_rank() -> None:
+def test_first_rank_of_a_relevant_page() -> None:
     assert first_rank([page(5), page(3), page(1)], [page(1), page(3)]) == 2
     assert first_rank([page(5)], [page(1)]) is None

@@ -1,4 +1,4 @@
-"""Which statements a question is answered from, and finding them among chunks."""
+"""Financial statements that a question needs, and their chunks."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ TEXTS = {
 }
 
 
+def plan(question: str, *names: str) -> StatementPlan:
+    planned = plan_lookup(question, names)
+    assert planned is not None
+    return planned
+
+
 @pytest.mark.parametrize(
     ("question", "statements"),
     [
@@ -36,11 +42,10 @@ TEXTS = {
         ("What was the DPO for 2020?", {INCOME, BALANCE}),
     ],
 )
-def test_the_statements_that_a_measure_is_computed_from(question: str, statements: set[Statement]) -> None:
-    found = plan_lookup(question, [])
-    assert found is not None
-    assert set(found.statements) == statements
-    assert all(statement.value in found.text for statement in statements)
+def test_statements_of_a_measure(question: str, statements: set[Statement]) -> None:
+    planned = plan(question)
+    assert set(planned.statements) == statements
+    assert all(statement.value in planned.text for statement in statements)
 
 
 @pytest.mark.parametrize(
@@ -54,36 +59,28 @@ def test_the_statements_that_a_measure_is_computed_from(question: str, statement
         "What is the debit?",
     ],
 )
-def test_other_questions_are_searched_as_they_stand(question: str) -> None:
+def test_other_questions_have_no_plan(question: str) -> None:
     assert plan_lookup(question, []) is None
 
 
-def test_a_statement_that_is_only_named_tells_no_measure() -> None:
-    found = plan_lookup("What does Acme's balance sheet say of leases?", ["Acme"])
-    assert found is not None
-    assert (found.statements, found.lines) == ((BALANCE,), ())
+def test_statement_without_a_measure_has_no_lines() -> None:
+    planned = plan("What does Acme's balance sheet say of leases?", "Acme")
+    assert (planned.statements, planned.lines) == ((BALANCE,), ())
 
 
-def test_lines_and_the_rest_of_the_question_are_told_apart() -> None:
-    found = plan_lookup("What was Acme's gross margin in FY2021, by the income statement?", ["Acme"])
-    assert found is not None
-    assert found.lines == ("revenue", "net sales", "cost of sales", "gross profit")
-    assert found.rest.split() == "What was Acme's in FY2021, by the ?".split()
-
-
-def test_what_the_question_names_is_looked_for_too() -> None:
-    found = plan_lookup("What was Acme's gross margin in 2021?", ["Acme"])
-    assert found is not None
-    assert found.text == "Consolidated Statements of Income revenue net sales cost of sales gross profit Acme 2021"
+def test_plan_has_lines_rest_of_question_and_names() -> None:
+    planned = plan("What was Acme's gross margin in FY2021, by the income statement?", "Acme")
+    assert planned.lines == ("revenue", "net sales", "cost of sales", "gross profit")
+    assert planned.rest.split() == "What was Acme's in FY2021, by the ?".split()
+    text = plan("What was Acme's gross margin in 2021?", "Acme").text
+    assert text == "Consolidated Statements of Income revenue net sales cost of sales gross profit Acme 2021"
 
 
 @pytest.mark.parametrize(
     ("question", "most"), [("What drove the gross margin?", MAX_CHUNKS_FOR_CAUSE), ("EBIT?", MAX_CHUNKS)]
 )
-def test_a_cause_needs_the_figures_once(question: str, most: int) -> None:
-    found = plan_lookup(question, [])
-    assert found is not None
-    assert found.most == most
+def test_question_about_a_cause_needs_fewer_chunks(question: str, most: int) -> None:
+    assert plan(question).most == most
 
 
 def ranker(*statements: Statement, of_a_cause: bool = False, among: Sequence[tuple[int, float]] = ()) -> SectionRanker:
@@ -91,46 +88,46 @@ def ranker(*statements: Statement, of_a_cause: bool = False, among: Sequence[tup
     return SectionRanker(
         StatementPlan(statements, (), "", "", of_a_cause),
         lambda chunk_ids: [hit for hit in ranked if hit.chunk_id in chunk_ids],
-        lambda chunk_ids: {one: TEXTS[one] for one in chunk_ids if one in TEXTS},
+        lambda chunk_ids: {chunk_id: TEXTS[chunk_id] for chunk_id in chunk_ids if chunk_id in TEXTS},
     )
 
 
-def test_a_statement_s_chunks_are_those_that_its_title_heads() -> None:
+def test_chunks_of_a_statement_begin_with_its_title() -> None:
     balance, income = ranker(BALANCE, INCOME).rank([1, 2, 3, 4], [])
     assert [hit.chunk_id for hit in balance] == [1]
     assert [hit.chunk_id for hit in income] == [3]
 
 
-def test_no_more_chunks_of_a_statement_than_count() -> None:
+def test_number_of_chunks_of_a_statement_is_limited() -> None:
     TEXTS[5] = TEXTS[1]
     (balance,) = ranker(BALANCE, of_a_cause=True, among=[(5, 0.9), (1, 0.8)]).rank([1, 5], [])
     assert [hit.chunk_id for hit in balance] == [5]
 
 
 def run(sections: SectionRanker | None) -> tuple[tuple[int, ...], set[str]]:
-    found = RetrievedHits(
+    hits = RetrievedHits(
         *([Hit(2, 0.9)], [Hit(2, 7.0), Hit(4, 6.0)], [Hit(1, 5.0)] if sections else []),
         [Hit(2, 0.9), Hit(4, 0.8), *([Hit(1, 0.1)] if sections else [])],
     )
-    ranking = rank_chunks(found, rank_by="financials", rrf_k=60, timer=Timer(), sections=sections)
+    ranking = rank_chunks(hits, rank_by="financials", rrf_k=60, timer=Timer(), sections=sections)
     return ranking.order, {name for name, scores in ranking.scores.items() if scores}
 
 
-def test_a_statement_comes_up_beside_what_was_found_for_the_question() -> None:
+def test_statement_ranks_among_the_first_hits() -> None:
     order, scored = run(ranker(BALANCE))
     assert set(order[:2]) == {1, 2}
     assert order[2:] == (4,)
     assert "financials" in scored
 
 
-def test_where_no_chunk_is_of_a_statement_the_reranked_order_stands() -> None:
-    for sections in (None, ranker(CASH)):
-        order, scored = run(sections)
-        assert order[:2] == (2, 4)
-        assert "financials" not in scored
+@pytest.mark.parametrize("sections", [None, ranker(CASH)], ids=["no plan", "no chunk of the statement"])
+def test_reranked_order_is_kept_without_a_statement(sections: SectionRanker | None) -> None:
+    order, scored = run(sections)
+    assert order[:2] == (2, 4)
+    assert "financials" not in scored
 
 
-def test_nothing_is_looked_up_if_it_is_turned_off() -> None:
+def test_disabled_lookup_has_no_plan() -> None:
     question = "What is Acme's current ratio?"
     assert FinancialLookup(enabled=True).plan(question, ["Acme"]) is not None
     assert FinancialLookup(enabled=False).plan(question, ["Acme"]) is None

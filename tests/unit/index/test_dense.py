@@ -1,4 +1,4 @@
-"""What an embedded Chroma leaves on the disk beside the vectors."""
+"""Files and errors of an embedded Chroma database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.index.dense import DenseIndex, open_chroma
 
 
-def test_nothing_that_was_in_memory_before_is_written_to_the_disk(tmp_path: Path) -> None:
+def test_freed_memory_is_not_written_to_disk(tmp_path: Path) -> None:
     vector = np.ones((1, 384), np.float32)
     for number in range(12):
         secrets = [b"s" * size for size in (300, 8_000, 17_000) for _ in range(40)]
@@ -26,19 +26,19 @@ def test_nothing_that_was_in_memory_before_is_written_to_the_disk(tmp_path: Path
         del kept
     written = [file.read_bytes() for file in tmp_path.rglob("data_level0.bin")]
     assert len(written) == 12
-    # Vectors so few are in Chroma's database: these files are room for more. Other C libraries cannot fill it.
+    # So few vectors are in Chroma's database, and these files are empty. Only glibc can fill memory with zeros.
     assert not any(map(any, written)) or not hasattr(ctypes.CDLL(None), "mallopt")
 
 
-def test_a_folder_that_cannot_be_opened_is_told_with_what_to_do_and_opened_once_it_can_be(tmp_path: Path) -> None:
+def test_damaged_folder_is_refused_with_advice_until_repaired(tmp_path: Path) -> None:
     folder = tmp_path / "chroma"
     folder.mkdir()
     (folder / "chroma.sqlite3").write_bytes(b"this is not a database" * 100)
     for _ in range(2):
-        with pytest.raises(StoreUnavailable, match=r"is not a database.*delete that folder.*re-index") as refused:
+        with pytest.raises(StoreUnavailable, match=r"is not a database.*delete that folder.*re-index") as raised:
             open_chroma(folder, None, 8000)
-        assert str(folder) in str(refused.value)
-        assert "CHROMA_HOST" not in str(refused.value)
+        assert str(folder) in str(raised.value)
+        assert "CHROMA_HOST" not in str(raised.value)
     (folder / "chroma.sqlite3").unlink()
     client = open_chroma(folder, None, 8000)
     index = DenseIndex(client, 1)

@@ -1,4 +1,4 @@
-"""Words as people write them: codes, accents, stems, and nothing of a query language."""
+"""The word index: codes, accents, stems, and questions without query syntax."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from rag_core.index import words
 from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
-from rag_core.text.words import STOP_WORDS
 from rag_core.types import Question
 
 TEXTS = {
@@ -33,10 +32,23 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordIndex]:
-    made = WordIndex(tmp_path_factory.mktemp("words") / "words.sqlite")
-    made.add(list(TEXTS), [("annual › Item 7", text, "v") for text in TEXTS.values()])
-    yield made
-    made.close()
+    index = WordIndex(tmp_path_factory.mktemp("words") / "words.sqlite")
+    index.add(list(TEXTS), [("annual › Item 7", text, "v") for text in TEXTS.values()])
+    yield index
+    index.close()
+
+
+@pytest.fixture
+def empty_index(tmp_path: Path) -> Iterator[WordIndex]:
+    """Return an index without texts."""
+    index = WordIndex(tmp_path / "words.sqlite")
+    yield index
+    index.close()
+
+
+def add(index: WordIndex, *texts: str) -> None:
+    """Add texts to an empty index with the ids 1, 2 and so on."""
+    index.add(range(1, len(texts) + 1), [("", text, "v") for text in texts])
 
 
 def ask(index: WordIndex, text: str, k: int = 10) -> list[int]:
@@ -56,62 +68,52 @@ def ask(index: WordIndex, text: str, k: int = 10) -> list[int]:
         ("ISO/IEC 27001", 4),
         ("Is it ISO/IEC 27001 certified?", 4),
         ("AT&T", 10),
+        ("auditor", 10),
+        ("the auditor's letter", 10),
+        ("What is the code of the ENOSYS?", 8),
     ],
 )
-def test_codes_are_found_as_they_are_written(index: WordIndex, question: str, chunk_id: int) -> None:
+def test_best_match_has_the_code_or_word(index: WordIndex, question: str, chunk_id: int) -> None:
     assert ask(index, question)[0] == chunk_id
 
 
-def test_a_code_is_not_found_in_another(index: WordIndex) -> None:
+def test_code_does_not_match_a_similar_code(index: WordIndex) -> None:
     assert 8 not in ask(index, "ENOSPC")
 
 
 @pytest.mark.parametrize("question", ["Zurich", "ZÜRICH", "zürich", "cafe", "naive", "maitre"])
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_accents_and_case_make_no_difference(index: WordIndex, question: str, form: str) -> None:
+def test_accents_and_case_are_ignored(index: WordIndex, question: str, form: str) -> None:
     assert ask(index, unicodedata.normalize(form, question)) == [5]
 
 
-def test_footnote_marks_make_no_difference(tmp_path: Path) -> None:
-    marked = WordIndex(tmp_path / "words.sqlite")
-    marked.add([1, 2], [("", "Net sales² were $5.2¹ million in 2021³.", "v"), ("", "Nothing was sold.", "v")])
-    for question in ("sales", "5.2", "2021", "sales²"):
-        assert ask(marked, question) == [1]
-    marked.close()
+@pytest.mark.parametrize("question", ["sales", "5.2", "2021", "sales²"])
+def test_footnote_marks_are_ignored(empty_index: WordIndex, question: str) -> None:
+    add(empty_index, "Net sales² were $5.2¹ million in 2021³.", "Nothing was sold.")
+    assert ask(empty_index, question) == [1]
 
 
-def test_a_text_with_combining_accents_is_found_by_whole_letters(tmp_path: Path) -> None:
-    index = WordIndex(tmp_path / "words.sqlite")
-    index.add([1], [("", unicodedata.normalize("NFD", "Rückstellung für Altlasten"), "v")])
-    assert ask(index, "Rückstellung") == [1]
-    index.close()
+def test_text_with_combining_accents_is_found(empty_index: WordIndex) -> None:
+    add(empty_index, unicodedata.normalize("NFD", "Rückstellung für Altlasten"))
+    assert ask(empty_index, "Rückstellung") == [1]
 
 
 @pytest.mark.parametrize("question", ["acquired companies", "a company acquires", "subsidiary", "filing"])
-def test_english_endings_make_no_difference(index: WordIndex, question: str) -> None:
+def test_english_endings_are_ignored(index: WordIndex, question: str) -> None:
     assert 6 in ask(index, question)
 
 
-def test_the_prefix_is_searched_as_well(index: WordIndex) -> None:
+def test_prefix_is_searched(index: WordIndex) -> None:
     assert len(ask(index, "Item 7", k=100)) == len(TEXTS)
 
 
-def test_possessives_are_found_by_their_owner(index: WordIndex) -> None:
-    assert 10 in ask(index, "auditor")
-    assert 10 in ask(index, "the auditor's letter")
-
-
-def test_words_that_all_texts_hold_do_not_decide(index: WordIndex) -> None:
-    assert ask(index, "What is the code of the ENOSYS?")[0] == 8
-
-
-def test_a_question_of_stop_words_alone_is_still_asked(index: WordIndex) -> None:
+def test_question_of_stop_words_is_searched(index: WordIndex) -> None:
     assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
     assert ask(index, "was the") != []
 
 
 @pytest.mark.parametrize("question", ["", "   ", "?!", "…—", "\x00", "🙂", '"', "'--"])
-def test_a_question_without_words_finds_nothing(index: WordIndex, question: str) -> None:
+def test_question_without_words_has_no_hits(index: WordIndex, question: str) -> None:
     assert ask(index, question) == []
 
 
@@ -133,112 +135,93 @@ def test_a_question_without_words_finds_nothing(index: WordIndex, question: str)
         "'ENOSPC' || '",
     ],
 )
-def test_operators_are_plain_text(index: WordIndex, question: str) -> None:
+def test_query_operators_are_plain_text(index: WordIndex, question: str) -> None:
     assert ask(index, question)[0] == 1
 
 
-@given(st.text(max_size=60))
+@given(st.text(max_size=200))
 @example("AND OR NOT NEAR")
 @example("\ufdfa\u0345ᾳ 𞤀 ǅ ß İ")
 @example("a" * 5000)
 @example("x " * 3000)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_no_text_breaks_the_search(index: WordIndex, question: str) -> None:
+def test_any_question_can_be_searched(index: WordIndex, question: str) -> None:
     ask(index, question)
-    index.idf(query_terms(question))
+    terms = query_terms(question)
+    index.idf(terms)
+    assert len(terms) == len(set(terms)) <= MAX_TERMS
 
 
-@given(st.text(max_size=200))
-@settings(deadline=None)
-def test_terms_are_few_and_each_is_asked_once(question: str) -> None:
-    found = query_terms(question)
-    assert len(found) == len(set(found)) <= MAX_TERMS
+def test_rarer_words_have_higher_idf(index: WordIndex) -> None:
+    weights = index.idf(["enospc", "report", "annual", "zebra"])
+    assert weights["enospc"] == pytest.approx(math.log((10 + 1) / 1.5))
+    assert weights["report"] == pytest.approx(math.log((10 + 1) / 2.5))
+    assert weights["zebra"] == pytest.approx(math.log((10 + 1) / 0.5))
+    assert weights["annual"] == pytest.approx(math.log((10 + 1) / 10.5))
 
 
-def test_rarer_words_have_the_higher_frequency_weight(index: WordIndex) -> None:
-    found = index.idf(["enospc", "report", "annual", "zebra"])
-    assert found["enospc"] == pytest.approx(math.log((10 + 1) / 1.5))
-    assert found["report"] == pytest.approx(math.log((10 + 1) / 2.5))
-    assert found["zebra"] == pytest.approx(math.log((10 + 1) / 0.5))
-    assert found["annual"] == pytest.approx(math.log((10 + 1) / 10.5))
+def test_idf_is_never_negative(empty_index: WordIndex) -> None:
+    assert empty_index.idf(["word"]) == {"word": pytest.approx(math.log(1 / 0.5))}
+    empty_index.add([1], [("word", "word", "v")])
+    assert empty_index.idf(["word"])["word"] >= 0
 
 
-def test_frequency_weights_are_never_negative(tmp_path: Path) -> None:
-    index = WordIndex(tmp_path / "words.sqlite")
-    assert index.idf(["word"]) == {"word": pytest.approx(math.log(1 / 0.5))}
-    index.add([1], [("word", "word", "v")])
-    assert index.idf(["word"])["word"] >= 0
-    index.close()
+def test_idf_follows_changes_of_the_index(empty_index: WordIndex) -> None:
+    def check(total: int, matching: int) -> None:
+        idf = max(0.0, math.log((total + 1) / (matching + 0.5)))
+        assert empty_index.idf(["lease"]) == {"lease": pytest.approx(idf)}
+        assert (empty_index.count(), len(empty_index.ids())) == (total, total)
+
+    check(0, 0)
+    add(empty_index, "a lease", "a loan")
+    check(2, 1)
+    empty_index.add([2], [("", "another lease", "w")])
+    check(2, 2)
+    empty_index.delete([1])
+    check(1, 1)
 
 
-def test_frequency_weights_follow_every_change(tmp_path: Path) -> None:
-    index = WordIndex(tmp_path / "words.sqlite")
-    expected = [(0, 0), (2, 1), (2, 2), (1, 1)]
-    index_changes = [
-        lambda: None,
-        lambda: index.add([1, 2], [("", "a lease", "v"), ("", "a loan", "v")]),
-        lambda: index.add([2], [("", "another lease", "w")]),
-        lambda: index.delete([1]),
-    ]
-    for (total, held), change in zip(expected, index_changes, strict=True):
-        change()
-        assert index.idf(["lease"]) == {"lease": pytest.approx(max(0.0, math.log((total + 1) / (held + 0.5))))}
-        assert (index.count(), len(index.ids())) == (total, total)
-    index.close()
-
-
-def test_where_words_stand_in_too_many_chunks_the_rarest_decide(
-    index: WordIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_rarest_words_are_searched_beyond_a_limit(index: WordIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(ask(index, "annual ENOSPC report")) == set(TEXTS)
     monkeypatch.setattr(words, "MAX_POSTINGS", 3)
     assert set(ask(index, "annual ENOSPC report")) == {1, 2, 7}
-    # The only one there is, however common it be.
+    # The only indexed word of the question.
     assert set(ask(index, "annual zebra")) == set(TEXTS)
 
 
-def test_what_is_left_out_where_enough_is_found_changes_no_order(index: WordIndex) -> None:
-    everything = ask(index, "annual ENOSPC report", k=100)
-    assert [ask(index, "annual ENOSPC report", k=k) for k in (1, 2, 3)] == [everything[:k] for k in (1, 2, 3)]
+def test_smaller_k_does_not_change_the_order(index: WordIndex) -> None:
+    all_hits = ask(index, "annual ENOSPC report", k=100)
+    assert [ask(index, "annual ENOSPC report", k=k) for k in (1, 2, 3)] == [all_hits[:k] for k in (1, 2, 3)]
 
 
-def test_no_more_frequencies_are_remembered_than_agreed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idf_cache_is_limited(empty_index: WordIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MAX_REMEMBERED", 1)
-    index = WordIndex(tmp_path / "words.sqlite")
-    index.add([1], [("", "lease loan", "v")])
-    first = index.idf(["lease", "loan", "lien"])
-    assert index.idf(["lien", "loan", "lease"]) == first
+    add(empty_index, "lease loan")
+    first = empty_index.idf(["lease", "loan", "lien"])
+    assert empty_index.idf(["lien", "loan", "lease"]) == first
     assert first["loan"] < first["lien"]
-    index.close()
-
-
-def test_stop_words_are_lower_case_words() -> None:
-    assert {"what", "the", "is"} <= STOP_WORDS
-    assert not {word for word in STOP_WORDS if not word.isalpha() or word != word.lower()}
 
 
 @pytest.mark.parametrize(
-    ("word", "beginning", "version", "held"),
+    ("word", "beginning", "version", "expected"),
     [
         ("boeing", "boei", "v1", True),
         ("italian", "ital", "v1", True),
         ("italian", "ital", "v2", False),
         ("walmart", "walm", "v1", False),
-        ("a\"b OR c", "a\"b", "v1", False),
+        ('a"b OR c', 'a"b', "v1", False),
     ],
-    ids=["whose stem is shorter", "by its beginning", "another version's", "absent", "no query"],
-)  # fmt: skip
-def test_whether_a_version_holds_a_word(tmp_path: Path, word: str, beginning: str, version: str, held: bool) -> None:
-    words = WordIndex(tmp_path / "words.sqlite")
-    words.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
-    assert words.contains_word(version, word, beginning, (1, 2)) is held
-    words.close()
+    ids=["with a shorter stem", "by its beginning", "of another version", "absent", "query syntax"],
+)
+def test_contains_word_searches_a_version(
+    empty_index: WordIndex, word: str, beginning: str, version: str, expected: bool
+) -> None:
+    empty_index.add([1, 2], [("", "Boeing sells to Italy.", "v1"), ("", "Nothing of it.", "v2")])
+    assert empty_index.contains_word(version, word, beginning, (1, 2)) is expected
 
 
-def test_a_word_is_looked_for_within_the_ids_of_a_versions_chunks(tmp_path: Path) -> None:
-    words = WordIndex(tmp_path / "words.sqlite")
-    words.add([1, 2, 3], [("", "Boeing", "v1"), ("", "Airbus", "v2"), ("", "Embraer", "v1")])
-    assert words.contains_word("v1", "embraer", "embr", (1, 3))
-    assert not words.contains_word("v1", "embraer", "embr", (1, 2))
-    assert not words.contains_word("v1", "airbus", "airb", (1, 3))
-    words.close()
+def test_contains_word_searches_a_range_of_chunks(empty_index: WordIndex) -> None:
+    empty_index.add([1, 2, 3], [("", "Boeing", "v1"), ("", "Airbus", "v2"), ("", "Embraer", "v1")])
+    assert empty_index.contains_word("v1", "embraer", "embr", (1, 3))
+    assert not empty_index.contains_word("v1", "embraer", "embr", (1, 2))
+    assert not empty_index.contains_word("v1", "airbus", "airb", (1, 3))

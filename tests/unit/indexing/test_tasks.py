@@ -1,4 +1,4 @@
-"""The values and the queue between the stages of indexing."""
+"""Tasks and the queue between the stages of indexing."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def embedding_task() -> EmbeddingTask:
     return EmbeddingTask(INDEXING, cast("Any", None), [], [], [], DocumentStatus.INDEXED, "")
 
 
-def test_a_password_is_in_no_text_of_a_task() -> None:
+def test_password_is_not_in_repr_of_tasks() -> None:
     assert "secret" not in repr(INDEXING) + repr(embedding_task()) + repr(
         TaskResult(INDEXING, DocumentStatus.FAILED, "")
     )
 
 
-def test_the_embedding_queue_is_bounded_but_for_what_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embedding_queue_is_bounded_except_for_repeated_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "MAX_WAITING", 2)
     waiting = EmbeddingQueue()
     tasks = [embedding_task() for _ in range(3)]
-    for one in tasks[:2]:
-        waiting.put(one)
+    for embedding in tasks[:2]:
+        waiting.put(embedding)
     third = threading.Thread(target=waiting.put, args=(tasks[2],), daemon=True)
     third.start()
     third.join(0.1)
@@ -57,6 +57,8 @@ def test_the_embedding_queue_is_bounded_but_for_what_comes_back(monkeypatch: pyt
         (DocumentStatus.CANCELLED, JobState.CANCELLED, False, False),
     ],
 )
-def test_a_result_ends_its_job(status: DocumentStatus, state: JobState, is_published: bool, has_failed: bool) -> None:
+def test_result_determines_the_job_state(
+    status: DocumentStatus, state: JobState, is_published: bool, has_failed: bool
+) -> None:
     result = TaskResult(INDEXING, status, "")
     assert (job_state(status), result.is_published, result.has_failed) == (state, is_published, has_failed)

@@ -1,3 +1,5 @@
+"""Token usage and its cost."""
+
 from __future__ import annotations
 
 import pytest
@@ -6,33 +8,32 @@ from rag_core.llm.pricing import estimate_usage
 from rag_core.settings import Settings
 from rag_core.types import Usage
 
-ASKED = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "How long is the bridge?"}]
+MESSAGES = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "How long is the bridge?"}]
 
 
 def settings(**values: object) -> Settings:
     return Settings(_env_file=None, **values)
 
 
-def test_what_the_endpoint_tells_is_taken_and_priced() -> None:
-    priced = settings(price_input=2.0, price_output=8.0, price_currency="EUR")
-    assert estimate_usage(priced, ASKED, "90 metres.", (1_000, 500)) == Usage(1, 1_000, 500, False, 0.006, "EUR")
+@pytest.mark.parametrize(
+    ("prices", "cost", "currency"),
+    [
+        ({}, None, ""),
+        ({"price_input": 2.0, "price_output": 8.0, "price_currency": "EUR"}, 0.006, "EUR"),
+        ({"price_input": 2.0, "price_currency": "EUR"}, 0.002, "EUR"),
+        ({"price_output": 8.0, "price_currency": "EUR"}, 0.004, "EUR"),
+    ],
+)
+def test_reported_usage_is_priced(prices: dict[str, float | str], cost: float | None, currency: str) -> None:
+    usage = estimate_usage(settings(**prices), MESSAGES, "90 metres.", (1_000, 500))
+    assert usage == Usage(1, 1_000, 500, False, pytest.approx(cost), currency)
 
 
-def test_what_it_does_not_tell_is_counted_and_said_to_be_an_estimate() -> None:
-    found = estimate_usage(settings(), ASKED, "It is ninety metres long.", None)
-    assert found.estimated
-    assert 8 <= found.input_tokens <= 40
-    assert 5 <= found.output_tokens <= 8
-
-
-def test_without_prices_there_is_no_cost() -> None:
-    found = estimate_usage(settings(), ASKED, "90 metres.", (1_000, 500))
-    assert (found.cost, found.currency) == (None, "")
-
-
-@pytest.mark.parametrize(("price", "cost"), [({"price_input": 2.0}, 0.002), ({"price_output": 8.0}, 0.004)])
-def test_a_price_that_is_not_set_beside_one_that_is_counts_as_nothing(price: dict[str, float], cost: float) -> None:
-    assert estimate_usage(settings(**price), ASKED, "", (1_000, 500)).cost == pytest.approx(cost)
+def test_missing_usage_is_estimated() -> None:
+    usage = estimate_usage(settings(), MESSAGES, "It is ninety metres long.", None)
+    assert usage.estimated
+    assert 8 <= usage.input_tokens <= 40
+    assert 5 <= usage.output_tokens <= 8
 
 
 @pytest.mark.parametrize(
@@ -49,11 +50,11 @@ def test_a_price_that_is_not_set_beside_one_that_is_counts_as_nothing(price: dic
         (Usage(1, 1, 1, False, 0.0000042, "USD"), "1 tokens in, 1 out, 0.0000042 USD"),
     ],
 )
-def test_usage_in_words(usage: Usage, label: str) -> None:
+def test_usage_label(usage: Usage, label: str) -> None:
     assert usage.label == label
 
 
-def test_usages_add_up() -> None:
+def test_usages_are_added() -> None:
     first, second = Usage(1, 100, 20, False, 0.5, "USD"), Usage(1, 10, 2, True, 0.25, "USD")
     assert first + second == Usage(2, 110, 22, True, 0.75, "USD")
     assert Usage() + first == first + Usage() == first

@@ -1,4 +1,4 @@
-"""Forms: what was typed and ticked is read where it stands, and shown."""
+"""Values and ticks of form fields are read in place and rendered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 
 def _form(path: Path) -> Path:
-    """A form as libraries leave it that fill in values and draw nothing."""
+    """Return a form with values but without their appearance."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 11)
@@ -48,10 +48,10 @@ def _form(path: Path) -> Path:
     return path
 
 
-def test_values_and_ticks_of_a_form_stand_beside_their_labels(tmp_path: Path) -> None:
+def test_values_and_ticks_follow_their_labels(tmp_path: Path) -> None:
     page = read(_form(tmp_path / "a.pdf")).page
-    told = [line for line in page.text.split("\n") if line]
-    assert told == [
+    texts = [line for line in page.text.split("\n") if line]
+    assert texts == [
         "Name of tenant Anna Berg",
         "Monthly rent 1,450 pounds",
         "City Leeds",
@@ -69,18 +69,18 @@ def test_values_and_ticks_of_a_form_stand_beside_their_labels(tmp_path: Path) ->
     assert tick[1] < 1 - 565 / 842 < tick[3]
 
 
-def test_a_box_that_is_higher_than_its_label_makes_it_no_heading(tmp_path: Path) -> None:
+def test_label_of_a_large_box_is_not_a_heading(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         lines(*PROSE)(canvas)
         canvas.drawString(72, 560, "Agreed")
         canvas.acroForm.checkbox(name="agreed", x=120, y=548, size=30)
 
-    found = read(make(tmp_path / "a.pdf", draw))
-    assert "Agreed ☐" in found.page.text
-    assert found.headings == ()
+    parsed = read(make(tmp_path / "a.pdf", draw))
+    assert "Agreed ☐" in parsed.page.text
+    assert parsed.headings == ()
 
 
-def test_values_of_a_form_are_in_its_picture(tmp_path: Path) -> None:
+def test_values_are_rendered(tmp_path: Path) -> None:
     document = PdfiumDocument(_form(tmp_path / "a.pdf"))
     with document.open_page(0) as reader:
         picture = np.asarray(reader.picture(1.0).convert("L"))
@@ -89,7 +89,7 @@ def test_values_of_a_form_are_in_its_picture(tmp_path: Path) -> None:
     assert (name < 128).sum() > 20
 
 
-def test_a_field_over_printed_text_leaves_it_alone(tmp_path: Path) -> None:
+def test_field_over_printed_text_keeps_the_text(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(72, 700, "Signed on 4 May 2021 by the tenant")
         canvas.acroForm.textfield(name="empty", x=120, y=695, width=80, height=20, fillColor=transparent)

@@ -1,7 +1,9 @@
-"""Letters that a font does not name, and accents that stand beside their letters."""
+"""Glyphs without a mapping to characters, and accents drawn separately from their letters."""
 
 from __future__ import annotations
 
+import io
+from contextlib import closing
 from pathlib import Path
 
 import pypdf
@@ -40,7 +42,7 @@ def type_1(differences: bytes, name: bytes = b"ABCDEF+Grove", extra: bytes = b""
 
 
 def type_3(*codes: int) -> bytes:
-    """A font of pictures, whose glyphs have numbers for names, as TeX's have."""
+    """Return a Type 3 font whose glyphs have numbers for names, as those of TeX."""
     names = b" ".join(b"%d /a%d" % (code, code) for code in codes)
     drawn = b" ".join(b"/a%d 6 0 R" % code for code in codes)
     return (
@@ -52,6 +54,12 @@ def type_3(*codes: int) -> bytes:
 def text_of(path: Path, pdf: bytes) -> str:
     path.write_bytes(pdf)
     return read(path).page.text
+
+
+def glyph_names(path: Path, pdf: bytes, index: int = 0, password: str | None = None) -> dict[str, dict[int, str]]:
+    path.write_bytes(pdf)
+    with closing(Fonts(path, password)) as fonts:
+        return fonts.glyph_names(index)
 
 
 @pytest.mark.parametrize(
@@ -69,16 +77,16 @@ def text_of(path: Path, pdf: bytes) -> str:
         ("big", ""),
     ],
 )
-def test_what_a_glyph_of_this_name_draws(name: str, letter: str) -> None:
+def test_character_of_glyph_name(name: str, letter: str) -> None:
     assert glyph_character(name) == letter
 
 
-def test_letters_come_from_the_names_and_are_none_without() -> None:
+def test_glyphs_are_decoded_by_name() -> None:
     unmapped = [("Math", 104), ("Text", 27), ("Math", 27), ("Other", 1 << 32), ("Math", 105)]
     assert decode_glyphs(unmapped, lambda: NAMES) == [ord("⟨"), ord("ﬁ"), 0, 0xFFFD, ord("⟩")]
 
 
-def test_fonts_are_not_looked_into_for_those_without_a_name() -> None:
+def test_fonts_are_not_read_for_glyphs_without_a_name() -> None:
     def unexpected() -> dict[str, dict[int, str]]:
         raise AssertionError("the file was opened")
 
@@ -86,16 +94,16 @@ def test_fonts_are_not_looked_into_for_those_without_a_name() -> None:
     assert decode_glyphs(tex, unexpected)[-1] == ord("ﬀ")
     assert decode_glyphs([], unexpected) == []
     numbered = [("", code) for code in range(1, 40)]
-    assert not any(decode_glyphs(numbered, unexpected)), "glyphs numbered as they come"
+    assert not any(decode_glyphs(numbered, unexpected))
 
 
-def test_ligatures_and_brackets_that_only_their_names_tell(tmp_path: Path) -> None:
+def test_ligatures_and_brackets_are_read_by_glyph_name(tmp_path: Path) -> None:
     font = type_1(b"27 /f_i /f_f 104 /angbracketleft /angbracketright")
     text = text_of(tmp_path / "a.pdf", page_with(font, b"A \033eld, hnamei, put o\034"))
     assert text == "A field, ⟨name⟩, put off"
 
 
-def test_a_group_s_fonts_count_and_so_does_what_negates(tmp_path: Path) -> None:
+def test_fonts_of_a_form_object_and_negation_strokes_are_read(tmp_path: Path) -> None:
     group = stream(
         b"BT /F2 12 Tf 40 60 Td (a 6= b) Tj ET",
         b"/Type /XObject /Subtype /Form /BBox [0 0 400 200] /Resources << /Font << /F2 7 0 R >> >>",
@@ -112,56 +120,53 @@ def test_a_group_s_fonts_count_and_so_does_what_negates(tmp_path: Path) -> None:
     assert "≠ b" in text
 
 
-def test_ligatures_of_fonts_that_are_pictures(tmp_path: Path) -> None:
+def test_ligatures_of_type_3_fonts_are_read(tmp_path: Path) -> None:
     font = type_3(27, 28, 32, *range(97, 123))
     text = text_of(tmp_path / "a.pdf", page_with(font, b"many di\033erent and distant \034elds", stream(DRAWN)))
     assert text == "many different and distant fields"
 
 
-def test_what_the_font_program_calls_its_glyphs(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
+def test_glyph_names_come_from_the_font_program(tmp_path: Path) -> None:
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Grove /FontDescriptor 6 0 R >>"
     descriptor = b"<< /Type /FontDescriptor /FontName /Grove /Flags 4 /FontFile 7 0 R >>"
-    path.write_bytes(
-        page_with(
-            b"<< /Type /Font /Subtype /Type1 /BaseFont /Grove /FontDescriptor 6 0 R >>",
-            b"hi",
-            descriptor,
-            stream(PROGRAM),
-        )
-    )
-    fonts = Fonts(path, None)
-    assert fonts.glyph_names(0) == {"Grove": {104: "angbracketleft", 105: "angbracketright"}}
-    fonts.close()
+    names = glyph_names(tmp_path / "a.pdf", page_with(font, b"hi", descriptor, stream(PROGRAM)))
+    assert names == {"Grove": {104: "angbracketleft", 105: "angbracketright"}}
 
 
-def test_a_code_on_which_fonts_of_one_name_disagree_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
+def test_contradictory_codes_of_fonts_with_one_name_are_left_out(tmp_path: Path) -> None:
     first, second = type_1(b"1 /f_i /f_l"), type_1(b"1 /f_f /f_l", b"GHIJKL+Grove")
-    path.write_bytes(page_with(first, b"a", second, resources=b"<< /Font << /F1 5 0 R /F2 6 0 R >> >>"))
-    fonts = Fonts(path, None)
-    assert fonts.glyph_names(0) == {"Grove": {2: "f_l"}}
-    assert fonts.glyph_names(7) == {}, "no such page"
-    fonts.close()
+    pdf = page_with(first, b"a", second, resources=b"<< /Font << /F1 5 0 R /F2 6 0 R >> >>")
+    assert glyph_names(tmp_path / "a.pdf", pdf) == {"Grove": {2: "f_l"}}
 
 
-def test_fonts_of_an_encrypted_file_and_of_one_that_is_broken(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-    path.write_bytes(page_with(type_1(b"1 /f_i"), b"a"))
-    writer = pypdf.PdfWriter(clone_from=path)
+def test_fonts_of_an_encrypted_file_are_read(tmp_path: Path) -> None:
+    writer, encrypted = pypdf.PdfWriter(io.BytesIO(page_with(type_1(b"1 /f_i"), b"a"))), io.BytesIO()
     writer.encrypt("word", algorithm="AES-256")
-    writer.write(tmp_path / "locked.pdf")
-    fonts = Fonts(tmp_path / "locked.pdf", "word")
-    assert fonts.glyph_names(0) == {"Grove": {1: "f_i"}}
-    fonts.close()
-    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
+    writer.write(encrypted)
+    assert glyph_names(tmp_path / "a.pdf", encrypted.getvalue(), password="word") == {"Grove": {1: "f_i"}}
+
+
+@pytest.mark.parametrize(
+    ("pdf", "index"),
+    [
+        (b"%PDF-1.4\nnothing", 0),
+        (page_with(type_1(b"1 /f_i"), b"a"), 7),
+        (page_with(type_1(b"1 /f_i"), b"a").replace(b"/Count 1 ", b"/Count 9999 "), 0),
+    ],
+    ids=["broken file", "no such page", "very many pages"],
+)
+def test_unreadable_fonts_have_no_names(tmp_path: Path, pdf: bytes, index: int) -> None:
+    assert glyph_names(tmp_path / "a.pdf", pdf, index) == {}
+
+
+def test_fonts_can_be_closed_twice(tmp_path: Path) -> None:
     fonts = Fonts(tmp_path / "broken.pdf", None)
-    assert fonts.glyph_names(0) == {}
     fonts.close()
     fonts.close()
 
 
 def accented(*parts: str, raised: float = 0.0):
-    """A line of words in which each part that is an accent is drawn over the next letter, before it."""
+    """Draw a line in which each accent is drawn before the letter below it."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 12)
@@ -186,7 +191,9 @@ def accented(*parts: str, raised: float = 0.0):
         (("a gar", "¸", "con ", "`", "a la carte"), "a garçon à la carte"),
     ],
 )
-def test_accents_are_put_on_their_letters(tmp_path: Path, parts: tuple[str, ...], text: str, raised: float) -> None:
+def test_accents_are_combined_with_their_letters(
+    tmp_path: Path, parts: tuple[str, ...], text: str, raised: float
+) -> None:
     page = read(make(tmp_path / "a.pdf", accented(*parts, raised=raised))).page
     assert page.text == text
     assert [page.text[start:end] for start, end in zip(page.boxes.starts, page.boxes.ends, strict=True)] == (
@@ -194,25 +201,15 @@ def test_accents_are_put_on_their_letters(tmp_path: Path, parts: tuple[str, ...]
     )
 
 
-def test_accents_over_no_letter_stay_where_they_are(tmp_path: Path) -> None:
+def test_accents_without_a_letter_are_kept(tmp_path: Path) -> None:
     page = read(make(tmp_path / "a.pdf", accented("´", "7 or ", "´", "x", "   ´ alone"))).page
     assert page.text.count("´") == 3
     assert "7 or" in page.text
 
 
-def test_fonts_of_a_page_among_very_many_are_not_looked_for(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-    path.write_bytes(page_with(type_1(b"1 /f_i"), b"a").replace(b"/Count 1 ", b"/Count 9999 "))
-    fonts = Fonts(path, None)
-    assert fonts.glyph_names(0) == {}
-    fonts.close()
-
-
-def test_groups_that_hold_one_another_are_looked_into_once(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-    both = b"/XObject << %s >>" % b" ".join(b"/G%d %d 0 R" % (one, 6 + one % 2) for one in range(150))
+def test_form_objects_that_contain_each_other_are_read_once(tmp_path: Path) -> None:
+    both = b"/XObject << %s >>" % b" ".join(b"/G%d %d 0 R" % (number, 6 + number % 2) for number in range(150))
     groups = [stream(b"", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << %s >>" % both)] * 2
-    path.write_bytes(page_with(type_1(b"1 /f_i"), b"a", *groups, resources=b"<< /Font << /F1 5 0 R >> %s >>" % both))
-    fonts = Fonts(path, None)
-    assert fonts.glyph_names(0) == {"Grove": {1: "f_i"}}
-    fonts.close()
+    resources = b"<< /Font << /F1 5 0 R >> %s >>" % both
+    pdf = page_with(type_1(b"1 /f_i"), b"a", *groups, resources=resources)
+    assert glyph_names(tmp_path / "a.pdf", pdf) == {"Grove": {1: "f_i"}}

@@ -1,4 +1,4 @@
-"""Numbers in the margin that count the lines of a page, and numbers that belong to what they stand beside."""
+"""Line numbers in the margin are left out; other numbers are kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRAFT = PROSE + PROSE + PROSE
 
 
 def numbered(texts: tuple[str, ...], place: float, first: int = 31, every: int = 1):
-    """A page with the numbers of its lines, which end at ``place``."""
+    """Draw lines with their numbers, which end at ``place``."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 11)
@@ -30,21 +30,21 @@ def text_of(path: Path, draw) -> str:
     return read(make(path / "page.pdf", draw)).page.text
 
 
-@pytest.mark.parametrize("place", [60, 560])
-def test_numbers_of_lines_are_no_part_of_what_they_say(tmp_path: Path, place: float) -> None:
-    assert text_of(tmp_path, numbered(DRAFT, place)) == "\n".join(DRAFT)
+@pytest.mark.parametrize(
+    ("texts", "place", "every"),
+    [(DRAFT, 60, 1), (DRAFT, 560, 1), (DRAFT * 3, 60, 5)],
+    ids=["left", "right", "every fifth line"],
+)
+def test_line_numbers_are_left_out(tmp_path: Path, texts: tuple[str, ...], place: float, every: int) -> None:
+    assert text_of(tmp_path, numbered(texts, place, every=every)) == "\n".join(texts)
 
 
-def test_so_are_those_of_every_fifth_line(tmp_path: Path) -> None:
-    assert text_of(tmp_path, numbered(DRAFT * 3, 60, every=5)) == "\n".join(DRAFT * 3)
-
-
-def test_numbers_of_rows_are_kept(tmp_path: Path) -> None:
+def test_numbers_of_table_rows_are_kept(tmp_path: Path) -> None:
     rows = tuple(f"{name} came from {town}" for name in ("Ada", "Ben", "Cy") for town in ("Bern", "Oslo", "Riga"))
     assert text_of(tmp_path, numbered(rows, 60, first=1)).split("\n")[3] == f"4 {rows[3]}"
 
 
-def test_numbers_of_rows_beside_a_column_of_prose_are_kept(tmp_path: Path) -> None:
+def test_numbers_of_table_rows_next_to_prose_are_kept(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 8)
         for number in range(40):
@@ -66,5 +66,5 @@ def test_numbers_that_do_not_count_the_lines_are_kept(tmp_path: Path) -> None:
     assert text_of(tmp_path, draw).split("\n")[3] == f"9 {DRAFT[3]}"
 
 
-def test_a_page_of_numbers_alone_keeps_them(tmp_path: Path) -> None:
+def test_page_of_numbers_keeps_them(tmp_path: Path) -> None:
     assert text_of(tmp_path, numbered(("",) * 12, 60)).split() == [str(number) for number in range(31, 43)]

@@ -1,4 +1,4 @@
-"""Raised figures do not become part of a number."""
+"""Raised figures are superscripts and not part of a number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rag_core.text.words import tokenize
 from tests.support.drawn_pdfs import make, raw_pdf, read
 
 
-def written(*parts: tuple[str, float, float]):
-    """A page with one line: texts, each with its size and how far it is raised."""
+def drawn_line(*parts: tuple[str, float, float]):
+    """Draw a line of texts, each with its size and rise."""
 
     def draw(canvas: Canvas) -> None:
         text = canvas.beginText(72, 700)
@@ -28,17 +28,17 @@ def written(*parts: tuple[str, float, float]):
     return draw
 
 
-def marked(text: str) -> list[tuple[str, float, float]]:
-    """The parts of a text in which ^ stands before and after what is raised."""
+def parts_of(text: str) -> list[tuple[str, float, float]]:
+    """Return the parts of a text in which ^ encloses raised text."""
     return [(part, 6.5, 4) if number % 2 else (part, 10, 0) for number, part in enumerate(text.split("^"))]
 
 
 def text_of(path: Path, text: str) -> str:
-    return read(make(path / "page.pdf", written(*marked(text)))).page.text
+    return read(make(path / "page.pdf", drawn_line(*parts_of(text)))).page.text
 
 
 @pytest.mark.parametrize(
-    ("drawn", "read_as"),
+    ("text", "expected"),
     [
         ("Revenue was $5.2^1^ million and costs 3.1^2^.", "Revenue was $5.2¹ million and costs 3.1²."),
         ("It was 10^6^ kg or 10^-6^ t in 2021^12^, on 4 m^2^.", "It was 10⁶ kg or 10⁻⁶ t in 2021¹², on 4 m²."),
@@ -47,16 +47,16 @@ def text_of(path: Path, text: str) -> str:
         ("Net sales^(2)^ and others^[3]^ were 5.", "Net sales(2) and others[3] were 5."),
     ],
 )
-def test_raised_figures_are_superscripts(tmp_path: Path, drawn: str, read_as: str) -> None:
-    assert text_of(tmp_path, drawn) == read_as
+def test_raised_figures_are_superscripts(tmp_path: Path, text: str, expected: str) -> None:
+    assert text_of(tmp_path, text) == expected
 
 
-def test_a_mark_does_not_change_the_number_before_it(tmp_path: Path) -> None:
+def test_footnote_mark_does_not_change_the_number_before_it(tmp_path: Path) -> None:
     text = text_of(tmp_path, "Revenue was 5.2^1^ in 2021^2^ and 1,234^3^ in 2022.")
-    assert [one.text for one in parse_numbers(text)] == ["5.2", "2021", "1,234", "2022"]
+    assert [number.text for number in parse_numbers(text)] == ["5.2", "2021", "1,234", "2022"]
 
 
-def test_a_mark_does_not_hide_the_end_of_a_sentence(tmp_path: Path) -> None:
+def test_footnote_mark_does_not_hide_the_end_of_a_sentence(tmp_path: Path) -> None:
     text = text_of(tmp_path, "It sold the plant in Leeds.^1^ The others stay open.^2^ They run.")
     assert [text[start:end] for start, end in sentence_spans(text)] == [
         "It sold the plant in Leeds.",
@@ -66,12 +66,12 @@ def test_a_mark_does_not_hide_the_end_of_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rotation", [90, 180, 270])
-def test_raised_figures_of_turned_text(tmp_path: Path, rotation: int) -> None:
+def test_raised_figures_of_rotated_text(tmp_path: Path, rotation: int) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.translate(300, 400)
         canvas.rotate(rotation)
         canvas.translate(-172, -700)
-        written(*marked("Revenue was $5.2^1^ million."))(canvas)
+        drawn_line(*parts_of("Revenue was $5.2^1^ million."))(canvas)
 
     text = read(make(tmp_path / "page.pdf", draw)).page.text
     assert text.replace(" ¹", "¹") == "Revenue was $5.2¹ million."
@@ -86,14 +86,14 @@ def test_raised_figures_of_turned_text(tmp_path: Path, rotation: int) -> None:
         [("No. ", 10, 4), ("7", 10, 4), (" was sold.", 10, 4)],
     ],
 )
-def test_other_figures_stay(tmp_path: Path, parts: list[tuple[str, float, float]]) -> None:
-    text = read(make(tmp_path / "page.pdf", written(*parts))).page.text
+def test_other_figures_are_not_raised(tmp_path: Path, parts: list[tuple[str, float, float]]) -> None:
+    text = read(make(tmp_path / "page.pdf", drawn_line(*parts))).page.text
     assert text.split() == "".join(part for part, *_ in parts).split()
 
 
-def test_raised_mark_written_last(tmp_path: Path) -> None:
+def test_raised_mark_written_last_follows_its_number(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
-        written(("It earned 2.5 million more than all others do.", 10, 0))(canvas)
+        drawn_line(("It earned 2.5 million more than all others do.", 10, 0))(canvas)
         canvas.drawString(72, 680, "They earned nothing that anyone could count.")
         width = canvas.stringWidth("It earned 2.5", "Helvetica", 10)
         canvas.setFont("Helvetica", 6)
@@ -103,10 +103,10 @@ def test_raised_mark_written_last(tmp_path: Path) -> None:
     assert text.startswith("It earned 2.5⁷ million more")
 
 
-def test_raised_figures_of_the_font_itself(tmp_path: Path) -> None:
+def test_superscript_glyphs_of_a_font_are_read(tmp_path: Path) -> None:
     encoding = b"<< /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [65 /twosuperior /threesuperior] >>"
     content = b"BT /F1 11 Tf 40 100 Td (it was 1,234A kg in 2021B on 5 mA or 55 as told) Tj ET"
-    told = (
+    cmap = (
         b"1 begincodespacerange <00> <ff> endcodespacerange\n2 beginbfrange\n<20> <40> <0020>\n<61> <7a> <0061>\n"
         b"endbfrange\n2 beginbfchar\n<41> <0032>\n<42> <0033>\nendbfchar"
     )
@@ -118,14 +118,14 @@ def test_raised_figures_of_the_font_itself(tmp_path: Path) -> None:
             b"/Resources << /Font << /F1 5 0 R >> >> >>",
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding %s /ToUnicode 6 0 R >>" % encoding,
-            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(told), told),
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(cmap), cmap),
         ]
     )
     (tmp_path / "page.pdf").write_bytes(pdf)
     assert read(tmp_path / "page.pdf").page.text == "it was 1,234² kg in 2021³ on 5 m² or 55 as told"
 
 
-def test_statements_are_compared_without_marks() -> None:
+def test_superscripts_are_ignored_in_comparison() -> None:
     assert [word.folded for word in tokenize("Net sales² rose to 5.2¹ million.")][:5] == [
         "net",
         "sales",

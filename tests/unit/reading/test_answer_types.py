@@ -1,4 +1,4 @@
-"""What a question asks for, and whether a sentence holds it."""
+"""The type of answer that a question asks for, and whether a sentence has it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind,
         ("", None),
     ],
 )
-def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind | None) -> None:
+def test_answer_type_of_a_question(question: str, kind: Kind | None) -> None:
     assert find_answer_kind(question) is kind
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "held"),
+    ("kind", "text", "is_answer"),
     [
         (Kind.DATE, "It was opened in 1931.", True),
         (Kind.DATE, "It was opened on 5 May by the mayor.", True),
@@ -60,8 +60,8 @@ def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind 
         (Kind.DEFINITION, "Sluices leak.", False),
     ],
 )
-def test_a_text_holds_a_kind_of_answer_or_not(kind: Kind, text: str, held: bool) -> None:
-    assert contains_kind(kind, text, "What of the bridge?") is held
+def test_text_has_an_answer_of_the_type(kind: Kind, text: str, is_answer: bool) -> None:
+    assert contains_kind(kind, text, "What of the bridge?") is is_answer
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_a_text_holds_a_kind_of_answer_or_not(kind: Kind, text: str, held: bool)
         (Kind.NAME, "The bridge is by Anna Weir.", "Who taught Anna Weir?"),
     ],
 )
-def test_what_the_question_names_itself_is_no_answer(kind: Kind, text: str, question: str) -> None:
+def test_detail_of_the_question_is_not_an_answer(kind: Kind, text: str, question: str) -> None:
     assert not contains_kind(kind, text, question)
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "wanted"),
+    ("question", "text", "missing"),
     [
         ("How many pharmacists does the company employ?", "It has a panel of doctors and pharmacists.", "a number"),
         ("How many jobs were cut in 2013?", "In 2013, on 3 March, the company began to cut jobs.", "a number"),
@@ -113,11 +113,10 @@ def test_what_the_question_names_itself_is_no_answer(kind: Kind, text: str, ques
         ("Who rebuilt the mill?", "The mill was rebuilt by the mayor.", ""),
     ],
 )
-def test_what_is_asked_for_and_not_said_is_told(question: str, text: str, wanted: str) -> None:
-    assert wanting(question, [text]) == wanted
+def test_missing_answer_type_is_reported(question: str, text: str, missing: str) -> None:
+    assert wanting(question, [text]) == missing
 
 
-def test_one_text_that_says_it_is_enough() -> None:
-    texts = ["The guests of the mayor came late.", "There were 40 of them."]
+@pytest.mark.parametrize("texts", [["The guests of the mayor came late.", "There were 40 of them."], []])
+def test_nothing_is_missing_if_one_text_has_the_answer(texts: list[str]) -> None:
     assert wanting("How many guests came?", texts) == ""
-    assert wanting("How many guests came?", []) == ""

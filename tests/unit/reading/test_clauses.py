@@ -1,4 +1,4 @@
-"""Clauses of sentences, sentences that refer back, and rows of tables."""
+"""Clauses of sentences, references to earlier sentences, and table rows."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NEW = "the new bridge was opened in the spring of 1931"
         ("", []),
     ],
 )
-def test_a_sentence_is_parted_where_a_clause_ends(text: str, parts: list[str]) -> None:
-    found = [text[start:end] for start, end in find_clause_spans(text)]
-    assert sorted(found) == sorted(parts)
-    assert all(len(one.split()) >= MIN_CLAUSE_WORDS for one in found)
+def test_sentence_is_divided_at_clauses(text: str, parts: list[str]) -> None:
+    clauses = [text[start:end] for start, end in find_clause_spans(text)]
+    assert sorted(clauses) == sorted(parts)
+    assert all(len(clause.split()) >= MIN_CLAUSE_WORDS for clause in clauses)
 
 
-def test_runs_of_clauses_come_shortest_first_without_the_whole() -> None:
+def test_sequences_of_clauses_are_ordered_by_length() -> None:
     text = f"{OLD}; {NEW}; {OLD}."
     lengths = [end - start for start, end in find_clause_spans(text)]
     assert lengths == sorted(lengths)
@@ -41,7 +41,7 @@ def test_runs_of_clauses_come_shortest_first_without_the_whole() -> None:
     ("text", "refers"),
     [("She left.", True), ("The latter fell.", True), ("Sheila left.", False), ("The mill fell.", False)],
 )
-def test_a_sentence_refers_back_by_its_first_word(text: str, refers: bool) -> None:
+def test_first_word_refers_to_earlier_sentence(text: str, refers: bool) -> None:
     assert has_back_reference(text) is refers
 
 
@@ -55,5 +55,5 @@ def test_a_sentence_refers_back_by_its_first_word(text: str, refers: bool) -> No
         (f"{'Northport ' * 10} 310 207", False),
     ],
 )
-def test_a_row_is_a_short_line_with_figures(text: str, row: bool) -> None:
+def test_table_row_is_a_short_line_with_figures(text: str, row: bool) -> None:
     assert is_row(text) is row

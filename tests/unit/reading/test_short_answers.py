@@ -1,3 +1,5 @@
+"""Short answers taken from quotes."""
+
 from __future__ import annotations
 
 import pytest
@@ -40,7 +42,7 @@ from rag_core.reading.short_answers import short_answer
         ("How many ships sank?", ["Two ships sank.", "The Two ships were never raised."], "Two"),
     ],
 )
-def test_what_is_asked_for_is_given_as_it_stands(question: str, quotes: list[str], short: str) -> None:
+def test_short_answer_is_verbatim(question: str, quotes: list[str], short: str) -> None:
     assert short_answer(question, quotes) == short
 
 
@@ -80,5 +82,5 @@ def test_what_is_asked_for_is_given_as_it_stands(question: str, quotes: list[str
         ("What percentage of parents opposed it?", ["62% of parents supported it."]),
     ],
 )
-def test_nothing_is_given_where_it_is_not_clear(question: str, quotes: list[str]) -> None:
+def test_ambiguous_quotes_have_no_short_answer(question: str, quotes: list[str]) -> None:
     assert short_answer(question, quotes) == ""

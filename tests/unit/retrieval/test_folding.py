@@ -1,4 +1,4 @@
-"""What is nearly the same is shown once; what differs in a figure or a word that matters is not."""
+"""Near-duplicates are folded unless they differ in a figure or an important word."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Chunk:
         self.version_id = self.version_id or f"v{self.id}"
 
 
-def test_the_better_of_two_that_say_the_same_is_kept_and_the_other_remembered() -> None:
+def test_better_of_two_equal_texts_is_kept() -> None:
     chunks = [Chunk(1, "Something else."), Chunk(2, WORDS), Chunk(3, f"{WORDS.upper()}!"), Chunk(4, "More.")]
     assert fold_near_duplicates(chunks, 3) == {1: (), 2: (3,), 4: ()}
 
 
-def test_a_cut_at_other_words_makes_no_difference() -> None:
+def test_texts_with_other_ends_are_folded() -> None:
     assert fold_near_duplicates([Chunk(1, WORDS), Chunk(2, f"{WORDS.split(maxsplit=2)[2]} and more")], 2) == {1: (2,)}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first_text", "second_text"),
     [
         ("The fee is 30 dollars.", "The fee is 31 dollars."),
         ("The form is FY_2021.", "The form is FY_2022."),
@@ -44,40 +44,44 @@ def test_a_cut_at_other_words_makes_no_difference() -> None:
         ("The seller isn’t liable.", "The seller is liable."),
     ],
 )
-@pytest.mark.parametrize("where", ["{0} {1}", "{1} {0}", "{1} {0} {1}", "{0}"])
-def test_another_figure_or_negation_is_other_evidence_however_much_else_is_the_same(
-    one: str, other: str, where: str
-) -> None:
+@pytest.mark.parametrize("template", ["{0} {1}", "{1} {0}", "{1} {0} {1}", "{0}"])
+def test_different_figure_or_negation_is_not_folded(first_text: str, second_text: str, template: str) -> None:
     long = " ".join(f"{word} {tail}" for tail in ("one", "two", "three", "four") for word in WORDS.split())
-    first, second = (Chunk(number, where.format(text, long)) for number, text in enumerate((one, other), 1))
+    first, second = (
+        Chunk(number, template.format(text, long)) for number, text in enumerate((first_text, second_text), 1)
+    )
     assert fold_near_duplicates([first, second], 2) == {1: (), 2: ()}
 
 
-@pytest.mark.parametrize(("one", "other"), [("The seller pays.", "The buyer pays."), ("", "It ends here.")])
-def test_another_word_in_the_middle_is_other_evidence(one: str, other: str) -> None:
-    first, second = (Chunk(number, f"{WORDS[:180]} {text} {WORDS[180:]}") for number, text in ((1, one), (2, other)))
+@pytest.mark.parametrize(
+    ("first_text", "second_text"), [("The seller pays.", "The buyer pays."), ("", "It ends here.")]
+)
+def test_different_word_within_the_text_is_not_folded(first_text: str, second_text: str) -> None:
+    first, second = (
+        Chunk(number, f"{WORDS[:180]} {text} {WORDS[180:]}") for number, text in ((1, first_text), (2, second_text))
+    )
     assert fold_near_duplicates([first, second], 2) == {1: (), 2: ()}
 
 
-def test_chunks_that_overlap_on_their_page_are_kept() -> None:
+def test_overlapping_chunks_of_a_page_are_kept() -> None:
     first = Chunk(1, WORDS, "v", 0, 0, 0, 500)
     overlapping, elsewhere = Chunk(2, WORDS, "v", 0, 400, 1, 20), Chunk(3, WORDS, "v", 7, 0, 7, 500)
     assert fold_near_duplicates([first, overlapping], 2) == {1: (), 2: ()}
     assert fold_near_duplicates([first, elsewhere], 2) == {1: (3,)}
 
 
-def test_only_the_first_are_compared_and_the_places_are_filled() -> None:
+def test_only_the_first_chunks_are_compared() -> None:
     same = [Chunk(number, WORDS) for number in range(1, 10)]
     assert fold_near_duplicates(same, 2) == {1: (2, 3, 4, 5, 6), 7: ()}
     assert fold_near_duplicates(same, 9) == {1: (2, 3, 4, 5, 6, 7, 8, 9)}
     assert fold_near_duplicates([], 3) == {}
 
 
-def test_no_more_than_wanted_are_kept_though_more_are_compared() -> None:
+def test_number_of_kept_chunks_is_limited() -> None:
     chunks = [Chunk(1, WORDS), Chunk(2, "Other."), Chunk(3, WORDS)]
     assert fold_near_duplicates(chunks, 1) == {1: (3,)}
 
 
 @pytest.mark.parametrize("text", ["", "…", "Total", "12"])
-def test_short_texts_are_folded_where_they_are_equal(text: str) -> None:
+def test_equal_short_texts_are_folded(text: str) -> None:
     assert fold_near_duplicates([Chunk(1, text), Chunk(2, text), Chunk(3, f"{text} net")], 3) == {1: (2,), 3: ()}

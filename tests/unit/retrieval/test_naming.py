@@ -1,4 +1,4 @@
-"""A question that names a document is answered from it before others."""
+"""Documents named in a question rank before others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def order(*names: str) -> tuple[int, ...]:
     ],
     ids=["run together", "a symbol, and a text that has it", "two of them"],
 )
-def test_chunks_of_what_is_named_come_first_in_their_order(names: list[str], expected: tuple[int, ...]) -> None:
+def test_chunks_of_named_documents_are_first_in_their_order(names: list[str], expected: tuple[int, ...]) -> None:
     assert order(*names) == expected
 
 
@@ -41,26 +41,26 @@ def test_chunks_of_what_is_named_come_first_in_their_order(names: list[str], exp
     [[], ["walmart"], ["eric"], ["health", "minutes", "express", "inc"]],
     ids=["none", "absent", "within", "all"],
 )
-def test_names_that_tell_no_document_from_another_change_nothing(names: list[str]) -> None:
-    found = prefer_named_documents(RANKING, names, DOCUMENTS, TEXTS)
-    assert found.order == RANKING.order
-    assert found.scores == {**SCORES, NAMED: {}}
+def test_names_that_match_no_or_every_document_are_ignored(names: list[str]) -> None:
+    ranking = prefer_named_documents(RANKING, names, DOCUMENTS, TEXTS)
+    assert ranking.order == RANKING.order
+    assert ranking.scores == {**SCORES, NAMED: {}}
 
 
-def test_a_name_of_every_document_changes_nothing() -> None:
+def test_name_of_every_document_is_ignored() -> None:
     documents = dict.fromkeys(DOCUMENTS, "PepsiCo 2022") | {4: "PepsiCo 2021"}
     assert prefer_named_documents(RANKING, ["pepsico"], documents, TEXTS).order == RANKING.order
 
 
-def test_the_score_tells_what_was_moved_and_leaves_the_others_alone() -> None:
-    found = prefer_named_documents(RANKING, ["cvs", "express"], DOCUMENTS, TEXTS)
-    assert found.scores == {**SCORES, NAMED: {}}, "both come first as they are"
-    found = prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS)
-    assert found.scores == {**SCORES, NAMED: {2: 1.0, 1: 0.0, 3: 0.0, 4: 0.0}}
+def test_score_marks_moved_chunks() -> None:
+    ranking = prefer_named_documents(RANKING, ["cvs", "express"], DOCUMENTS, TEXTS)
+    assert ranking.scores == {**SCORES, NAMED: {}}
+    ranking = prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS)
+    assert ranking.scores == {**SCORES, NAMED: {2: 1.0, 1: 0.0, 3: 0.0, 4: 0.0}}
 
 
-def test_chunks_that_are_gone_come_last() -> None:
-    known = {one: DOCUMENTS[one] for one in (2, 3, 4)}
+def test_deleted_chunks_are_last() -> None:
+    known = {chunk_id: DOCUMENTS[chunk_id] for chunk_id in (2, 3, 4)}
     assert prefer_named_documents(RANKING, ["express"], known, TEXTS).order == (2, 1, 3, 4)
 
 
@@ -76,11 +76,11 @@ def test_chunks_that_are_gone_come_last() -> None:
         ("Did Ann tell JnJ of the Müller case, or Nestlé?", ["jnj", "muller", "nestle"]),
     ],
 )
-def test_what_a_question_names(question: str, names: list[str]) -> None:
+def test_names_of_a_question(question: str, names: list[str]) -> None:
     assert document_name_terms(question) == names
 
 
-def test_what_a_question_without_capitals_may_name() -> None:
+def test_possible_names_of_a_lower_case_question() -> None:
     assert lowercase_name_terms("what did pepsico’s auditors say in fy22, and the it?") == [
         "pepsico",
         "auditors",
@@ -89,12 +89,12 @@ def test_what_a_question_without_capitals_may_name() -> None:
     assert lowercase_name_terms("What did pepsico say?") == []
 
 
-def test_the_first_stay_where_a_name_may_be_none() -> None:
+def test_first_chunks_are_kept_for_uncertain_names() -> None:
     assert prefer_named_documents(RANKING, ["pep"], DOCUMENTS, TEXTS, kept=1).order == (1, 3, 4, 2)
     assert prefer_named_documents(RANKING, ["express"], DOCUMENTS, TEXTS, kept=2).order == RANKING.order
 
 
-def test_accents_make_no_difference() -> None:
+def test_accents_are_ignored() -> None:
     documents = DOCUMENTS | {2: "Nestle\u0301 2022", 3: "MÜLLER Vertrag"}
     assert prefer_named_documents(RANKING, ["nestle"], documents, TEXTS).order == (2, 1, 3, 4)
     assert prefer_named_documents(RANKING, ["muller"], documents, TEXTS | {4: "Herr Müller"}).order == (3, 4, 1, 2)

@@ -1,4 +1,4 @@
-"""Freshness moves what is about equally good, and nothing else."""
+"""Recent documents overtake others with similar scores."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ AGES = {1: 730.0, 2: 0.0, 3: 0.0, 4: 0.0}
         (1.0, (2, 3, 1, 4)),
     ],
 )
-def test_a_newer_document_overtakes_what_is_better_by_less_than_its_lead(decay: float, order: tuple[int, ...]) -> None:
-    found = prefer_recent_documents(RANKING, "rerank", AGES, decay)
-    assert found.order == order
-    assert found.scores == RANKING.scores
+def test_newer_document_overtakes_slightly_better_ones(decay: float, order: tuple[int, ...]) -> None:
+    ranking = prefer_recent_documents(RANKING, "rerank", AGES, decay)
+    assert ranking.order == order
+    assert ranking.scores == RANKING.scores
 
 
-def test_a_chunk_of_unknown_age_gains_nothing() -> None:
+def test_chunk_of_unknown_age_has_no_advantage() -> None:
     assert prefer_recent_documents(RANKING, "rerank", {2: 0.0}, 0.05).order == (2, 1, 3, 4)
 
 
@@ -35,5 +35,5 @@ def test_equal_sums_keep_their_order() -> None:
     assert prefer_recent_documents(ranking, "rerank", dict.fromkeys((5, 6, 7), 10.0), 0.3).order == (7, 5, 6)
 
 
-def test_nothing_found_stays_nothing() -> None:
+def test_empty_ranking_is_unchanged() -> None:
     assert prefer_recent_documents(Ranking((), {"rerank": {}}), "rerank", {}, 0.1).order == ()

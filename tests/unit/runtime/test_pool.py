@@ -1,4 +1,4 @@
-"""The tasks of a question end together, and none begins once the pool is closed."""
+"""The pool of search tasks."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rag_core.errors import StoreUnavailable
 from rag_core.runtime.pool import SearchPool
 
 
-def test_tasks_of_a_failed_question_are_cancelled_or_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_of_failed_question_are_cancelled_or_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_core.runtime.pool.LEAST_THREADS", 1)
     monkeypatch.setattr("rag_core.runtime.pool.available_cores", lambda: 1)
-    pool, running, go_on = SearchPool(), threading.Event(), threading.Event()
+    pool, running, release = SearchPool(), threading.Event(), threading.Event()
     futures: list[Future[bool]] = []
 
     def fail() -> None:
         with pool.tasks() as tasks:
-            futures.append(tasks.submit(lambda: running.set() or go_on.wait(30)))
+            futures.append(tasks.submit(lambda: running.set() or release.wait(30)))
             futures.append(tasks.submit(lambda: True))
             running.wait(30)
-            threading.Timer(0.1, go_on.set).start()
+            threading.Timer(0.1, release.set).start()
             raise KeyError("a failed task")
 
     with pytest.raises(KeyError, match="a failed task"):
@@ -32,7 +32,7 @@ def test_tasks_of_a_failed_question_are_cancelled_or_waited_for(monkeypatch: pyt
     pool.shutdown()
 
 
-def test_a_closed_pool_says_that_the_application_is_closing() -> None:
+def test_closed_pool_rejects_tasks() -> None:
     pool = SearchPool()
     pool.shutdown()
     with pool.tasks() as tasks, pytest.raises(StoreUnavailable, match="Footnote is closing"):

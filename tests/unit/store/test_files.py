@@ -1,3 +1,5 @@
+"""The file store and file names."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -11,31 +13,28 @@ from rag_core.store.files import FileStore, sha256_of
 
 @pytest.fixture(params=["folder", "elsewhere"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> FileStore:
-    """A folder on this machine, and one behind a URL that has no path here."""
+    """Return a store in a local folder, and one behind a URL without a local path."""
     return FileStore(tmp_path / "files" if request.param == "folder" else f"memory://{tmp_path.name}")
 
 
-def test_what_is_put_is_got_back_by_its_content(store: FileStore) -> None:
+def test_content_is_stored_by_its_digest(store: FileStore) -> None:
     digest = store.put(b"content")
     assert digest == sha256_of(b"content")
     assert store.get(digest) == b"content"
     assert store.exists(digest)
     assert store.digests() == [digest]
+    with store.local(digest) as path:
+        assert path.read_bytes() == b"content"
 
 
-def test_the_same_content_is_kept_once(store: FileStore) -> None:
+def test_same_content_is_stored_once(store: FileStore) -> None:
     assert store.put(b"content") == store.put(b"content")
     assert len(store.digests()) == 1
     store.put(b"")
     assert len(store.digests()) == 2
 
 
-def test_a_local_path_holds_the_content(store: FileStore) -> None:
-    with store.local(store.put(b"content")) as path:
-        assert path.read_bytes() == b"content"
-
-
-def test_what_is_deleted_is_gone(store: FileStore) -> None:
+def test_deleted_content_is_unavailable(store: FileStore) -> None:
     digest = store.put(b"content")
     store.delete(digest)
     store.delete(digest)
@@ -48,13 +47,13 @@ def test_what_is_deleted_is_gone(store: FileStore) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "/.."])
-def test_nothing_but_a_content_address_is_looked_up(store: FileStore, address: str) -> None:
+def test_invalid_content_address_is_rejected(store: FileStore, address: str) -> None:
     for call in (store.get, store.delete, store.exists):
         with pytest.raises(ValueError, match="content address"):
             call(address)
 
 
-def test_a_write_that_is_cut_off_leaves_nothing_under_the_address(tmp_path: Path) -> None:
+def test_interrupted_write_leaves_no_content(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     digest = store.put(b"content")
     part = tmp_path / digest[:2] / f"{digest}.part"
@@ -65,12 +64,12 @@ def test_a_write_that_is_cut_off_leaves_nothing_under_the_address(tmp_path: Path
     assert store.get(digest) == b"content"
 
 
-def test_a_write_that_a_full_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
+def test_failed_write_to_full_disk_leaves_no_content(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     digest = sha256_of(b"content")
     part = tmp_path / digest[:2] / f"{digest}.part"
     part.parent.mkdir()
-    part.symlink_to("/dev/full")  # whatever is written there meets a full disk
+    part.symlink_to("/dev/full")  # every write fails as on a full disk
     with pytest.raises(DataFolderUnwritable, match="free some space"):
         store.put(b"content")
     assert not part.is_symlink()
@@ -78,28 +77,28 @@ def test_a_write_that_a_full_disk_refuses_leaves_nothing(tmp_path: Path) -> None
     assert store.get(digest) == b"content"
 
 
-@pytest.mark.parametrize("left", [b"", b"con"])
-def test_a_file_that_lost_its_content_is_written_again(tmp_path: Path, left: bytes) -> None:
+@pytest.mark.parametrize("remainder", [b"", b"con"])
+def test_truncated_file_is_rewritten(tmp_path: Path, remainder: bytes) -> None:
     store = FileStore(tmp_path)
     digest = store.put(b"content")
-    (tmp_path / digest[:2] / digest).write_bytes(left)
+    (tmp_path / digest[:2] / digest).write_bytes(remainder)
     assert store.put(b"content") == digest
     assert store.get(digest) == b"content"
 
 
-def test_files_that_others_put_there_are_left_alone(tmp_path: Path) -> None:
+def test_files_of_other_programs_are_kept(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     digest = store.put(b"content")
-    strange = [".DS_Store", "readme.txt", "notes.part", f"{'a' * 64}", f"{digest[:2]}/.DS_Store", f"00/{'a' * 64}.part"]
-    for name in strange:
+    others = [".DS_Store", "readme.txt", "notes.part", f"{'a' * 64}", f"{digest[:2]}/.DS_Store", f"00/{'a' * 64}.part"]
+    for name in others:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
     assert store.digests() == [digest]
     store.remove_parts()
-    assert all((tmp_path / name).exists() for name in strange)
+    assert all((tmp_path / name).exists() for name in others)
 
 
-def test_a_file_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
+def test_error_for_file_that_cannot_be_removed(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     digest = store.put(b"a pdf")
     path = tmp_path / digest[:2] / digest
@@ -109,7 +108,7 @@ def test_a_file_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
         store.delete(digest)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_error_for_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataFolderUnwritable, match="file"):
         FileStore(tmp_path / "file" / "below")

@@ -1,4 +1,4 @@
-"""Token vectors in memory."""
+"""The cache of token vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from rag_core.index.token_cache import TokenCache
 from rag_core.types import ChunkVectors
 
-# Of ten tokens: 40 numbers of a byte, ten scales of four bytes and a place of four.
+# Ten tokens: 40 numbers of one byte, ten scales of four bytes and an offset of four.
 SIZE = 84
 
 
@@ -16,7 +16,7 @@ def vectors(value: int) -> ChunkVectors:
     return ChunkVectors(np.full((10, 4), value, np.int8), np.full(10, value, np.float32), np.zeros(1, np.int32))
 
 
-def test_what_was_used_longest_ago_makes_room() -> None:
+def test_least_recently_used_vectors_are_evicted() -> None:
     cache = TokenCache(2 * SIZE)
     cache.put({1: vectors(1)}, cache.version)
     assert cache.has_room_for({2: vectors(2)})
@@ -24,20 +24,20 @@ def test_what_was_used_longest_ago_makes_room() -> None:
     assert not cache.has_room_for({3: vectors(3)})
     assert cache.get([1, 9]).keys() == {1}
     cache.put({3: vectors(3)}, cache.version)
-    held = cache.get([1, 2, 3])
-    assert list(held) == [1, 3]
-    assert held[3].tokens[0, 0] == 3
-    assert held[1].scales[9] == 1
+    cached = cache.get([1, 2, 3])
+    assert list(cached) == [1, 3]
+    assert cached[3].tokens[0, 0] == 3
+    assert cached[1].scales[9] == 1
 
 
 @pytest.mark.parametrize("room", [0, SIZE - 1])
-def test_without_room_nothing_is_kept(room: int) -> None:
+def test_cache_without_room_is_empty(room: int) -> None:
     cache = TokenCache(room)
     cache.put({1: vectors(1)}, cache.version)
     assert len(cache) == 0
 
 
-def test_what_is_kept_twice_counts_once() -> None:
+def test_repeated_put_counts_once() -> None:
     cache = TokenCache(2 * SIZE)
     for _ in range(5):
         cache.put({1: vectors(1)}, cache.version)
@@ -45,7 +45,7 @@ def test_what_is_kept_twice_counts_once() -> None:
     assert len(cache) == 2
 
 
-def test_what_was_read_before_a_removal_is_not_kept_after_it() -> None:
+def test_vectors_read_before_a_removal_are_not_cached() -> None:
     cache = TokenCache(10 * SIZE)
     before = cache.version
     cache.put({1: vectors(1)}, before)
@@ -57,7 +57,7 @@ def test_what_was_read_before_a_removal_is_not_kept_after_it() -> None:
     assert cache.get([2]).keys() == {2}
 
 
-def test_a_part_of_what_was_read_together_does_not_hold_the_rest() -> None:
+def test_cached_vectors_do_not_keep_a_larger_array() -> None:
     together = np.zeros((1000, 4), np.int8)
     cache = TokenCache(10 * SIZE)
     cache.put({1: ChunkVectors(together[:10], np.zeros(10, np.float32), np.zeros(1, np.int32))}, cache.version)

@@ -1,4 +1,4 @@
-"""What language models took is kept apart from answers, which come and go."""
+"""Totals of language model usage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_core.store.usage import UsageStore
 from rag_core.types import Usage, UsageTotal
 
 
-def test_totals_by_generator_and_currency_the_most_used_first(tmp_path: Path) -> None:
+def test_totals_are_by_generator_and_currency_in_order_of_usage(tmp_path: Path) -> None:
     store = UsageStore(Database(tmp_path / "db.sqlite"))
     assert store.totals() == []
     store.add("openai:small", Usage(1, 100, 10, True))
@@ -24,7 +24,7 @@ def test_totals_by_generator_and_currency_the_most_used_first(tmp_path: Path) ->
     ]
 
 
-def test_totals_since_a_moment(tmp_path: Path) -> None:
+def test_totals_since_a_time(tmp_path: Path) -> None:
     store = UsageStore(Database(tmp_path / "db.sqlite"))
     store.add("openai:small", Usage(1, 100, 10))
     moment = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""What is denied, in five languages."""
+"""Negations, antonyms, months and scales in five languages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.passages import passage
 
 
 def supported(statement: str, source: str) -> bool:
-    return all(one.supported for one in verify_answer(f"{statement} [1]", [passage(1, source)]).statements)
+    return all(claim.supported for claim in verify_answer(f"{statement} [1]", [passage(1, source)]).statements)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ def supported(statement: str, source: str) -> bool:
         ("", ""),
     ],
 )
-def test_a_language_is_told_by_its_commonest_words(text: str, language: str) -> None:
+def test_language_is_detected_by_common_words(text: str, language: str) -> None:
     assert detect_language(text) == language
 
 
 @pytest.mark.parametrize("language", ANTONYMS)
-def test_no_word_is_its_own_opposite(language: str) -> None:
-    assert not any(one & other for one, other in ANTONYMS[language])
+def test_no_word_is_its_own_antonym(language: str) -> None:
+    assert not any(word & other for word, other in ANTONYMS[language])
 
 
 FORBIDDEN = "forbid forbids forbade forbidden prohibit prohibits prohibited prohibiting ban bans banned banning".split()
@@ -47,11 +47,14 @@ ROSE = "rise rises rose risen rising increase increases increased increasing gro
 
 
 @pytest.mark.parametrize(
-    ("said", "there"), [*product(ALLOWED, FORBIDDEN), *product(FORBIDDEN, ALLOWED), *product(ROSE, FELL)]
+    ("statement_word", "source_word"),
+    [*product(ALLOWED, FORBIDDEN), *product(FORBIDDEN, ALLOWED), *product(ROSE, FELL)],
 )
-def test_each_form_of_an_english_word_is_the_opposite_of_each_form_of_the_other(said: str, there: str) -> None:
-    (told,) = find_antonyms(AnnotatedText(f"Smoking is {said} there."), AnnotatedText(f"Smoking is {there} there."))
-    assert told == f"the source says the opposite of “{said}”"
+def test_each_form_of_an_english_word_is_an_antonym(statement_word: str, source_word: str) -> None:
+    (message,) = find_antonyms(
+        AnnotatedText(f"Smoking is {statement_word} there."), AnnotatedText(f"Smoking is {source_word} there.")
+    )
+    assert message == f"the source says the opposite of “{statement_word}”"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ def test_each_form_of_an_english_word_is_the_opposite_of_each_form_of_the_other(
         ("Nessun animale è ammesso.", ["Nessun animale è ammesso."], ["Ogni animale è ammesso."]),
     ],
 )  # fmt: skip
-def test_a_denial_is_no_statement_and_a_statement_no_denial(source: str, right: list[str], wrong: list[str]) -> None:
+def test_statement_and_its_negation_are_distinguished(source: str, right: list[str], wrong: list[str]) -> None:
     assert [statement for statement in right if not supported(statement, source)] == []
     assert [statement for statement in wrong if supported(statement, source)] == []
 
@@ -143,35 +146,39 @@ def test_a_denial_is_no_statement_and_a_statement_no_denial(source: str, right: 
         ("Il prezzo è di 5 milioni di euro.", "Il prezzo è di 5 miliardi di euro."),
     ],
 )
-def test_months_and_scales_are_told_apart(source: str, wrong: str) -> None:
+def test_months_and_scales_are_distinguished(source: str, wrong: str) -> None:
     assert supported(source, source)
     assert not supported(wrong, source)
 
 
-def test_a_question_is_read_as_before() -> None:
+def test_question_has_no_negations() -> None:
     assert AnnotatedText("Ist das Rauchen nicht gestattet?").negations == []
 
 
-def test_a_yes_before_a_statement_is_none_itself() -> None:
+def test_yes_before_a_statement_is_not_a_statement() -> None:
     answer = verify_answer(
         "Yes. The contract ends on 31 March 2027 [1].", [passage(1, "The contract ends on 31 March 2027.")]
     )
-    assert [answer.text[one.start : one.end] for one in answer.statements] == ["The contract ends on 31 March 2027"]
+    assert [answer.text[statement.start : statement.end] for statement in answer.statements] == [
+        "The contract ends on 31 March 2027"
+    ]
 
 
-def test_a_yes_alone_is_found_nowhere() -> None:
-    assert [one.supported for one in verify_answer("Yes.", [passage(1, "Dogs are allowed.")]).statements] == [False]
+def test_yes_alone_is_unsupported() -> None:
+    assert [
+        statement.supported for statement in verify_answer("Yes.", [passage(1, "Dogs are allowed.")]).statements
+    ] == [False]
 
 
 @pytest.mark.parametrize(
     "text", ["No. 5 is the largest", "Non-current assets", "Noon, then", "No smoking", "Si vis pacem"]
 )
-def test_no_other_word_is_an_interjection(text: str) -> None:
+def test_other_words_are_not_interjections(text: str) -> None:
     assert INTERJECTION.match(text) is None
 
 
 @pytest.mark.parametrize(
-    ("text", "source", "apart"),
+    ("text", "source", "differ"),
     [
         ("The tower is not 88 metres tall.", "It is the tallest of the towers.", False),
         ("Der Turm ist 88 Meter hoch und alt.", "It is the tallest of the towers.", True),
@@ -182,5 +189,5 @@ def test_no_other_word_is_an_interjection(text: str) -> None:
         ("The tower is 88 metres tall.", "Das ist der höchste Turm, und er ist alt.", True),
     ],
 )
-def test_languages_that_differ_are_told(text: str, source: str, apart: bool) -> None:
-    assert languages_differ(text, source) is apart
+def test_different_languages_are_recognised(text: str, source: str, differ: bool) -> None:
+    assert languages_differ(text, source) is differ

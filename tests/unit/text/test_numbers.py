@@ -1,3 +1,5 @@
+"""Numbers of a text: values, units, currencies and scales."""
+
 from __future__ import annotations
 
 from decimal import Decimal
@@ -31,53 +33,48 @@ from rag_core.text.numbers import numbers_equal, parse_numbers, table_scales
         ("v1.2.3", []),
     ],
 )
-def test_numbers_are_read_by_value(text: str, values: list[object]) -> None:
-    assert [min(one.values) for one in parse_numbers(text)] == values
+def test_numbers_are_parsed_by_value(text: str, values: list[object]) -> None:
+    assert [min(number.values) for number in parse_numbers(text)] == values
 
 
-def test_kinds_and_currencies_are_told_apart() -> None:
-    assert [one.kind for one in parse_numbers("5 %, 5 per cent, 5, the 1960s, June 5")] == [
-        "percent",
-        "percent",
-        "",
-        "decade",
-        "month",
-        "",
-    ]
-    assert [one.currency for one in parse_numbers("$5, 5 euros, £5, 5")] == ["dollar", "euro", "pound", ""]
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("5 %, 5 per cent, 5, the 1960s, June 5", ["percent", "percent", "", "decade", "month", ""]),
+        ("3 to 5 %", ["percent", "percent"]),
+    ],
+)
+def test_kinds_of_numbers(text: str, kinds: list[str]) -> None:
+    assert [number.kind for number in parse_numbers(text)] == kinds
 
 
-def test_a_currency_before_a_number_is_that_number_s() -> None:
-    assert [(one.text, one.currency) for one in parse_numbers("10 £12.00 £120.00")] == [
-        ("10", ""),
-        ("£12.00", "pound"),
-        ("£120.00", "pound"),
-    ]
+@pytest.mark.parametrize(
+    ("text", "currencies"),
+    [("$5, 5 euros, £5, 5", ["dollar", "euro", "pound", ""]), ("10 £12.00 £120.00", ["", "pound", "pound"])],
+)
+def test_currencies_of_numbers(text: str, currencies: list[str]) -> None:
+    assert [number.currency for number in parse_numbers(text)] == currencies
 
 
-def test_both_ends_of_a_range_share_their_unit() -> None:
-    assert [one.kind for one in parse_numbers("3 to 5 %")] == ["percent", "percent"]
-
-
-def test_a_table_s_scale_is_that_of_its_bare_numbers() -> None:
+def test_table_scale_applies_to_numbers_without_scale() -> None:
     scales = table_scales("Results (in millions)")
-    (said,), (bare,), (other,) = parse_numbers("$1,749 million"), parse_numbers("1,749"), parse_numbers("1,750")
-    assert numbers_equal(said, bare, scales)
-    assert not numbers_equal(said, bare)
-    assert not numbers_equal(said, other, scales)
+    (scaled,), (bare,), (other,) = parse_numbers("$1,749 million"), parse_numbers("1,749"), parse_numbers("1,750")
+    assert numbers_equal(scaled, bare, scales)
+    assert not numbers_equal(scaled, bare)
+    assert not numbers_equal(scaled, other, scales)
 
 
 @given(st.text())
-def test_numbers_stand_in_the_text_in_order(text: str) -> None:
+def test_numbers_are_in_text_order(text: str) -> None:
     position = 0
-    for one in parse_numbers(text):
-        assert position <= one.start < one.end <= len(text)
-        assert one.values
-        position = one.end
+    for number in parse_numbers(text):
+        assert position <= number.start < number.end <= len(text)
+        assert number.values
+        position = number.end
 
 
 @given(st.integers(0, 10**12))
-def test_a_grouped_number_is_the_plain_one(value: int) -> None:
+def test_grouped_number_equals_plain_number(value: int) -> None:
     (grouped,), (plain,) = parse_numbers(f"{value:,}"), parse_numbers(str(value))
     assert numbers_equal(grouped, plain)
     assert numbers_equal(plain, grouped)

@@ -1,4 +1,4 @@
-"""What models say in place of the refusal that they are asked for."""
+"""Refusals that models phrase differently."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from rag_core.verification.refusals import starts_with_no_answer, states_no_answ
         "I documenti non lo dicono.",
     ],
 )
-def test_what_is_left_open_is_recognised(text: str) -> None:
+def test_refusal_is_recognised(text: str) -> None:
     assert states_no_answer(text)
     assert starts_with_no_answer(f"{text}\n\nThey tell of the warranty.")
 
@@ -67,9 +67,9 @@ def test_what_is_left_open_is_recognised(text: str) -> None:
         "La coopérative n'exporte pas hors de l'Union européenne.",
     ],
 )
-def test_a_denial_of_something_else_is_not(text: str) -> None:
+def test_other_negation_is_not_a_refusal(text: str) -> None:
     assert not states_no_answer(text)
 
 
-def test_an_answer_that_leaves_a_part_open_afterwards_does_not_begin_so() -> None:
+def test_refusal_after_an_answer_is_not_at_the_start() -> None:
     assert not starts_with_no_answer("It is 42 million euros. The documents do not say who pays.")
