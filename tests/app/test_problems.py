@@ -117,7 +117,7 @@ def test_one_password_field_after_a_wrong_password(open_page: OpenPage, engine: 
     settle(
         app,
         lambda app: (
-            any("the password given does not open it" in element.value for element in app.warning)
+            any("the given password does not open it" in element.value for element in app.warning)
             and password_fields(app) == 1
         ),
     )
@@ -131,7 +131,7 @@ def test_locked_file_in_the_chat_opens_with_its_password(open_page: OpenPage, en
     drop_locked_file(app)
     assert "Not added: secret.pdf is encrypted. Give its password" in texts(app).replace("\\", "")
     try_password(app, r"secret\.pdf", "open barley")
-    settle(app, lambda app: "the password given does not open it" in texts(app))
+    settle(app, lambda app: "the given password does not open it" in texts(app))
     try_password(app, r"secret\.pdf", "")
     assert len(engine.jobs.list()) == 2
     try_password(app, r"secret\.pdf", PASSWORD)
@@ -201,7 +201,7 @@ def test_last_sync_is_shown_in_the_time_zone_of_the_reader(
     (checked,) = (watch.checked_at for watch in engine.watches.list())
     assert checked is not None
     shown = (checked + timedelta(hours=13)).strftime("%d %b %Y, %H:%M")
-    assert f"0 files · last look: {shown}" in texts(open_page("admin"))
+    assert f"0 files · last check: {shown}" in texts(open_page("admin"))
 
 
 def test_missing_watched_folder_is_explained(open_page: OpenPage) -> None:

@@ -84,18 +84,18 @@ PROBES: dict[str, tuple[list[Play], dict[str, object], dict[str, bool | None], i
     ),
     "key rejected at once": ([WRONG_KEY], {}, {"Key": False}, 0, "Set a valid key"),
     "key rejected by the model": ([SMALL, WRONG_KEY], {}, {"Reachable": True, "Key": False}, 1, "Set a valid key"),
-    "no key needed": ([SMALL, ONE_TWO], {"openai_api_key": None}, WORKS, 1, "^None is set, and none is wanted.$"),
+    "no key needed": ([SMALL, ONE_TWO], {"openai_api_key": None}, WORKS, 1, "^No key is set, and none is required\\.$"),
     "unknown model": (
         *([listing("large"), status(404, "model small not found")], {}, {"Reachable": True, "Model": False}),
         *(-1, "has no RAG_OPENAI_MODEL=small"),
     ),
     "unlisted model": (
         *([listing(*"abcdef"), ONE_TWO], {}, WORKS | {"Model": None}),
-        *(2, "^small answers, but is not among the models that it lists: a, b, c, d, e, …\\.$"),
+        *(2, "^small answers, but is not in the endpoint's list of models: a, b, c, d, e, …\\.$"),
     ),
     "no list of models": (
         *([status(404), ONE_TWO], {}, WORKS),
-        *(0, r"^It answers, but lists no models \(HTTP 404\)\.$"),
+        *(0, r"^It answers, but has no list of models \(HTTP 404\)\.$"),
     ),
     "text in one piece": (
         *([SMALL, complete("one two three")], {}, WORKS | {"Streaming": False}),
@@ -107,7 +107,7 @@ PROBES: dict[str, tuple[list[Play], dict[str, object], dict[str, bool | None], i
     ),
     "interrupted": (
         *([SMALL, break_off], {}, UP_TO_MODEL | {"Streaming": False, "First text": True}),
-        *(3, "broke off half-way"),
+        *(3, "stopped half-way"),
     ),
     "endless text": ([SMALL, never_end], {}, WORKS, -1, ""),
     "time-out": (

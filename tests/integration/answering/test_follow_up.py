@@ -25,7 +25,8 @@ from tests.support.engines import (
 from tests.support.servers import Play, ScriptedEndpoint, complete
 
 FOLLOW_UP = "When does building of it end?"
-COMPLETED = "When does building of the Zanzibar bridge end?"
+COMPLETED = "When does building of it end (budget Zanzibar bridge)?"
+CLEAR = "When does the building of the Zanzibar bridge end?"
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_follow_up_is_completed_before_the_search(library: Engine) -> None:
 
 def test_chain_of_follow_ups_keeps_its_subject(library: Engine) -> None:
     answer = last_answer(library, ASK_BUDGET, FOLLOW_UP, "And what is its budget?")
-    assert answer.rewritten == "And what is the Zanzibar bridge’s budget?"
+    assert answer.rewritten == "And what is its budget (building end Zanzibar bridge)?"
     assert "42 million" in answer.text
 
 
@@ -80,8 +81,8 @@ def test_first_question_is_not_rewritten(library: Engine) -> None:
 
 def test_corrected_rewriting_is_searched_literally(library: Engine) -> None:
     history = talk(library, ASK_PENGUINS)
-    answer = library.answer(FOLLOW_UP, history=history, search_for=f" {COMPLETED} ")
-    assert (answer.question, answer.rewritten) == (FOLLOW_UP, COMPLETED)
+    answer = library.answer(FOLLOW_UP, history=history, search_for=f" {CLEAR} ")
+    assert (answer.question, answer.rewritten) == (FOLLOW_UP, CLEAR)
     assert answer.citations[0].document == "bridge.pdf"
     assert library.answer(ASK_BUDGET, history=history, search_for=ASK_BUDGET).rewritten == ""
 
@@ -110,7 +111,6 @@ def asking(folder: Path, *script: Play, **values: Any) -> Iterator[tuple[Engine,
 
 FIRST = complete("It is 42 million euros [1].")
 UNCLEAR = "when does the building end"
-CLEAR = "When does the building of the Zanzibar bridge end?"
 
 
 def test_model_completes_questions_that_no_rule_can(tmp_path: Path) -> None:

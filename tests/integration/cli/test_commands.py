@@ -163,7 +163,7 @@ def test_piped_output_has_one_complete_line_per_row(run: Run, tmp_path: Path) ->
     assert head.split() == ["document", "pages", "chunks", "status", "added", "at", "reason"]
     assert len(rows) == 2
     assert any(row.startswith(name) for row in rows)
-    assert any("Export it as a PDF and add that." in row for row in rows)
+    assert any("Export it as a PDF and add the exported file." in row for row in rows)
     assert all(re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d ", row) for row in rows)
     _, (answer,), _ = run("ask", QUESTION, as_json=False)
     assert f"[1] {name} p. 1: “The harbour of Brennick was dredged in 1931 by forty men.”" in answer["shown"]
@@ -188,7 +188,11 @@ def test_status_is_readable_text(run: Run, library: Path) -> None:
 
 
 def test_empty_library_is_reported(run: Run) -> None:
-    assert run("list", as_json=False) == (0, [{"shown": ""}], "The library is empty. The command add fills it.\n")
+    assert run("list", as_json=False) == (
+        0,
+        [{"shown": ""}],
+        "The library is empty. Use the command add to add PDFs.\n",
+    )
     assert run("list") == (0, [], "")
     assert run("watch") == (0, [], "")
     assert "No folder is watched" in run("watch", as_json=False)[2]

@@ -55,4 +55,4 @@ def test_answer_succeeds_if_usage_cannot_be_stored(engine: Engine, caplog: pytes
         answer = engine.answer(ASK_BUDGET)
     assert answer.state is AnswerState.ANSWERED
     assert answer.usage.calls == 1
-    assert "usage was not noted: The disk is on fire." in caplog.text
+    assert "the usage could not be stored: The disk is on fire." in caplog.text

@@ -121,7 +121,8 @@ def test_limit_of_zero_needs_infinitely_many_questions() -> None:
     assert questions_needed(0) is None
     assert questions_needed(1) == 1
     assert advice([0.9], [0.2] * 12, 0).reach == (
-        "Measured on 12 without an answer, so of others like them up to 22.1 % may be answered (95 % confidence)."
+        "Measured on 12 questions without an answer: of similar questions, up to 22.1 % may be answered "
+        "(95 % confidence)."
     )
 
 
