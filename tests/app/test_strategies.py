@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from tests.support.app import LENGTH, OpenPage, click, conversation_of, plain_text, settle, shown, texts
+from tests.support.app import LENGTH, OpenPage, add, click, conversation_of, plain_text, settle, shown, texts
+from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete
 
 QUERIES = complete("size of the Harrow Bridge\nHarrow railway crossing")
@@ -28,6 +29,13 @@ def endpoint(served: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch) -> Scrip
     """Start an endpoint and set a model."""
     monkeypatch.setenv("RAG_OPENAI_MODEL", "scripted")
     return served
+
+
+@pytest.fixture
+def bridge(engine: Engine) -> str:
+    """Index a document of one page; return its id."""
+    text = "The Harrow Bridge was opened in 1931. It is 412 metres long and carries the railway."
+    return add(engine, bridge=make_pdf(text))["bridge"]
 
 
 def chat_with(open_page: OpenPage, strategy: str) -> AppTest:
