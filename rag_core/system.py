@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Constants of glibc's malloc.h. M_PERTURB fills new memory with the complement of a byte; 0 disables it.
+# Options of glibc's mallopt. M_PERTURB fills new memory with the complement of the byte that is set; 0 disables it.
 _M_PERTURB, _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -6, -3, -1
 _FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
 # In bytes: smaller blocks come from the heap, which keeps up to the second amount of free memory.

@@ -29,7 +29,7 @@ def is_other_entity_or_period(question: str, passage: str, title: str, document:
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
     # Document names often join words: AMERICANEXPRESS_2022.pdf.
     named = squash_letters(title)
-    # The first word counts too, because `is_asking` recognises the other words that begin questions.
+    # A capital first word counts as a name, unless it is one that opens questions, such as "What".
     names = [word for word in question_text.names if not is_asking(word)]
     if any(strip_possessive(word) not in named and not mentions_name(word, passage_text, title_text) for word in names):
         return True

@@ -139,7 +139,7 @@ _WORDS_FOR: Mapping[str, tuple[re.Pattern[str], ...]] = {
 }
 # The items of a list can be counted.
 _COUNTED = frozenset({"a percentage", "a number", "an amount"})
-# Least share of function words in English text; numbers in words are parsed only in English.
+# Text with a smaller share of function words is not English. Only English numbers in words are parsed.
 _MIN_FUNCTION_WORDS = 0.2
 _DEFINING = re.compile(
     r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",

@@ -156,13 +156,13 @@ def parse_rows(text: str) -> list[TableRow]:
     found: list[TableRow] = []
     above: list[str] = []
     head: ColumnHeader | None = None
-    # ``begun``: the table has a row; ``before``: the previous line if it is not a row.
-    begun, before = False, ""
+    # ``has_row``: the table has a row; ``before``: the previous line if it is not a row.
+    has_row, before = False, ""
     for match in _LINE.finditer(text):
         line = match[0].strip()
         start = match.start() + len(match[0]) - len(match[0].lstrip())
-        if begun and (not line or _SENTENCE.match(line)):
-            above, head, begun = [], None, False
+        if has_row and (not line or _SENTENCE.match(line)):
+            above, head, has_row = [], None, False
         if not line:
             above, before = above[-_CAPTION_LINES:], ""
             continue
@@ -171,7 +171,7 @@ def parse_rows(text: str) -> list[TableRow]:
         if columns:
             # Two figures of a row may look like years, which makes the header of later rows unclear.
             clear = head is None or not named or parse_scale(line) is not None
-            head, begun = ColumnHeader(start, start + len(line), columns) if clear else None, False
+            head, has_row = ColumnHeader(start, start + len(line), columns) if clear else None, False
             above = [*above[-_CAPTION_LINES:], line]
         elif len(cells) > 1 and any(cell.number for cell in cells) and tokenize(line[:at]):
             goes_on = before and (line[0].islower() or before.endswith(","))
@@ -179,11 +179,11 @@ def parse_rows(text: str) -> list[TableRow]:
             if head and len(cells) == len(head.columns) + 1 and _FOOTNOTE.match(line[at:]):
                 cells = cells[1:]
             found.append(TableRow(start, start + at, start + len(line), label, cells, head, tuple(above)))
-            begun = True
+            has_row = True
         else:
             if len(YEARS.findall(line)) > 1 or len(_OTHER_COLUMNS.findall(line)) > 1:
                 head = None
-            elif head and not begun and _NOTES.match(line):
+            elif head and not has_row and _NOTES.match(line):
                 head = replace(head, columns=("", *head.columns))
             # A longer line is part of a sentence.
             if len(line) < _LONGEST_CAPTION:
