@@ -51,7 +51,7 @@ def test_comparison_shows_its_parts_and_survives_reload(open_app: OpenApp, tmp_p
         serve(tmp_path / "data", OPENAI_BASE_URL=endpoint.url, RAG_OPENAI_MODEL="slow") as address,
     ):
         page = open_chat(open_app, address, {"tower.pdf": TOWER, "canal.pdf": CANAL})
-        choose(page, "Compare", "each part is looked up")
+        choose(page, "Compare", "each part is searched for")
         ask(page, QUESTION)
         expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
         planned.set()
