@@ -26,18 +26,17 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.quality import page_rank
+from benchmarks.quality import Row, index_pdfs, page_rank, read_questions
 from benchmarks.with_model import holds_value
-from rag_core.answering.anaphora import is_dependent
-from rag_core.answering.follow_up import add_earlier_words
+from rag_core.answering.follow_up import Rewriter, add_earlier_words
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import mean_interval
+from rag_core.evaluation.ranking_metrics import ranked_pages
 from rag_core.settings import load_settings
 from rag_core.store.database import now
-from rag_core.types import AnswerState, Message, SearchResult
+from rag_core.types import Answer, AnswerState, Message
 
 DEPTH = 10
-Row = dict[str, Any]
 
 
 def without(target: str, replacement: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -58,8 +57,7 @@ SEARCH_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 def library(data: Path) -> Iterator[Engine]:
     """Open an engine over the PDFs of a folder."""
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        files = sorted((data / "pdfs").glob("*.pdf"))
-        engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
+        index_pdfs(engine, data)
         yield engine
 
 
@@ -68,8 +66,8 @@ def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float 
     values: dict[str, list[float | None]] = {"recall@1": [], "recall@5": [], "value": [], "refused": []}
     for row in rows:
         answer = engine.answer(row["question"], top_k=DEPTH)
-        pages = [(one.document, one.page_index) for one in answer.passages]
-        rank = page_rank(row, list(dict.fromkeys(pages))) if row.get("evidence") else None
+        pages = ranked_pages((one.document, one.page_index, one.page_index_end) for one in answer.passages)
+        rank = page_rank(row, pages) if row.get("evidence") else None
         is_answerable = row.get("answerable", row.get("kind") == "answerable")
         expects = is_answerable and (row.get("values") or row.get("answer"))
         values["recall@1"].append(None if rank is None else float(rank <= 1))
@@ -80,8 +78,7 @@ def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float 
 
 
 def show_search(data: Path, limit: int | None) -> None:
-    rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()][:limit]
-    rows = [{**row, "values": row.get("values") or row.get("answers")} for row in rows]
+    rows = [{**row, "values": row.get("values") or row.get("answers")} for row in read_questions(data)[:limit]]
     with library(data) as engine:
         full = measure_search(engine, rows)
         print("| rule | " + " | ".join(full) + " |\n| --- |" + " --- |" * len(full))
@@ -95,7 +92,7 @@ def show_search(data: Path, limit: int | None) -> None:
 
 def complete(question: str, history: Sequence[Message]) -> str:
     """Complete a question as the product does without a language model."""
-    return add_earlier_words(question, history) if is_dependent(question) else question
+    return Rewriter(None).rewrite(question, history).text or question
 
 
 FOLLOW_UPS: dict[str, Callable[[str, Sequence[Message]], str]] = {
@@ -124,9 +121,8 @@ def show_follow_ups(data: Path, conversations: Path) -> None:
             print(f"| {name} | " + " | ".join(shares) + " |", flush=True)
 
 
-def _found(answer: Any, row: Row) -> tuple[float, float, float]:
+def _found(answer: Answer, row: Row) -> tuple[float, float, float]:
     """Return whether the value is in the first passage, in the first five, and in the answer."""
-    assert not isinstance(answer, SearchResult)
     texts = [passage.text if passage.document == row["document"] else "" for passage in answer.passages]
     first, five = (float(any(holds_value(row, text) for text in texts[:count])) for count in (1, 5))
     cited = any(citation.document == row["document"] for citation in answer.citations)

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks.quality import index_pdfs, read_questions
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import auroc
@@ -36,15 +37,10 @@ KINDS = ("answerable", "off-corpus", "adversarial")
 
 def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
     """Each question's kind; of its first passages closeness, topic, unmet and the reading's log-odds, shape (n, 4)."""
-    rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = read_questions(data)
     kinds, features = [], []
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        engine.jobs.wait(
-            [
-                engine.documents.submit(one.name, one.read_bytes()).job_id
-                for one in sorted((data / "pdfs").glob("*.pdf"))
-            ]
-        )
+        index_pdfs(engine, data)
         for row in rows:
             found, readings = [], []
             for passage in engine.search(row["question"], top_k=5).passages:

@@ -19,7 +19,6 @@ Intervals are 95 % percentile bootstrap over conversations (10,000 resamples, se
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.ablation import complete
-from benchmarks.quality import Row, interval, page_rank, pages_of
+from benchmarks.quality import Row, index_pdfs, interval, page_rank, pages_of, read_questions
 from rag_core.engine import Engine
 from rag_core.settings import load_settings
 from rag_core.store.database import now
@@ -144,10 +143,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--show", type=int, default=0, help="print so many of the conversations")
     arguments = parser.parse_args()
-    rows = [json.loads(line) for line in (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = read_questions(arguments.data)
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        files = sorted((arguments.data / "pdfs").glob("*.pdf"))
-        engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
+        index_pdfs(engine, arguments.data)
         report(engine, rows, arguments.show)
 
 

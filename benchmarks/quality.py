@@ -32,6 +32,17 @@ EVERY_CANDIDATE = 200
 Row = dict[str, Any]
 
 
+def read_questions(data: Path) -> list[Row]:
+    """Return the rows of ``questions.jsonl``."""
+    return [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
+
+
+def index_pdfs(engine: Engine, data: Path) -> None:
+    """Index the files of ``pdfs/`` and wait until all are done."""
+    files = sorted((data / "pdfs").glob("*.pdf"))
+    engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
+
+
 def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
     """1-based rank of the first evidence page, pages counted once; infinite where absent."""
     rank = first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
@@ -140,10 +151,9 @@ def main() -> None:
     parser.add_argument("--scoped", action="store_true", help="search only the document that each question names")
     parser.add_argument("--peer", type=shlex.split, default=None)
     arguments = parser.parse_args()
-    rows = [json.loads(line) for line in (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = read_questions(arguments.data)
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
-        files = sorted((arguments.data / "pdfs").glob("*.pdf"))
-        engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
+        index_pdfs(engine, arguments.data)
         retrieval(engine, rows, arguments.scoped)
         if arguments.peer:
             peer(arguments.peer, arguments.data, rows, Path(folder))

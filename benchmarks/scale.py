@@ -35,6 +35,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.quality import index_pdfs
 from rag_core.embedding import load_embedder
 from rag_core.engine import Engine
 from rag_core.evaluation.plots import to_svg
@@ -83,9 +84,7 @@ class Figures:
 def make_base(data: Path, folder: Path) -> Base:
     """Index DATA, and embed an even choice of its chunks."""
     with Engine(load_settings(data_dir=folder)) as engine:
-        engine.jobs.wait(
-            [engine.documents.submit(file.name, file.read_bytes()).job_id for file in sorted(data.glob("pdfs/*.pdf"))]
-        )
+        index_pdfs(engine, data)
         spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
         spans = spans[:: max(1, len(spans) // BASE)][:BASE]
         embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality import interval
+from benchmarks.quality import index_pdfs, interval, read_questions
 from rag_core.engine import Engine
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import load_settings
@@ -51,7 +51,7 @@ class Asked:
 
 def questions(data: Path, limit: int | None) -> list[dict[str, Any]]:
     """The questions, or a sample of them that is always the same."""
-    rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = read_questions(data)
     return random.Random(SEED).sample(rows, limit) if limit and limit < len(rows) else rows
 
 
@@ -162,8 +162,7 @@ def main() -> None:
             parser.error("no language model is set: set RAG_GGUF, or RAG_OPENAI_MODEL and RAG_OPENAI_BASE_URL")
         model = LanguageModel(settings)
         with Engine(settings) as engine:
-            files = sorted((arguments.data / "pdfs").glob("*.pdf"))
-            engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
+            index_pdfs(engine, arguments.data)
             asked = []
             for one in ask(engine, model, questions(arguments.data, arguments.limit)):
                 asked.append(one)
