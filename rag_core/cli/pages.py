@@ -19,15 +19,17 @@ def pages(
     """Show the text of a document's pages."""
     with open_engine() as engine:
         (document_id,) = engine.documents.find_ids([document])
-        name = engine.documents.get(document_id).name
-        found = engine.documents.pages(document_id)
-    if page is not None:
-        if page > len(found):
-            raise UnknownDocument(f"{name} has no page {page}: its last page is {len(found)}.")
-        found = found[page - 1 : page]
-    for one in found:
-        if as_json:
-            console.emit(json_rows.page(name, one))
+        info = engine.documents.get(document_id)
+        if page is None:
+            selected = engine.documents.pages(document_id)
+        elif page <= info.pages:
+            selected = [engine.documents.page(document_id, page - 1)]
         else:
-            console.line(f"--- page {one.page_label} ({one.state.value}{', ' if one.reason else ''}{one.reason}) ---")
-            console.line(one.text)
+            raise UnknownDocument(f"{info.name} has no page {page}: its last page is {info.pages}.")
+    for parsed in selected:
+        if as_json:
+            console.emit(json_rows.page(info.name, parsed))
+        else:
+            reason = f", {parsed.reason}" if parsed.reason else ""
+            console.line(f"--- page {parsed.page_label} ({parsed.state.value}{reason}) ---")
+            console.line(parsed.text)

@@ -9,7 +9,7 @@ from rag_core.store.documents import DocumentStore
 from rag_core.types import Label, LabelledPage, Page, PageKey
 
 # Number of problems that an error message lists.
-TOLD = 5
+MAX_PROBLEMS = 5
 
 
 class PageFinder:
@@ -41,8 +41,8 @@ class PageFinder:
             except LabelError as error:
                 problems.append(f"{label.where}: {error}")
         if problems:
-            more = f" {len(problems) - TOLD} more labels have problems." if len(problems) > TOLD else ""
-            raise LabelError(" ".join(problems[:TOLD]) + more)
+            more = f" {len(problems) - MAX_PROBLEMS} more labels have problems." if len(problems) > MAX_PROBLEMS else ""
+            raise LabelError(" ".join(problems[:MAX_PROBLEMS]) + more)
         return found
 
     def _find(self, evidence: LabelledPage) -> dict[PageKey, str]:

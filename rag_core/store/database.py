@@ -80,11 +80,9 @@ class Database:
             ) from None
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _set_pragmas)
-        with self._translate_errors():
-            if has_schema:
+        if has_schema:
+            with self._translate_errors():
                 prepare_schema(self._engine)
-            else:
-                self._engine.connect().close()
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
