@@ -1,8 +1,8 @@
-"""Questions with texts that answer them and texts that do not, made of question sets in SQuAD's format.
+"""Create training examples of the answerability model from question sets in SQuAD's format.
 
-Texts are what the gate reads: a sentence and those beside it. Those that do not answer come from the same
-paragraph without the sentences that hold the answer, from other paragraphs that share words with the question,
-and from the right text where the question, or the text, says another name, number, opposite or word.
+An example is a question and a text as the gate reads it: a sentence with its neighbours. Negative texts are from
+the same paragraph without the answer sentences, from other paragraphs that share words with the question, or are
+the right text after a name, number, opposite or other word is replaced in the question or the text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 from rag_core.text.sentences import sentence_spans
 
-# One paragraph in so many is kept for the check.
+# One paragraph in so many is held out for validation.
 HELD_OUT = 25
 SAME_PARAGRAPH, OTHER_PARAGRAPH, CHANGED = 0.6, 0.35, 0.75
-# Of texts that answer, how many have a word or two replaced too: that a text reads oddly must not tell.
+# Share of positive texts with one or two words replaced, so that an odd word does not indicate a negative text.
 REPLACED = 0.35
-# Of other paragraphs so many are looked at that share most with a question.
+# Number of other paragraphs considered: those that share most with the question.
 NEAREST = 6
 _WORD = re.compile(r"[^\W_]+")
 _LONG_WORD = re.compile(r"\b[a-z]{4,}\b")
@@ -56,13 +56,13 @@ _PAIRS = (
     "heavy light, wet dry, deep shallow, wide narrow, happy sad, safe dangerous, friend enemy, victory defeat, "
     "war peace, attack defend, attacked defended"
 )
-# Names three times as likely as words to be what is changed, as are numbers and opposites.
+# Names, numbers and opposites are this many times as likely to be replaced as other words.
 _TELLING = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and a text; ``start`` and ``end`` of the answer in it, -1 where it has none."""
+    """A question and a text, with ``start`` and ``end`` of the answer in it; -1 if it has none."""
 
     question: str
     text: str
@@ -73,7 +73,7 @@ class Example:
 
 
 def examples(files: Sequence[Path], seed: int = 0) -> list[Example]:
-    """Examples of all files, shuffled."""
+    """Return the examples of all files, shuffled."""
     draw = random.Random(seed)
     found: list[Example] = []
     for file in files:
@@ -105,7 +105,7 @@ class _Source:
                     alike[_suffix(word)][word] = None
         self._alike = {suffix: list(words) for suffix, words in alike.items()}
         self._names = [name[0].rstrip(".?") for question in asked for name in _NAME.finditer(question)]
-        # Another paragraph of the same article is the harder to tell apart.
+        # Paragraphs of the same article are preferred as negatives, because they are harder.
         self._titled = len({title for title, _, _ in paragraphs}) > 1
 
     def examples(self, draw: random.Random) -> Iterator[Example]:
@@ -159,7 +159,7 @@ class _Source:
     def _with_words_replaced(
         self, text: str, start: int, end: int, keys: set[str], draw: random.Random
     ) -> tuple[str, int, int]:
-        """The text, now and then with a word or two replaced that neither question nor answer has."""
+        """Return the text, sometimes with one or two words replaced that are in neither question nor answer."""
         if draw.random() >= REPLACED:
             return text, start, end
         free = [
@@ -177,7 +177,7 @@ class _Source:
         return text, start, end
 
     def _beside(self, number: int, told: set[int], keys: set[str]) -> list[str]:
-        """Sentences of a paragraph with those beside them, without any that tells, those like the question first."""
+        """Return texts of the paragraph without answer sentences, most similar to the question first."""
         text, spans = self._paragraphs[number][1], self._sentences[number]
         found = []
         for at in range(len(spans)):
@@ -189,7 +189,7 @@ class _Source:
         return [passage for _, _, passage in sorted(found, reverse=True)]
 
     def _elsewhere(self, number: int, keys: set[str], answer: str, draw: random.Random) -> str:
-        """The sentences of another paragraph that share most with the question, empty where none does."""
+        """Return the text of another paragraph that shares most with the question; empty if there is none."""
         title = self._paragraphs[number][0]
         scores: dict[int, float] = defaultdict(float)
         for word in sorted(keys & self._idf.keys()):
@@ -211,7 +211,7 @@ class _Source:
         return sum(self._idf.get(word, 0.0) for word in keys & set(_words(text)))
 
     def _changed(self, asked: str, text: str, answer: str, draw: random.Random) -> tuple[str, str, str] | None:
-        """Question and text that no longer go together since one of them says something else, and what was changed."""
+        """Return question and text after a replacement in one of them, and the kind; ``None`` if impossible."""
         made = [*self._replacements(asked, text, draw)]
         if not made:
             return None
@@ -225,7 +225,7 @@ class _Source:
     def _replacements(
         self, asked: str, text: str, draw: random.Random
     ) -> Iterator[tuple[tuple[int, int], str, str, float]]:
-        """Spans of a question, what could stand there instead, what kind it is of, and how likely it is to be taken."""
+        """Yield possible replacements: the span in the question, the new text, the kind, and the weight."""
         said = set(_words(text))
         for word in re.finditer(r"\b[\w'’-]+", asked):
             if opposites := _OPPOSITES.get(word[0].lower()):
@@ -255,7 +255,7 @@ def _words(text: str) -> list[str]:
 
 
 def _suffix(word: str) -> str:
-    """What a word ends in, roughly of what kind it is."""
+    """Return the suffix of a word, as a rough word class."""
     return next((one for one in _SUFFIXES if word.endswith(one)), "" if len(word) > 3 else "short")
 
 

@@ -1,11 +1,11 @@
-"""How many statements that their source does not support are found out, and how many true ones are blamed.
+"""Measure how many unsupported statements the verifier flags, and how many supported ones.
 
     python -m benchmarks.citations DATA [--without-vectors] [--show]
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``document``, ``evidence``
-(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is looked up in its
-PDF's text as the app reads it. True statements are its sentences, the same in other words (see
-`benchmarks.statements`), and statements made from question and answer; broken ones differ in one
+(``[{"document", "page_index"}]``), ``answers`` and ``passage``. Each passage is located in the text
+of its PDF as the app extracts it. True statements are its sentences, paraphrases of them (see
+`benchmarks.statements`), and statements formed from question and answer; broken ones differ in one
 number, date, name or negation, or cite another passage. Intervals are 95 % percentile bootstrap
 over passages (2,000 resamples, seed 0).
 """
@@ -38,7 +38,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Case:
-    """A statement that cites a passage. ``group`` is the passage that it was made from."""
+    """A statement that cites a passage; ``group`` is the number of the passage it was created from."""
 
     kind: str
     broken: bool
@@ -48,7 +48,7 @@ class Case:
 
 
 def page_texts(folder: Path) -> dict[tuple[str, int], str]:
-    """The text of every page, by document and page index."""
+    """Return the text of every page, by document and page index."""
     with closing(PdfParser(ocr="off")) as extractor:
         return {
             (file.name, page.page_index): page.text
@@ -59,7 +59,7 @@ def page_texts(folder: Path) -> dict[tuple[str, int], str]:
 
 
 def located(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -> Passage | None:
-    """The passage as it stands in the PDF, line ends and all; ``None`` where it goes on on another page."""
+    """Return the passage as in the PDF, with its line breaks; ``None`` if it continues on another page."""
     evidence = row["evidence"][0]
     text = pages[evidence["document"], evidence["page_index"]]
     page, offsets = normalize_with_offsets(text)
@@ -75,11 +75,11 @@ def located(row: dict[str, Any], pages: dict[tuple[str, int], str], rank: int) -
 
 
 def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> Iterator[Case]:
-    """True and broken statements, of every kind that a sentence allows."""
+    """Yield true and broken statements, of every kind that a sentence allows."""
     chance = random.Random(SEED)
     by_text = {row["passage"]: row for row in rows}
     placed = [(row, found) for n, row in enumerate(by_text.values()) if (found := located(row, pages, n))]
-    print(f"{len(placed)} of {len(by_text)} passages lie whole on their page")
+    print(f"{len(placed)} of {len(by_text)} passages are complete on their page")
     questions = defaultdict(list)
     for row in rows:
         questions[row["passage"]].append(row)
@@ -102,13 +102,13 @@ def cases(rows: Sequence[dict[str, Any]], pages: dict[tuple[str, int], str]) -> 
 
 
 def flagged(case: Case, vectors: TextEncoder | None) -> str:
-    """Why the statement counts as not supported; empty where it counts as supported."""
+    """Return why the verifier flags the statement; empty if it does not."""
     verified = verify_answer(f"{case.text} [1]", [case.passage], vectors)
     return next((one.reason for one in verified.statements if not one.supported), "")
 
 
 def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
-    """A share with its interval, resampling the passages that the statements were made from."""
+    """Format a share with its interval, resampling passages."""
     groups = np.array([group for group, _ in outcomes])
     _, inverse = np.unique(groups, return_inverse=True)
     hits = np.bincount(inverse, weights=[hit for _, hit in outcomes])
@@ -119,7 +119,7 @@ def interval(outcomes: Sequence[tuple[int, bool]]) -> str:
 
 
 def bundled_vectors() -> TextEncoder:
-    """Token vectors of the embedder that the app brings along."""
+    """Return a function that computes token vectors with the bundled embedder."""
     from rag_core.embedding import load_embedder
     from rag_core.settings import BUNDLED_EMBEDDER
 
@@ -147,7 +147,7 @@ def main() -> None:
         for kind in (case.kind, "all"):
             outcomes[case.broken, kind].append((case.group, bool(reason)))
         if arguments.show and bool(reason) != case.broken:
-            print(f"{case.kind}\n  {case.text}\n  {reason or 'taken for supported'}")
+            print(f"{case.kind}\n  {case.text}\n  {reason or 'not flagged'}")
     for broken, title in ((False, "true statements flagged"), (True, "broken statements flagged")):
         print(title)
         for (was_broken, kind), found in sorted(outcomes.items()):

@@ -1,13 +1,13 @@
-"""Fit the gate: how likely a passage answers a question, from what retrieval knows of the two.
+"""Fit the calibration of the gate: the probability that a passage answers a question, from retrieval features.
 
     python -m benchmarks.fit_gate DATA [--check OTHER] [--write]
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` (``question`` and ``kind``: answerable, adversarial,
-off-corpus). The gate that comes along was fitted on the 487 questions of ``gate_questions.jsonl``,
-written by hand over texts in Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and
-dict-elements, which ``benchmarks.gate_corpus`` makes PDFs of. Adversarial questions count a twentieth:
-fully counted they would teach it to refuse much that can be answered. Figures are out of ten-fold
-cross-validation; ``--check`` prints the fitted gate's on questions that had no part in it.
+off-corpus). The bundled gate was fitted on the 487 questions of ``gate_questions.jsonl``, written by
+hand about texts in Debian's packages anarchism, debian-handbook, dict-foldoc, dict-jargon and
+dict-elements, which ``benchmarks.gate_corpus`` converts to PDFs. Adversarial questions have a low
+weight, because with a full weight the gate refuses many answerable questions. Metrics are from ten-fold
+cross-validation; ``--check`` also prints those of the fitted gate on other questions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KINDS = ("answerable", "off-corpus", "adversarial")
 
 
 def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
-    """Each question's kind; of its first passages closeness, topic, unmet and the reading's log-odds, shape (n, 4)."""
+    """Return kinds, and features of first passages (closeness, topic, unmet, reading log-odds), shape (n, 4)."""
     rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
     kinds, features = [], []
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
@@ -59,7 +59,7 @@ def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
 
 
 def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
-    """A logistic regression on each question's best passage, best as the present gate sees it."""
+    """Fit a logistic regression on the best passage of each question, as ranked by the current gate."""
     present = calibration()
     weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
     best = []
@@ -85,7 +85,7 @@ def fit(kinds: Sequence[str], features: Sequence[FloatArray]) -> Calibration:
 
 
 def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCalibration:
-    """A logistic regression of "on the topic", adversarial questions being so, on each question's best passage."""
+    """Fit a logistic regression of "on topic", which includes adversarial questions, on each best passage."""
     present = calibration().on_topic
     weights = np.array([present.closeness, present.topic, 0.0, present.reading])
     best = [rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4) for rows in features]
@@ -97,7 +97,7 @@ def fit_topic(kinds: Sequence[str], features: Sequence[FloatArray]) -> TopicCali
 
 
 def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> FloatArray:
-    """The probability that the passages are on the topic, for each question: that of its best passage."""
+    """Return the on-topic probability of each question's best passage."""
     values = [
         max((fitted.probability(float(c), float(c), float(t), float(r)) for c, t, _, r in rows), default=0.0)
         for rows in features
@@ -106,7 +106,7 @@ def topic_scores(fitted: TopicCalibration, features: Sequence[FloatArray]) -> Fl
 
 
 def scores(fitted: Calibration, features: Sequence[FloatArray]) -> FloatArray:
-    """The gate's probability for each question: that of its best passage."""
+    """Return the gate's probability of each question's best passage."""
     values = [max((_probability(fitted, row) for row in rows), default=0.0) for rows in features]
     return np.array(values, np.float32)
 
@@ -117,7 +117,7 @@ def _probability(fitted: Calibration, row: FloatArray) -> float:
 
 
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
-    """AUROC against each kind of unanswerable question, and rates at some thresholds."""
+    """Print the AUROC against each kind of unanswerable question, and answer rates at some thresholds."""
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
     found = [f"{kind} AUROC {auroc(by_kind['answerable'], by_kind[kind]):.4f}" for kind in KINDS[1:]]
     print(f"{name}: {', '.join(found)}")
@@ -130,7 +130,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--check", type=Path)
-    parser.add_argument("--write", action="store_true", help="put the coefficients in place of the present ones")
+    parser.add_argument("--write", action="store_true", help="replace the current coefficients")
     arguments = parser.parse_args()
     kinds, features = observed(arguments.data)
     held_out, topic_held_out = np.zeros(len(kinds), np.float32), np.zeros(len(kinds), np.float32)

@@ -1,17 +1,15 @@
-"""How well follow-up questions find their page: as asked, and rewritten to stand alone.
+"""Measure how well follow-up questions find their page: as asked, and rewritten.
 
     python -m benchmarks.follow_ups DATA [--show N]
 
-DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them. Labelled questions
-come without conversations, so these are made by machine: a pair is two questions with evidence in
-one document that share a name; the first is asked as it stands, the second with that name taken out
-by `follow_up`: replaced by "its" or "their", "there", "it", "they" or "them", whichever its place
-calls for; persons are not told from things.
-Such follow-ups are easier than people's in that each leans on a name which the question before it
-holds, and harder in that the question before is often about something else on the page. The words
-of the pronouns are known to the rules that are measured, since English has no others. Questions of
-the data that are left as they are although another one went before tell how often a rewrite is
-wrongly made.
+DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them. The questions have no
+conversations, so the benchmark generates them: a pair is two questions with evidence in one document
+that share a name. The first is asked as it is; in the second, `follow_up` replaces the name by "its",
+"their", "there", "it", "they" or "them", according to its position; it does not distinguish persons
+from things.
+Such follow-ups are easier than real ones, because each refers to a name in the previous question, and
+harder, because the previous question is often about another topic. The benchmark also asks each
+original question after another one, to measure how often a question is rewritten by mistake.
 
 Intervals are 95 % percentile bootstrap over conversations (10,000 resamples, seed 0).
 """
@@ -48,11 +46,11 @@ class Pair:
 
 
 def follow_up(question: str, name: Phrase) -> str:
-    """The question with a name taken out and a pronoun in its place; empty where a pronoun cannot stand there.
+    """Return the question with a name replaced by a pronoun; empty if a pronoun does not fit.
 
-    That is where the name is one of a row ("Syria and Egypt") or the first part of a longer phrase
-    ("Ohio territory"), which is taken to begin wherever a lower-case content word follows a name that
-    is not the subject after an auxiliary.
+    It does not fit in a list of names ("Syria and Egypt") or at the start of a longer phrase ("Ohio
+    territory"), which is assumed if a lower-case content word follows the name, unless the name is the
+    subject after an auxiliary.
     """
     before, rest = question[: name.start], question[name.end :]
     last = tokens(before)[-1].word if tokens(before) else ""
@@ -72,7 +70,7 @@ def follow_up(question: str, name: Phrase) -> str:
 
 
 def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
-    """Each question after one that shares a name with it, over the same document, and page where there is one."""
+    """Yield each question with one that shares a name, on the same document and preferably the same page."""
     labelled = [row for row in rows if row["evidence"]]
     for second in labelled:
         near = sorted(
@@ -89,7 +87,7 @@ def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
 
 
 def ranks(engine: Engine, asked: Sequence[tuple[str, Row]]) -> list[float]:
-    """The rank of the evidence page, question by question."""
+    """Return the rank of the evidence page of each question."""
     found = []
     for question, row in asked:
         passages = engine.search(question, top_k=DEPTH).passages
@@ -98,13 +96,13 @@ def ranks(engine: Engine, asked: Sequence[tuple[str, Row]]) -> list[float]:
 
 
 def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
-    """Print the figures, and some of the conversations."""
+    """Print the metrics, and some of the conversations."""
     made = list(pairs(rows))
     rewritten = [rewrite_question(one.follow_up, [Turn(one.first["question"])]) for one in made]
     for one, question in list(zip(made, rewritten, strict=True))[:show]:
         print(f"  {one.first['question']}\n    {one.second['question']}\n    {one.follow_up}\n    {question}")
     same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in made)
-    print(f"{len(made)} conversations, {same} of them over one page")
+    print(f"{len(made)} conversations, {same} of them about one page")
     rows_asked = [one.second for one in made]
     for label, questions in (
         ("full question", [one.second["question"] for one in made]),
@@ -115,7 +113,7 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
         cells = [f"recall@{k} {interval([rank <= k for rank in found])}" for k in (1, 5)]
         print(f"{label:16} page {cells[0]}  {cells[1]}", flush=True)
     changed = [asked != question for asked, question in zip((one.follow_up for one in made), rewritten, strict=True)]
-    print(f"follow-ups told  {interval(changed)}")
+    print(f"follow-ups found {interval(changed)}")
     kept = [
         rewrite_question(one["question"], [Turn(other["question"])]) == one["question"]
         for other, one in _neighbours(rows)
@@ -124,14 +122,14 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
 
 
 def _neighbours(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """Each question with the one before it in the file."""
+    """Return each question with the previous one in the file."""
     return list(pairwise(rows))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--show", type=int, default=0, help="print so many of the conversations")
+    parser.add_argument("--show", type=int, default=0, help="number of conversations to print")
     arguments = parser.parse_args()
     rows = [json.loads(line) for line in (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:

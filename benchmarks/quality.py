@@ -1,4 +1,4 @@
-"""How well passages are found, answers given and questions refused, stage by stage, with intervals.
+"""Measure retrieval by stage, answers and refusals, with intervals.
 
     python -m benchmarks.quality DATA [--scoped] [--peer "COMMAND"]
 
@@ -33,15 +33,15 @@ Row = dict[str, Any]
 
 
 def page_rank(row: Row, pages: Sequence[PageKey]) -> float:
-    """1-based rank of the first evidence page, pages counted once; infinite where absent."""
+    """Return the 1-based rank of the first evidence page, without duplicate pages; infinite if absent."""
     rank = first_rank(pages, [(one["document"], one["page_index"]) for one in row["evidence"]])
     return float("inf") if rank is None else rank
 
 
 def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
-    """Pages, by document name, of the passages that a stage scored, in its order.
+    """Return the pages, by document name, of the passages that a stage scored, in its order.
 
-    A stage that had nothing to score left the order as the one before it made it.
+    A stage that scored no passage keeps the order of the previous stage.
     """
     scored = [(passage.scores[stage], passage) for passage in passages if passage.scores.get(stage) is not None]
     ordered = [passage for _, passage in sorted(scored, key=lambda pair: -float(pair[0] or 0.0))]
@@ -51,13 +51,13 @@ def pages_of(passages: Sequence[Passage], stage: str) -> list[PageKey]:
 
 
 def interval(values: Sequence[float]) -> str:
-    """Mean with its 95 % bootstrap interval."""
+    """Format the mean with its 95 % bootstrap interval."""
     found = mean_interval(values)
     return f"{found.value:.3f} ({found.low:.3f}–{found.high:.3f})"
 
 
 def show_ranks(name: str, ranks: Sequence[float]) -> None:
-    """One line of a table of retrieval figures."""
+    """Print one line of retrieval metrics."""
     cells = [f"{name:10}"]
     cells += [f"recall@{k} {interval([rank <= k for rank in ranks])}" for k in (1, 5)]
     cells.append(f"MRR@10 {interval([1 / rank if rank <= 10 else 0.0 for rank in ranks])}")
@@ -65,7 +65,7 @@ def show_ranks(name: str, ranks: Sequence[float]) -> None:
 
 
 def retrieval(engine: Engine, rows: Sequence[Row], scoped: bool) -> None:
-    """Page ranks by stage."""
+    """Print the retrieval metrics of each stage."""
     labelled = [row for row in rows if row["evidence"]]
     ranks: dict[str, list[float]] = {stage: [] for stage in STAGES}
     for row in labelled:
@@ -78,7 +78,7 @@ def retrieval(engine: Engine, rows: Sequence[Row], scoped: bool) -> None:
 
 
 def answering(engine: Engine, rows: Sequence[Row]) -> None:
-    """Answers and refusals."""
+    """Print the metrics of answers and refusals."""
     given: dict[str, list[tuple[Row, Answer]]] = {}
     for row in rows:
         given.setdefault(row.get("kind", "answerable"), []).append((row, engine.answer(row["question"], top_k=5)))
@@ -94,7 +94,7 @@ def answering(engine: Engine, rows: Sequence[Row]) -> None:
     if any(row.get("answers") for row, _ in answerable):
         print("holds gold   ", interval(holds))
     if short := [(row, one.short) for row, one in said if one.short]:
-        # A whole date says more than the year that was expected.
+        # A whole date is right if only the year was expected, and the other way round.
         right = [holds_gold(row, text) or any(text in gold for gold in row.get("answers") or []) for row, text in short]
         print(f"short answers {len(short)}, right {sum(right)}")
     if on_page:
@@ -108,13 +108,13 @@ def answering(engine: Engine, rows: Sequence[Row]) -> None:
 
 
 def holds_gold(row: Row, text: str) -> bool:
-    """Whether one of the expected answers stands in a text, white space and case aside."""
+    """Whether a text contains one of the expected answers, ignoring white space and case."""
     folded = " ".join(text.split()).casefold()
     return any(" ".join(gold.split()).casefold() in folded for gold in row.get("answers") or [])
 
 
 def peer(command: Sequence[str], data: Path, rows: Sequence[Row], folder: Path) -> None:
-    """The same page ranks for another program."""
+    """Print the retrieval metrics of another program."""
 
     def call(*words: str) -> str:
         line = [*command, "--data-dir", str(folder / "peer"), *words, "--json"]

@@ -1,21 +1,20 @@
-"""How a question's time, recall, memory and disk grow with the number of chunks.
+"""Measure how search time, recall, memory and disk use grow with the number of chunks.
 
     python -m benchmarks.scale DATA [--sizes 1000 10000 100000] [--distinct N] [--svg FILE]
 
-DATA holds ``pdfs/`` and ``questions.jsonl``. Its documents are indexed once, as the *base*; all other
-chunks are made from it and written straight into the stores, past the embedder, so that a hundred
-thousand take minutes:
+DATA holds ``pdfs/`` and ``questions.jsonl``. Its documents are indexed once, as the *base*. All other
+chunks are generated from it and written directly to the stores, without the embedder, to save time:
 
-- text: a base chunk's words, those in fewer than `COMMON` of the base chunks mostly replaced by made
-  words whose frequencies follow Zipf's law, so that common words are as common as in real text and
-  rare ones stay rare;
-- dense vectors: a base vector, half as much of another, and noise as long as that half, at unit length;
-- token vectors: a base chunk's with noise. Past ``--distinct`` chunks share those of earlier ones,
-  which saves disk and changes no step of a search.
+- text: the words of a base chunk, most of the words in less than `COMMON` of the base chunks replaced
+  by generated words whose frequencies follow Zipf's law, so that common words are as frequent as in
+  real text and rare words stay rare;
+- dense vectors: the unit vector of a base vector plus half of another one and noise of that length;
+- token vectors: those of a base chunk with noise. Beyond ``--distinct``, chunks share those of earlier
+  chunks, which saves disk space and does not change the search.
 
-Then each question is searched `ROUNDS` times through `Engine.search`, in a process of its own; its
-time is the median of its rounds, and percentiles are over questions. Recall compares Chroma's
-approximate search with an exact one over the same vectors.
+Then each question is searched `ROUNDS` times through `Engine.search`, in a separate process; its time
+is the median of the rounds, and percentiles are over questions. Recall compares Chroma's approximate
+search with an exact search over the same vectors.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ ROUNDS = 3
 CHUNKS_A_DOCUMENT = 100
 BATCH = 1000
 COMMON = 0.05
-KEPT = 0.1  # share of rarer words that stay as they are, so that questions find something
+KEPT = 0.1  # share of rare words that are not replaced, so that questions have matches
 SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprstvz" for vowel in "aeiou"]
 STAGES = ("embed", "dense", "lexical", "rerank", "gate", "total")
 _WORD = re.compile(r"[^\W_]+")
@@ -60,7 +59,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Real chunks that others are made from, with their embeddings and how common their words are."""
+    """Real chunks that others are generated from, with their embeddings and common words."""
 
     spans: Sequence[ChunkSpan]
     embeddings: Sequence[Embedding]
@@ -70,7 +69,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured at one size; milliseconds are p50 and p95 by stage, bytes by store."""
+    """The measurements at one size: milliseconds as p50 and p95 by stage, bytes by store."""
 
     chunks: int
     ms: dict[str, tuple[float, float]]
@@ -81,7 +80,7 @@ class Figures:
 
 
 def make_base(data: Path, folder: Path) -> Base:
-    """Index DATA, and embed an even choice of its chunks."""
+    """Index DATA, and embed an evenly spaced sample of its chunks."""
     with Engine(load_settings(data_dir=folder)) as engine:
         engine.jobs.wait(
             [engine.documents.submit(file.name, file.read_bytes()).job_id for file in sorted(data.glob("pdfs/*.pdf"))]
@@ -96,13 +95,13 @@ def make_base(data: Path, folder: Path) -> Base:
 
 
 def made_text(base: Base, text: str, chance: random.Random) -> str:
-    """The text with most of its rarer words replaced."""
+    """Return the text with most of its rare words replaced."""
 
     def other(match: re.Match[str]) -> str:
         word = match.group()
         if word.lower() in base.common or chance.random() < KEPT:
             return word
-        # The rank of a word under Zipf's law among a few hundred thousand: log-uniform.
+        # Under Zipf's law, the rank of a word is log-uniform.
         rank = int(len(SYLLABLES) ** chance.uniform(1, 3))
         return "".join(SYLLABLES[rank // len(SYLLABLES) ** place % len(SYLLABLES)] for place in range(3))
 
@@ -110,7 +109,7 @@ def made_text(base: Base, text: str, chance: random.Random) -> str:
 
 
 def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], list[Embedding]]:
-    """Chunks ``first`` to ``first + count``, the same in every run."""
+    """Return the chunks ``first`` to ``first + count``, the same in every run."""
     chance, noise = random.Random(first), np.random.default_rng(first)
     picked = noise.integers(len(base.spans), size=(count, 2))
     dense = base.dense[picked[:, 0]] + 0.5 * base.dense[picked[:, 1]]
@@ -130,7 +129,7 @@ def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], li
 
 
 def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file: Path) -> None:
-    """Write chunks into the stores until there are ``size``."""
+    """Write chunks to the stores until there are ``size``."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
@@ -152,7 +151,7 @@ def write(
     embeddings: Sequence[Embedding],
     distinct: int,
 ) -> None:
-    """Store one batch as the indexer would: documents, pages, chunks, words, vectors, then publish."""
+    """Store a batch like the indexer: documents, pages, chunks, words, vectors, then publish."""
     versions, ids = [], []
     for offset in range(0, len(spans), CHUNKS_A_DOCUMENT):
         name = f"{(first + offset) // CHUNKS_A_DOCUMENT:07}"
@@ -180,7 +179,7 @@ def write(
 
 
 def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) -> Figures:
-    """Search all questions in rounds, then compare Chroma with exact search. Runs in a fresh process."""
+    """Search all questions in rounds, then compare Chroma with exact search; run this in a new process."""
     with Engine(settings) as engine:
         engine.warm_up()
         while not engine.readiness().ready:
@@ -197,7 +196,7 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
 
 
 def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> dict[int, float]:
-    """Share of the true 10 and 100 nearest chunks that Chroma finds, mean over questions."""
+    """Return the share of the 10 and 100 nearest chunks that Chroma finds, as means over questions."""
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
@@ -214,13 +213,13 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
 
 
 def resident() -> int:
-    """Bytes of this process that no file backs; mapped files lie in the system's cache and can be dropped."""
+    """Return the anonymous memory of this process in bytes, without mapped files, which the system can drop."""
     status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # Linux tells it
+    return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # always present on Linux
 
 
 def disk(folder: Path) -> dict[str, int]:
-    """Bytes of each store."""
+    """Return the bytes of each store."""
     return {
         "database": (folder / "footnote.sqlite").stat().st_size,
         "words": (folder / "words.sqlite").stat().st_size,
@@ -229,7 +228,7 @@ def disk(folder: Path) -> dict[str, int]:
 
 
 def lines(figures: Figures) -> Iterator[str]:
-    """One row of the table: medians by stage, then what else was measured."""
+    """Yield the row of the table: medians by stage, then the other measurements."""
     cells = [f"{figures.chunks:,}", *(f"{figures.ms[stage][0]:.1f}" for stage in STAGES)]
     cells += [f"{figures.ms['total'][1]:.1f}", *(f"{value:.3f}" for value in figures.recall.values())]
     cells += [f"{figures.first_s:.1f}", f"{figures.memory / 1e6:,.0f}"]
@@ -238,7 +237,7 @@ def lines(figures: Figures) -> Iterator[str]:
 
 
 def chart(measured: Sequence[Figures]) -> str:
-    """Median milliseconds by stage, and the total's p95, over the number of chunks, as SVG."""
+    """Return an SVG chart of the median milliseconds by stage, and the p95 of the total, by number of chunks."""
     values = [
         {"chunks": one.chunks, "ms": one.ms[stage][0], "stage": stage} for one in measured for stage in STAGES
     ] + [{"chunks": one.chunks, "ms": one.ms["total"][1], "stage": "total, p95"} for one in measured]
@@ -261,9 +260,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--distinct", type=int, default=100_000, help="chunks with token vectors of their own")
-    parser.add_argument("--data-dir", type=Path, default=None, help="keep the library here, and use it when it is")
-    parser.add_argument("--svg", type=Path, default=None, help="write the curves here")
+    parser.add_argument("--distinct", type=int, default=100_000, help="number of chunks with distinct token vectors")
+    parser.add_argument("--data-dir", type=Path, default=None, help="store the library here; reuse it if it exists")
+    parser.add_argument("--svg", type=Path, default=None, help="write the chart to this file")
     arguments = parser.parse_args()
     rows = (arguments.data / "questions.jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(row)["question"] for row in rows][:QUESTIONS]
@@ -286,7 +285,7 @@ def main() -> None:
         print(f"| chunks | {' | '.join(columns)} |\n|{' --- |' * (1 + len(columns))}")
         for size in sorted(arguments.sizes):
             fill(settings, base, size, arguments.distinct, vectors_file)
-            # A process of its own, so that its memory is that of answering alone.
+            # A separate process, so that its memory is that of searching only.
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                 measured.append(pool.submit(measure, settings, questions, vectors_file).result())
             print(*lines(measured[-1]), sep="\n", flush=True)

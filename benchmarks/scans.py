@@ -1,9 +1,9 @@
-"""How much of a scanned page is read: pages made into pictures, and their words counted again.
+"""Measure OCR: render pages as images, read them, and compare the words.
 
     python -m benchmarks.scans FOLDER [--pages 10] [--scale 2.5]
 
 FOLDER holds PDFs with a text layer. Pages with at least 150 words are drawn at random (seed 0),
-rendered, wrapped as PDFs without text, and read. Words are compared as a multiset, case aside.
+rendered, saved as PDFs without text, and read. Words are compared as multisets, ignoring case.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LEAST_WORDS = 150
 
 
 def words(text: str) -> Counter[str]:
-    """Words of a text with how often each stands there."""
+    """Count the words of a text."""
     return Counter(WORD.findall(text.casefold()))
 
 
 def picture_of(file: Path, number: int, scale: float) -> bytes:
-    """A page as a PDF that holds nothing but its picture."""
+    """Return a page as a PDF that contains only its image."""
     document = pypdfium2.PdfDocument(file)
     picture = document[number].render(scale=scale).to_pil().convert("L")
     document.close()
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pages", type=int, default=10)
-    parser.add_argument("--scale", type=float, default=2.5, help="pixels a point: 2.5 is 180 dpi")
+    parser.add_argument("--scale", type=float, default=2.5, help="pixels per point; 2.5 is 180 dpi")
     arguments = parser.parse_args()
     chance = random.Random(0)
     files = sorted(arguments.folder.glob("*.pdf"))

@@ -1,11 +1,10 @@
-"""How fast documents are indexed and questions answered, as ratios within one run on one machine.
+"""Measure the speed of indexing and answering, as ratios within one run on one machine.
 
     python -m benchmarks.speed DATA [--peer "COMMAND"]
 
-DATA holds ``pdfs/`` and ``questions.jsonl``. Each question is asked for the first time, and then `ROUNDS` - 1 times
-again; percentiles are over questions, the second ones over the median of a question's later times, which a machine
-that does other things as well disturbs less. ``--peer`` names another program with the same ``add`` and
-``reindex`` commands, measured in the same run.
+DATA holds ``pdfs/`` and ``questions.jsonl``. Each question is asked once, and then `ROUNDS` - 1 times again.
+Percentiles are over questions: those of the first time, and those of the median of the later times, which other load
+on the machine affects less. ``--peer`` names another program with the same ``add`` command, measured in the same run.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ ROUNDS = 6
 
 
 def warmed_up(engine: Engine) -> None:
-    """Have workers started and all models loaded, as they are a few seconds after the app was."""
+    """Start the workers and load all models, as the app does after its start."""
     engine.warm_up()
     engine.load_search()
 
 
 def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
-    """Pages, chunks and seconds of indexing all files, model loading left out."""
+    """Index all files; return the pages, the chunks, and the seconds without model loading."""
     warmed_up(engine)
     started = time.perf_counter()
     engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
@@ -46,7 +45,7 @@ def indexing(engine: Engine, files: Sequence[Path]) -> tuple[int, int, float]:
 
 
 def embedding_alone(engine: Engine) -> float:
-    """Seconds to embed the same chunks in sorted batches, and nothing else."""
+    """Return the seconds to embed the same chunks in sorted batches."""
     spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
     spans.sort(key=lambda span: span.tokens)
     texts = [embedded_text(span.prefix, span.text) for span in spans]
@@ -57,7 +56,7 @@ def embedding_alone(engine: Engine) -> float:
 
 
 def words_first(file: Path, folder: Path) -> tuple[int, float]:
-    """Pages of a file, and seconds from its upload until a question finds it, by its words alone."""
+    """Return the pages of a file, and the seconds from its upload until a search by words finds it."""
     with Engine(load_settings(data_dir=folder)) as engine:
         warmed_up(engine)
         data = file.read_bytes()
@@ -75,7 +74,7 @@ def percentiles(values: Sequence[float]) -> str:
 
 
 def asking(engine: Engine, questions: Sequence[str]) -> None:
-    """Where the time of a question goes, and when its first piece of text comes."""
+    """Print the time of each stage of a question, and the time until the first text."""
     engine.search(questions[0])
     rounds = [[timings(engine, question) for question in questions] for _ in range(ROUNDS)]
     first, *again = rounds
@@ -87,13 +86,13 @@ def asking(engine: Engine, questions: Sequence[str]) -> None:
 
 
 def timings(engine: Engine, question: str) -> dict[str, float]:
-    """Milliseconds by stage; ``retrieval`` is all but the gate."""
+    """Return milliseconds by stage; ``retrieval`` is the total without the gate."""
     took = engine.search(question, top_k=5).timings_ms
     return {**took, "retrieval": took["total"] - took["gate"]}
 
 
 def first_text(engine: Engine, question: str) -> float:
-    """Milliseconds from a question to the first piece of its answer."""
+    """Return the milliseconds from a question to the first text of its answer."""
     started = time.perf_counter()
     events = engine.ask(question)
     first = next(event for event in events if isinstance(event, Delta))

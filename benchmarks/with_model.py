@@ -1,11 +1,12 @@
-"""Measure answers written by a language model against the same model simply prompted with the same passages.
+"""Compare answers written by a language model with answers of the same model to a plain prompt.
 
     RAG_GGUF=model.gguf python -m benchmarks.with_model DATA [--limit 40] [--rows FILE]
     RAG_OPENAI_BASE_URL=… RAG_OPENAI_MODEL=… python -m benchmarks.with_model DATA
 
 DATA holds ``pdfs/`` and ``questions.jsonl`` with ``question``, ``answerable`` and, for questions with an answer,
-``values``: texts of which one must stand in the answer, numbers by value. The plain prompt is two sentences long, and
-what it refuses is told from its words. ``--rows`` keeps every answer, as JSON lines. Intervals are 95 % bootstrap.
+``values``: texts of which the answer must contain one, with numbers compared by value. The plain prompt contains the
+same passages and two sentences of instructions; refusals are recognised by their words. ``--rows`` writes every
+answer to a file, as JSON lines. Intervals are 95 % bootstrap.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ MOST_MARKS_LISTED = 20
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with what was answered, and what the model answers to the plain prompt.
+    """A question with the answer of the app and the model's answer to the plain prompt.
 
-    ``retracted`` is whether what the model wrote was replaced or taken back; ``None`` if it was not asked.
+    ``retracted`` is whether the app replaced or retracted the model's text; ``None`` if it did not ask the model.
     """
 
     row: dict[str, Any]
@@ -50,13 +51,13 @@ class Asked:
 
 
 def questions(data: Path, limit: int | None) -> list[dict[str, Any]]:
-    """The questions, or a sample of them that is always the same."""
+    """Return the questions, or a sample that is the same in every run."""
     rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
     return random.Random(SEED).sample(rows, limit) if limit and limit < len(rows) else rows
 
 
 def holds_value(row: dict[str, Any], text: str) -> bool:
-    """Whether one of the expected values stands in a text: a number by value, other text as it is."""
+    """Whether a text contains one of the expected values; numbers are compared by value."""
     folded = " ".join(text.split()).casefold()
     said = parse_numbers(text)
     for value in row.get("values") or [row["answer"]]:
@@ -80,7 +81,7 @@ def ask(engine: Engine, model: LanguageModel, rows: Sequence[dict[str, Any]]) ->
 
 
 def plain_messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
-    """The plain prompt over the same passages."""
+    """Return the messages of the plain prompt with the same passages."""
     blocks = [f"[{one.rank}] {one.document} p. {one.page_label}\n{one.text}" for one in passages]
     text = "\n\n".join([*blocks, f"Question: {question}"])
     return [{"role": "system", "content": PLAIN}, {"role": "user", "content": text}]
@@ -113,7 +114,7 @@ def show(asked: Sequence[Asked]) -> None:
 
 
 def _product(asked: Asked) -> str | None:
-    """What the model answered, without quotes below it; ``None`` for a refusal."""
+    """Return the model's text in the app's answer, without the quotes below it; ``None`` for a refusal."""
     answer = asked.answer
     return answer.text[: answer.quotes_start] if answer.state is AnswerState.ANSWERED else None
 
