@@ -69,8 +69,8 @@ class LowRank(nn.Module):
         self.up = nn.Parameter(torch.zeros(layer.out_features, RANK))
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = self.layer(states) + (states @ self.down.T.to(states.dtype)) @ self.up.T.to(states.dtype)
-        return made
+        output: torch.Tensor = self.layer(states) + (states @ self.down.T.to(states.dtype)) @ self.up.T.to(states.dtype)
+        return output
 
 
 class Reader(nn.Module):
@@ -85,8 +85,8 @@ class Reader(nn.Module):
         self.head = nn.Linear(self.model.config.hidden_size, 3)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = self.head(self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float())
-        return made
+        output: torch.Tensor = self.head(self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float())
+        return output
 
     def fitted(self) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
         """Return the weights to store, by name; those of the head are for the last logit only."""
@@ -108,38 +108,38 @@ def _adapt(part: nn.Module) -> None:
             _adapt(child)
 
 
-def items(found: Sequence[Example]) -> list[Item]:
+def items(examples_to_encode: Sequence[Example]) -> list[Item]:
     """Tokenize examples, without those whose answer is truncated."""
     tokenizer = Tokenizer.from_file(str(bundled.folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(WINDOW, strategy="only_second")
-    encodings = tokenizer.encode_batch([(one.question, one.text) for one in found])
-    made = []
-    for example, encoding in zip(found, encodings, strict=True):
+    encodings = tokenizer.encode_batch([(one.question, one.text) for one in examples_to_encode])
+    encoded = []
+    for example, encoding in zip(examples_to_encode, encodings, strict=True):
         span = _span(example, encoding)
         if span is not None:
-            made.append(Item(encoding.ids, encoding.sequence_ids.index(1), *span, example.kind))
-    return made
+            encoded.append(Item(encoding.ids, encoding.sequence_ids.index(1), *span, example.kind))
+    return encoded
 
 
 def _span(example: Example, encoding: Encoding) -> tuple[int, int] | None:
     if example.start < 0:
         return 0, 0
-    own = [at for at, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
-    first = [at for at in own if encoding.offsets[at][0] <= example.start < encoding.offsets[at][1]]
-    last = [at for at in own if encoding.offsets[at][0] < example.end <= encoding.offsets[at][1]]
+    text_tokens = [at for at, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
+    first = [at for at in text_tokens if encoding.offsets[at][0] <= example.start < encoding.offsets[at][1]]
+    last = [at for at in text_tokens if encoding.offsets[at][0] < example.end <= encoding.offsets[at][1]]
     return (first[0], last[-1]) if first and last else None
 
 
-def batches(found: Sequence[Item], draw: random.Random) -> Iterator[list[Item]]:
+def batches(dataset: Sequence[Item], draw: random.Random) -> Iterator[list[Item]]:
     """Yield all items once, in random order, in batches of similar length."""
-    order = draw.sample(range(len(found)), len(found))
+    order = draw.sample(range(len(dataset)), len(dataset))
     parts = []
     for begin in range(0, len(order), 40 * BATCH):
-        alike = sorted(order[begin : begin + 40 * BATCH], key=lambda at: len(found[at].ids))
+        alike = sorted(order[begin : begin + 40 * BATCH], key=lambda at: len(dataset[at].ids))
         parts += [alike[first : first + BATCH] for first in range(0, len(alike), BATCH)]
     draw.shuffle(parts)
-    return ([found[at] for at in part] for part in parts)
+    return ([dataset[at] for at in part] for part in parts)
 
 
 def read(model: Reader, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -152,23 +152,23 @@ def read(model: Reader, batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tens
         mask[row, : len(one.ids)] = 1
         readable[row, one.text_at : len(one.ids) - 1] = True
         readable[row, 0] = True
-    made = model(ids, mask)
-    begins, ends = (made[..., at].masked_fill(~readable, _NEVER) for at in (0, 1))
-    return begins, ends, made[:, 0, 2]
+    logits = model(ids, mask)
+    begins, ends = (logits[..., at].masked_fill(~readable, _NEVER) for at in (0, 1))
+    return begins, ends, logits[:, 0, 2]
 
 
-def train(model: Reader, found: Sequence[Item], passes: float, seed: int = 0) -> None:
+def train(model: Reader, dataset: Sequence[Item], passes: float, seed: int = 0) -> None:
     """Train the low-rank updates and the head."""
     draw = random.Random(seed)
     chosen = [one for one in model.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(chosen, lr=LEARNING_RATE, weight_decay=0.01)
-    steps = int(passes * math.ceil(len(found) / BATCH))
+    steps = int(passes * math.ceil(len(dataset) / BATCH))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / steps)
     )
     losses: list[float] = []
     while len(losses) < steps:
-        for batch in batches(found, draw):
+        for batch in batches(dataset, draw):
             begins, ends, answers = read(model, batch)
             where = [torch.tensor([getattr(one, name) for one in batch]) for name in ("first", "last")]
             spans = functional.cross_entropy(begins, where[0]) + functional.cross_entropy(ends, where[1])
@@ -186,11 +186,11 @@ def train(model: Reader, found: Sequence[Item], passes: float, seed: int = 0) ->
                 break
 
 
-def show(model: Reader, found: Sequence[Item]) -> None:
+def show(model: Reader, dataset: Sequence[Item]) -> None:
     """Print the AUROC of positive texts against each kind of negative texts."""
     by_kind: dict[str, list[float]] = defaultdict(list)
     with torch.no_grad():
-        for batch in batches(found, random.Random(0)):
+        for batch in batches(dataset, random.Random(0)):
             for one, score in zip(batch, read(model, batch)[2].tolist(), strict=True):
                 by_kind[one.kind].append(score)
     answering = np.array(by_kind.pop("answers"), np.float32)
@@ -205,10 +205,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="replace the current weights by the result")
     arguments = parser.parse_args()
     torch.manual_seed(0)
-    found = examples([arguments.folder / f"{name}_v1.0.json" for name in SETS])
+    dataset = examples([arguments.folder / f"{name}_v1.0.json" for name in SETS])
     model = Reader().eval()
-    train(model, items([one for one in found if not one.held_out]), arguments.passes)
-    show(model, items([one for one in found if one.held_out]))
+    train(model, items([one for one in dataset if not one.held_out]), arguments.passes)
+    show(model, items([one for one in dataset if one.held_out]))
     if arguments.write:
         save_file(model.fitted(), FITTED)
 

@@ -34,7 +34,7 @@ ADVERSARIAL_WEIGHT = 0.05
 KINDS = ("answerable", "off-corpus", "adversarial")
 
 
-def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
+def collect_features(data: Path) -> tuple[list[str], list[FloatArray]]:
     """Return kinds, and features of first passages (closeness, topic, unmet, reading log-odds), shape (n, 4)."""
     rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()]
     kinds, features = [], []
@@ -46,15 +46,19 @@ def observed(data: Path) -> tuple[list[str], list[FloatArray]]:
             ]
         )
         for row in rows:
-            found, readings = [], []
+            rows_of_question, readings = [], []
             for passage in engine.search(row["question"], top_k=5).passages:
-                made = passage.scores
-                if made["answerable"] is not None:
-                    closeness = ((made["rerank"] or 0.0) + (made["sentence"] or 0.0)) / 2
-                    found.append((closeness, made["topic"], min(len(passage.unmet), MOST_UNMET)))
-                    readings.append(made["reading"])
+                scores_of_passage = passage.scores
+                if scores_of_passage["answerable"] is not None:
+                    closeness = ((scores_of_passage["rerank"] or 0.0) + (scores_of_passage["sentence"] or 0.0)) / 2
+                    rows_of_question.append(
+                        (closeness, scores_of_passage["topic"], min(len(passage.unmet), MOST_UNMET))
+                    )
+                    readings.append(scores_of_passage["reading"])
             kinds.append(row["kind"])
-            features.append(np.column_stack([np.array(found, np.float32).reshape(-1, 3), log_odds(readings)]))
+            features.append(
+                np.column_stack([np.array(rows_of_question, np.float32).reshape(-1, 3), log_odds(readings)])
+            )
     return kinds, features
 
 
@@ -119,8 +123,8 @@ def _probability(fitted: Calibration, row: FloatArray) -> float:
 def show(name: str, kinds: Sequence[str], values: FloatArray) -> None:
     """Print the AUROC against each kind of unanswerable question, and answer rates at some thresholds."""
     by_kind = {kind: values[[one == kind for one in kinds]] for kind in KINDS}
-    found = [f"{kind} AUROC {auroc(by_kind['answerable'], by_kind[kind]):.4f}" for kind in KINDS[1:]]
-    print(f"{name}: {', '.join(found)}")
+    areas = [f"{kind} AUROC {auroc(by_kind['answerable'], by_kind[kind]):.4f}" for kind in KINDS[1:]]
+    print(f"{name}: {', '.join(areas)}")
     for threshold in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85):
         answered = [f"{kind} {np.mean(by_kind[kind] >= threshold):.3f}" for kind in KINDS]
         print(f"  at {threshold:.2f} answered: {', '.join(answered)}")
@@ -132,7 +136,7 @@ def main() -> None:
     parser.add_argument("--check", type=Path)
     parser.add_argument("--write", action="store_true", help="replace the current coefficients")
     arguments = parser.parse_args()
-    kinds, features = observed(arguments.data)
+    kinds, features = collect_features(arguments.data)
     held_out, topic_held_out = np.zeros(len(kinds), np.float32), np.zeros(len(kinds), np.float32)
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(kinds, kinds):
         fold = fit([kinds[one] for one in train], [features[one] for one in train])
@@ -144,7 +148,7 @@ def main() -> None:
     fitted = replace(fit(kinds, features), embedder=identity.weights, projection=identity.projection)
     print(json.dumps(asdict(fitted), indent=2))
     if arguments.check:
-        others, other_features = observed(arguments.check)
+        others, other_features = collect_features(arguments.check)
         show("on other questions", others, scores(fitted, other_features))
         show("on the topic, on other questions", others, topic_scores(fitted.on_topic, other_features))
     if arguments.write:

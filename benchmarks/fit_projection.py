@@ -34,7 +34,7 @@ TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.S | re.I)
 
 def paragraphs(folder: Path) -> list[str]:
     """Return the paragraphs of 80 to 900 characters in the text and HTML files of a folder."""
-    found = []
+    kept = []
     for file in sorted(folder.rglob("*")):
         if not file.is_file() or not re.search(r"\.(html?|txt|md|xml)$|/data\.\w+$", str(file)):
             continue
@@ -46,8 +46,8 @@ def paragraphs(folder: Path) -> list[str]:
         for block in blocks:
             plain = " ".join(html.unescape(TAG.sub(" ", block)).split())
             if 80 <= len(plain) <= 900:
-                found.append(plain)
-    return found
+                kept.append(plain)
+    return kept
 
 
 def token_vectors(embedder: TransformerEmbedder, texts: Sequence[str]) -> list[FloatArray]:
@@ -69,9 +69,9 @@ def main() -> None:
     shuffle = random.Random(0)
     texts: list[str] = []
     for folder in arguments.folders:
-        some = list(dict.fromkeys(paragraphs(folder)))
-        shuffle.shuffle(some)
-        texts += some[: PARAGRAPHS // len(arguments.folders)]
+        unique = list(dict.fromkeys(paragraphs(folder)))
+        shuffle.shuffle(unique)
+        texts += unique[: PARAGRAPHS // len(arguments.folders)]
     embedder = BundledEmbedder()
     texts.sort(key=len)
     moment = np.zeros((embedder.identity.dimension,) * 2, np.float64)

@@ -52,21 +52,21 @@ def follow_up(question: str, name: Phrase) -> str:
     territory"), which is assumed if a lower-case content word follows the name, unless the name is the
     subject after an auxiliary.
     """
-    before, rest = question[: name.start], question[name.end :]
+    before, after = question[: name.start], question[name.end :]
     last = tokens(before)[-1].word if tokens(before) else ""
-    following = tokens(rest)[0] if tokens(rest) else None
-    genitive = re.match(r"['’]s?(?!\w)", rest)
+    following = tokens(after)[0] if tokens(after) else None
+    genitive = re.match(r"['’]s?(?!\w)", after)
     if last in ("and", "or") or (following and following.word in ("and", "or") and not genitive):
         return ""
     if genitive:
-        return before + ("their" if name.plural else "its") + rest[genitive.end() :]
+        return before + ("their" if name.plural else "its") + after[genitive.end() :]
     subject = last in AUXILIARIES
-    if following and not following.is_function and rest.strip()[0] not in ",;?" and not subject:
+    if following and not following.is_function and after.strip()[0] not in ",;?" and not subject:
         return ""
     if last in ("in", "at"):
-        return _IN.sub("", before) + "there" + rest
+        return _IN.sub("", before) + "there" + after
     plural = "they" if subject or not before.strip() else "them"
-    return before + (plural if name.plural else "it") + rest
+    return before + (plural if name.plural else "it") + after
 
 
 def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
@@ -79,40 +79,42 @@ def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
         )
         for first in near:
             shared = {one.core.lower() for one in find_names(first["question"])}
-            found = [one for one in find_names(second["question"]) if one.core.lower() in shared]
-            made = follow_up(second["question"], found[0]) if found else ""
-            if made:
-                yield Pair(first, second, made)
+            names = [one for one in find_names(second["question"]) if one.core.lower() in shared]
+            question = follow_up(second["question"], names[0]) if names else ""
+            if question:
+                yield Pair(first, second, question)
                 break
 
 
-def ranks(engine: Engine, asked: Sequence[tuple[str, Row]]) -> list[float]:
+def ranks(engine: Engine, questions: Sequence[tuple[str, Row]]) -> list[float]:
     """Return the rank of the evidence page of each question."""
-    found = []
-    for question, row in asked:
+    page_ranks = []
+    for question, row in questions:
         passages = engine.search(question, top_k=DEPTH).passages
-        found.append(page_rank(row, pages_of(passages, "named")))
-    return found
+        page_ranks.append(page_rank(row, pages_of(passages, "named")))
+    return page_ranks
 
 
 def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
     """Print the metrics, and some of the conversations."""
-    made = list(pairs(rows))
-    rewritten = [rewrite_question(one.follow_up, [Turn(one.first["question"])]) for one in made]
-    for one, question in list(zip(made, rewritten, strict=True))[:show]:
+    conversations = list(pairs(rows))
+    rewritten = [rewrite_question(one.follow_up, [Turn(one.first["question"])]) for one in conversations]
+    for one, question in list(zip(conversations, rewritten, strict=True))[:show]:
         print(f"  {one.first['question']}\n    {one.second['question']}\n    {one.follow_up}\n    {question}")
-    same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in made)
-    print(f"{len(made)} conversations, {same} of them about one page")
-    rows_asked = [one.second for one in made]
+    same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in conversations)
+    print(f"{len(conversations)} conversations, {same} of them about one page")
+    rows_asked = [one.second for one in conversations]
     for label, questions in (
-        ("full question", [one.second["question"] for one in made]),
-        ("follow-up alone", [one.follow_up for one in made]),
+        ("full question", [one.second["question"] for one in conversations]),
+        ("follow-up alone", [one.follow_up for one in conversations]),
         ("rewritten", rewritten),
     ):
-        found = ranks(engine, list(zip(questions, rows_asked, strict=True)))
-        cells = [f"recall@{k} {interval([rank <= k for rank in found])}" for k in (1, 5)]
+        page_ranks = ranks(engine, list(zip(questions, rows_asked, strict=True)))
+        cells = [f"recall@{k} {interval([rank <= k for rank in page_ranks])}" for k in (1, 5)]
         print(f"{label:16} page {cells[0]}  {cells[1]}", flush=True)
-    changed = [asked != question for asked, question in zip((one.follow_up for one in made), rewritten, strict=True)]
+    changed = [
+        asked != question for asked, question in zip((one.follow_up for one in conversations), rewritten, strict=True)
+    ]
     print(f"follow-ups found {interval(changed)}")
     kept = [
         rewrite_question(one["question"], [Turn(other["question"])]) == one["question"]

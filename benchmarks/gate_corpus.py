@@ -43,15 +43,15 @@ def paragraphs(text: str) -> Iterator[str]:
             yield paragraph
 
 
-def installed() -> dict[str, str]:
+def read_installed() -> dict[str, str]:
     """Return every paragraph of the installed texts by its hash, in the order of the files."""
     pages = [*Path("/usr/share/doc/anarchism").rglob("*.html"), *Path("/usr/share/doc/debian-handbook").rglob("*.html")]
     texts = [text_of(page.read_text("utf-8", errors="replace")) for page in sorted(pages)]
     for name in ("elements", "foldoc", "jargon"):
         with gzip.open(f"/usr/share/dictd/{name}.dict.dz", "rt", errors="replace") as stream:
             texts.append(stream.read())
-    found = (paragraph for text in texts for paragraph in paragraphs(text))
-    return {hashlib.sha256(one.encode()).hexdigest()[:16]: one for one in found}
+    all_paragraphs = (paragraph for text in texts for paragraph in paragraphs(text))
+    return {hashlib.sha256(one.encode()).hexdigest()[:16]: one for one in all_paragraphs}
 
 
 def main() -> None:
@@ -60,12 +60,12 @@ def main() -> None:
     folder = parser.parse_args().out
     (folder / "pdfs").mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
-    texts = installed()
-    asked = sorted({row["passage"] for row in rows if row["passage"]})
-    if missing := [one for one in asked if one not in texts]:
-        raise SystemExit(f"{len(missing)} of {len(asked)} paragraphs are not in the installed versions of the texts.")
-    others = sorted(texts.keys() - set(asked))
-    names = asked + random.Random(0).sample(others, min(OTHERS, len(others)))
+    texts = read_installed()
+    needed = sorted({row["passage"] for row in rows if row["passage"]})
+    if missing := [one for one in needed if one not in texts]:
+        raise SystemExit(f"{len(missing)} of {len(needed)} paragraphs are not in the installed versions of the texts.")
+    others = sorted(texts.keys() - set(needed))
+    names = needed + random.Random(0).sample(others, min(OTHERS, len(others)))
     random.Random(1).shuffle(names)
     place = {}
     for first in range(0, len(names), A_DOCUMENT):

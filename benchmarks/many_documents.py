@@ -41,7 +41,7 @@ def document(number: int) -> bytes:
     return make_pdf(" ".join(sentences))
 
 
-def timed(call: Callable[[int], object], times: int) -> str:
+def measure_calls(call: Callable[[int], object], times: int) -> str:
     """Format the percentiles, in milliseconds, of repeated calls."""
     taken = []
     for number in range(times):
@@ -51,7 +51,7 @@ def timed(call: Callable[[int], object], times: int) -> str:
     return f"p50 {np.percentile(taken, 50):.1f} ms  p95 {np.percentile(taken, 95):.1f} ms"
 
 
-def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
+def measure_page(folder: Path, count: int, times: int) -> tuple[str, str]:
     """Return percentiles of opening the Documents page of a warm app: in fresh profiles, and in a used one."""
     with serve(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
@@ -72,10 +72,10 @@ def opened(folder: Path, count: int, times: int) -> tuple[str, str]:
                 page_opens(context)
 
         opens_first(0)
-        first = timed(opens_first, times)
-        with profile() as known:
-            page_opens(known)
-            again = timed(lambda _: page_opens(known), times)
+        first = measure_calls(opens_first, times)
+        with profile() as used_profile:
+            page_opens(used_profile)
+            again = measure_calls(lambda _: page_opens(used_profile), times)
         browser.close()
     return first, again
 
@@ -88,7 +88,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         library = arguments.data_dir or Path(folder) / "data"
         measure(library, arguments.documents)
-        first, again = opened(library, arguments.documents, 10)
+        first, again = measure_page(library, arguments.documents, 10)
         print("Documents page, first visit:", first)
         print("Documents page, later ones: ", again)
 
@@ -103,11 +103,11 @@ def measure(library: Path, count: int) -> None:
         print(f"indexing {count} documents: {time.perf_counter() - started:.1f} s")
         engine.search("warm up")
         names = [one.name for one in engine.documents.list()]
-        print("list of documents:", timed(lambda number: engine.documents.list(), 20))
+        print("list of documents:", measure_calls(lambda number: engine.documents.list(), 20))
         question = "What did the {} in {} cost in {}?"
         ask = [question.format(THINGS[n % 15], PLACES[n % 14], 1950 + n % 70) for n in range(200)]
-        print("search over all:  ", timed(lambda number: engine.search(ask[number]), 200))
-        one = timed(lambda number: engine.search(ask[number], documents=[names[number]]), 100)
+        print("search over all:  ", measure_calls(lambda number: engine.search(ask[number]), 200))
+        one = measure_calls(lambda number: engine.search(ask[number], documents=[names[number]]), 100)
         print("search in one:    ", one)
 
 

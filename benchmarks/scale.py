@@ -88,13 +88,13 @@ def make_base(data: Path, folder: Path) -> Base:
         spans = [span for document in engine.documents.list() for span in engine.documents.chunks(document.document_id)]
         spans = spans[:: max(1, len(spans) // BASE)][:BASE]
         embedder = load_embedder(engine.settings.embedder, precision=engine.settings.embedding_precision)
-    made = embedder.embed([embedded_text(span.prefix, span.text) for span in spans])
+    embeddings = embedder.embed([embedded_text(span.prefix, span.text) for span in spans])
     held_by = Counter(word for span in spans for word in {word.lower() for word in _WORD.findall(span.text)})
     common = frozenset(word for word, count in held_by.items() if count >= COMMON * len(spans))
-    return Base(spans, made, np.stack([one.dense for one in made]), common)
+    return Base(spans, embeddings, np.stack([one.dense for one in embeddings]), common)
 
 
-def made_text(base: Base, text: str, chance: random.Random) -> str:
+def generate_text(base: Base, text: str, chance: random.Random) -> str:
     """Return the text with most of its rare words replaced."""
 
     def other(match: re.Match[str]) -> str:
@@ -108,7 +108,7 @@ def made_text(base: Base, text: str, chance: random.Random) -> str:
     return _WORD.sub(other, text)
 
 
-def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], list[Embedding]]:
+def generate_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], list[Embedding]]:
     """Return the chunks ``first`` to ``first + count``, the same in every run."""
     chance, noise = random.Random(first), np.random.default_rng(first)
     picked = noise.integers(len(base.spans), size=(count, 2))
@@ -117,7 +117,7 @@ def made_chunks(base: Base, first: int, count: int) -> tuple[list[ChunkSpan], li
     dense /= np.linalg.norm(dense, axis=1, keepdims=True)
     spans, embeddings = [], []
     for position, number in enumerate(picked[:, 0]):
-        text = made_text(base, base.spans[number].text, chance)
+        text = generate_text(base, base.spans[number].text, chance)
         ordinal = (first + position) % CHUNKS_A_DOCUMENT
         spans.append(
             replace(base.spans[number], ordinal=ordinal, text=text, page_index=ordinal, page_index_end=ordinal)
@@ -134,7 +134,7 @@ def fill(settings: Settings, base: Base, size: int, distinct: int, vectors_file:
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         for first in range(stores.library.counts()["chunks"], size, BATCH):
-            spans, embeddings = made_chunks(base, first, min(BATCH, size - first))
+            spans, embeddings = generate_chunks(base, first, min(BATCH, size - first))
             write(stores, generation, first, spans, embeddings, distinct)
             with vectors_file.open("ab") as file:
                 file.write(np.stack([one.dense for one in embeddings]).tobytes())
@@ -155,22 +155,22 @@ def write(
     versions, ids = [], []
     for offset in range(0, len(spans), CHUNKS_A_DOCUMENT):
         name = f"{(first + offset) // CHUNKS_A_DOCUMENT:07}"
-        own = spans[offset : offset + CHUNKS_A_DOCUMENT]
+        document_spans = spans[offset : offset + CHUNKS_A_DOCUMENT]
         _, version = stores.library.add_version(
-            f"{name}.pdf", "default", name, len(own), generation_id=generation.generation_id
+            f"{name}.pdf", "default", name, len(document_spans), generation_id=generation.generation_id
         )
-        pages = [Page(span.page_index, str(span.page_index + 1), span.text, PageState.TEXT) for span in own]
+        pages = [Page(span.page_index, str(span.page_index + 1), span.text, PageState.TEXT) for span in document_spans]
         stores.library.save_pages(version, pages)
-        ids += stores.library.save_chunks(version, own)
-        versions += [version] * len(own)
+        ids += stores.library.save_chunks(version, document_spans)
+        versions += [version] * len(document_spans)
     assert ids == list(range(first + 1, first + 1 + len(spans))), "the folder was not empty"
     rows = zip(spans, versions, strict=True)
     stores.words.add(ids, [(span.prefix, span.text, version) for span, version in rows])
     if first < distinct:
         hashes = [text_hash(span.prefix, span.text) for span in spans]
         stores.vectors.save(generation.space, dict(zip(hashes, embeddings, strict=True)))
-        known = stores.vectors.known(generation.space, hashes)
-        stores.vectors.link({chunk_id: known[key] for chunk_id, key in zip(ids, hashes, strict=True)})
+        vector_ids = stores.vectors.known(generation.space, hashes)
+        stores.vectors.link({chunk_id: vector_ids[key] for chunk_id, key in zip(ids, hashes, strict=True)})
     else:
         stores.vectors.link({chunk_id: 1 + (chunk_id - 1) % distinct for chunk_id in ids})
     stores.dense(generation.generation_id).add(ids, np.stack([one.dense for one in embeddings]), versions)
@@ -188,7 +188,7 @@ def measure(settings: Settings, questions: Sequence[str], vectors_file: Path) ->
         engine.search(questions[-1])
         first_s = time.perf_counter() - started
         rounds = [[engine.search(question).timings_ms for question in questions] for _ in range(ROUNDS)]
-        memory = resident()
+        memory = resident_bytes()
         chunks = engine.status().counts["chunks"]
     medians = {stage: np.median([[timings[stage] for timings in one] for one in rounds], axis=0) for stage in STAGES}
     ms = {stage: (float(np.percentile(one, 50)), float(np.percentile(one, 95))) for stage, one in medians.items()}
@@ -200,19 +200,19 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
     stores = Stores(settings)
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
-        asked = [generation.embedder.embed_question(question) for question in questions]
+        embedded = [generation.embedder.embed_question(question) for question in questions]
         dense = stores.dense(generation.generation_id)
-        found = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in asked]
+        approximate = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in embedded]
     finally:
         stores.close()
-    vectors = np.memmap(vectors_file, np.float32, "r").reshape(-1, len(asked[0].dense))
-    similarities = np.stack([question.dense for question in asked]) @ vectors.T
+    vectors = np.memmap(vectors_file, np.float32, "r").reshape(-1, len(embedded[0].dense))
+    similarities = np.stack([question.dense for question in embedded]) @ vectors.T
     exact = np.argsort(-similarities, axis=1)[:, :100] + 1
-    pairs = list(zip(exact.tolist(), found, strict=True))
+    pairs = list(zip(exact.tolist(), approximate, strict=True))
     return {k: float(np.mean([len({*true[:k]} & {*near[:k]}) / k for true, near in pairs])) for k in (10, 100)}
 
 
-def resident() -> int:
+def resident_bytes() -> int:
     """Return the anonymous memory of this process in bytes, without mapped files, which the system can drop."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(re.search(r"RssAnon:\s+(\d+)", status).group(1))  # type: ignore[union-attr] # always present on Linux

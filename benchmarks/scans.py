@@ -32,7 +32,7 @@ def words(text: str) -> Counter[str]:
     return Counter(WORD.findall(text.casefold()))
 
 
-def picture_of(file: Path, number: int, scale: float) -> bytes:
+def render_page(file: Path, number: int, scale: float) -> bytes:
     """Return a page as a PDF that contains only its image."""
     document = pypdfium2.PdfDocument(file)
     picture = document[number].render(scale=scale).to_pil().convert("L")
@@ -60,14 +60,14 @@ def main() -> None:
             if expected.total() < LEAST_WORDS:
                 continue
             scan = Path(folder) / "scan.pdf"
-            scan.write_bytes(picture_of(file, page.page_index, arguments.scale))
+            scan.write_bytes(render_page(file, page.page_index, arguments.scale))
             started = time.perf_counter()
-            (found,) = [item for item in reader.parse(scan) if isinstance(item, Page)]
+            (page_read,) = [item for item in reader.parse(scan) if isinstance(item, Page)]
             seconds = time.perf_counter() - started
-            recalls.append((expected & words(found.text)).total() / expected.total())
+            recalls.append((expected & words(page_read.text)).total() / expected.total())
             print(
                 f"{file.name} page {page.page_index + 1}: {recalls[-1]:.3f} of {expected.total()} words, "
-                f"{found.state.value}, confidence {found.confidence or 0:.2f}, {seconds:.1f} s",
+                f"{page_read.state.value}, confidence {page_read.confidence or 0:.2f}, {seconds:.1f} s",
                 flush=True,
             )
     print(f"mean {sum(recalls) / len(recalls):.3f}, lowest {min(recalls):.3f}")

@@ -72,43 +72,43 @@ Break = Callable[[str, str, Sequence[str], random.Random], str | None]
 
 def sentences(passage: str) -> list[str]:
     """Return the complete sentences of a passage that have at least eight words."""
-    found = [passage[start:end] for start, end in sentence_spans(passage)]
-    return [one for one in found if len(one.split()) >= 8 and one[-1] in ".!?"]
+    parts = [passage[start:end] for start, end in sentence_spans(passage)]
+    return [one for one in parts if len(one.split()) >= 8 and one[-1] in ".!?"]
 
 
 def true_statements(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the sentence and its paraphrases, each with the kind of change; without unchanged ones."""
     yield "verbatim", sentence
-    made = {
-        "reordered": reordered(sentence),
-        "shortened": shortened(sentence),
-        "reworded": reworded(sentence),
-        "all three": reworded(reordered(shortened(sentence))),
+    paraphrases = {
+        "reordered": reorder(sentence),
+        "shortened": shorten(sentence),
+        "reworded": reword(sentence),
+        "all three": reword(reorder(shorten(sentence))),
     }
-    seen = {sentence, made["reordered"], made["shortened"], made["reworded"]}
-    for kind, text in made.items():
+    seen = {sentence, paraphrases["reordered"], paraphrases["shortened"], paraphrases["reworded"]}
+    for kind, text in paraphrases.items():
         if text != sentence and (kind != "all three" or text not in seen):
             yield kind, text
 
 
-def reordered(sentence: str) -> str:
+def reorder(sentence: str) -> str:
     """Move a leading adverbial or clause to the end."""
     if match := _LEADING.match(sentence):
-        rest = match[2][0].upper() + match[2][1:]
-        return f"{rest} {match[1][0].lower()}{match[1][1:]}{match[3]}"
+        main_clause = match[2][0].upper() + match[2][1:]
+        return f"{main_clause} {match[1][0].lower()}{match[1][1:]}{match[3]}"
     if match := _SUBORDINATE.match(sentence):
         return f"{match[3][0].upper()}{match[3][1:]}, {match[1].lower()} {match[2]}{match[4]}"
     return sentence
 
 
-def shortened(sentence: str) -> str:
+def shorten(sentence: str) -> str:
     """Remove parentheses, sentence openers, adverbs and relative clauses."""
     text = _OPENER.sub("", _ASIDE.sub("", sentence))
     text = _RELATIVE.sub("", _ADVERB.sub("", text))
     return text[0].upper() + text[1:]
 
 
-def reworded(sentence: str) -> str:
+def reword(sentence: str) -> str:
     """Replace words by common synonyms, and numbers, dates and negations by other forms."""
     text = sentence
     for pattern, form in _FORMS:
