@@ -1,31 +1,45 @@
-# The two commands: `make run` starts the app, `make test` runs every test.
+# `make run` starts the application; `make check` checks a change within a minute; `make test` runs every test.
 .DEFAULT_GOAL := run
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test setup clean
+.PHONY: run setup check test test-slow coverage constraints clean
 
-run: $(VENV)/.installed  ## Install what is missing and start the app on http://localhost:8501
+run: $(VENV)/.installed  ## Install what is missing and start the application on http://localhost:8501
 	$(BIN)/python -m streamlit run app.py
 
-setup: $(VENV)/.installed  ## Make .venv with what the app needs
+setup: $(VENV)/.installed  ## Create .venv with what the application needs
 
-test: $(VENV)/.installed-dev browser  ## Install what the tests need and run them all
+check: $(VENV)/.installed-dev  ## Check style and types, and run the unit tests, which load no model
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 15
+	$(PYTEST) tests/unit
+
+test: $(VENV)/.installed-dev browser  ## Check style and types, and run all tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PYTEST) --dist loadfile --no-loadscope-reorder --durations 15
+
+test-slow: $(VENV)/.installed-dev  ## Kill a process that indexes, 50 times
+	KILLS=50 $(BIN)/python -m pytest -m slow
+
+coverage: $(VENV)/.installed-dev browser  ## Run all tests and report the lines that none of them runs
+	$(PYTEST) --dist loadfile --cov --cov-report term
 
 # Without --no-compile a third of the time goes into compiling modules that nobody imports; the others are as they are used.
-$(VENV)/.installed: requirements.txt requirements-ocr.txt
+$(VENV)/.installed: requirements.txt requirements-ocr.txt constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.txt -r requirements-ocr.txt
+	$(INSTALL) -r requirements.txt -r requirements-ocr.txt
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-gguf.txt
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements-dev.txt
+	$(INSTALL) -r requirements-dev.txt
 	touch $@
 
 # The browser tests use the system's Chromium; Playwright's own download serves where there is none.
@@ -35,6 +49,12 @@ browser: $(VENV)/.installed-dev
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
 	else $(BIN)/python -m playwright install chromium; fi
+
+constraints:  ## Pin the whole tree of packages, as pip resolves it now
+	$(PYTHON) -m venv $(VENV)-constraints
+	$(VENV)-constraints/bin/python -m pip install --quiet --no-compile -r requirements.txt -r requirements-ocr.txt -r requirements-dev.txt
+	$(VENV)-constraints/bin/python -m pip freeze | sed 's/+cpu$$//' > constraints.txt
+	rm -rf $(VENV)-constraints
 
 clean:  ## Remove what was installed; documents and conversations in data/ stay
 	rm -rf $(VENV)

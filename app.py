@@ -18,7 +18,6 @@ PAGES = [
 # fetches from a server on the internet.
 st.set_page_config(page_title="Footnote", page_icon="pages/shared/icon.png")
 page = st.navigation(PAGES)
-layout = "centered" if page is PAGES[0] else "wide"
-st.set_page_config(page_title=f"{page.title} · Footnote", layout=layout)
+st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is PAGES[0] else "wide")
 settle_cold_start()
 page.run()

@@ -175,7 +175,7 @@ def train(model: Reader, dataset: Sequence[Item], passes: float, seed: int = 0) 
             has = torch.tensor([float(one.first > 0) for one in batch])
             loss = spans / 2 + functional.binary_cross_entropy_with_logits(answers, has)
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call] # of torch
             nn.utils.clip_grad_norm_(chosen, 1.0)
             optimizer.step()
             schedule.step()
@@ -193,9 +193,9 @@ def show(model: Reader, dataset: Sequence[Item]) -> None:
         for batch in batches(dataset, random.Random(0)):
             for one, score in zip(batch, read(model, batch)[2].tolist(), strict=True):
                 by_kind[one.kind].append(score)
-    answering = np.array(by_kind.pop("answers"), np.float32)
+    answering = by_kind.pop("answers")
     for kind, scores in sorted(by_kind.items()):
-        print(f"{kind:20} {len(scores):5} AUROC {auroc(answering, np.array(scores, np.float32)):.3f}")
+        print(f"{kind:20} {len(scores):5} AUROC {auroc(answering, scores):.3f}")
 
 
 def main() -> None:

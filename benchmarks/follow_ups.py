@@ -25,12 +25,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.ablation import complete
 from benchmarks.quality import Row, interval, page_rank, pages_of
 from rag_core.engine import Engine
-from rag_core.followups.rewriting import Turn, rewrite_question
 from rag_core.settings import load_settings
+from rag_core.store.database import now
 from rag_core.text.grammar import AUXILIARIES, tokens
 from rag_core.text.noun_phrases import Phrase, find_names
+from rag_core.types import Message
 
 DEPTH = 50
 _IN = re.compile(r"\b(?:in|at)\s+$", re.IGNORECASE)
@@ -43,6 +45,15 @@ class Pair:
     first: Row
     second: Row
     follow_up: str
+
+
+def _without_article(name: Phrase) -> str:
+    return name.text.removeprefix("the ")
+
+
+def _is_plural(name: Phrase) -> bool:
+    last = _without_article(name).split()[-1].lower()
+    return (last.endswith("s") and not last.endswith(("ss", "us", "is"))) or " and " in name.text
 
 
 def follow_up(question: str, name: Phrase) -> str:
@@ -59,14 +70,14 @@ def follow_up(question: str, name: Phrase) -> str:
     if last in ("and", "or") or (following and following.word in ("and", "or") and not genitive):
         return ""
     if genitive:
-        return before + ("their" if name.plural else "its") + after[genitive.end() :]
+        return before + ("their" if _is_plural(name) else "its") + after[genitive.end() :]
     subject = last in AUXILIARIES
     if following and not following.is_function and after.strip()[0] not in ",;?" and not subject:
         return ""
     if last in ("in", "at"):
         return _IN.sub("", before) + "there" + after
     plural = "they" if subject or not before.strip() else "them"
-    return before + (plural if name.plural else "it") + after
+    return before + (plural if _is_plural(name) else "it") + after
 
 
 def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
@@ -78,8 +89,8 @@ def pairs(rows: Sequence[Row]) -> Iterator[Pair]:
             key=lambda row: row["evidence"][0]["page_index"] != second["evidence"][0]["page_index"],
         )
         for first in near:
-            shared = {one.core.lower() for one in find_names(first["question"])}
-            names = [one for one in find_names(second["question"]) if one.core.lower() in shared]
+            shared = {_without_article(one).lower() for one in find_names(first["question"])}
+            names = [one for one in find_names(second["question"]) if _without_article(one).lower() in shared]
             question = follow_up(second["question"], names[0]) if names else ""
             if question:
                 yield Pair(first, second, question)
@@ -98,7 +109,7 @@ def ranks(engine: Engine, questions: Sequence[tuple[str, Row]]) -> list[float]:
 def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
     """Print the metrics, and some of the conversations."""
     conversations = list(pairs(rows))
-    rewritten = [rewrite_question(one.follow_up, [Turn(one.first["question"])]) for one in conversations]
+    rewritten = [complete(one.follow_up, [Message("", "user", one.first["question"], now())]) for one in conversations]
     for one, question in list(zip(conversations, rewritten, strict=True))[:show]:
         print(f"  {one.first['question']}\n    {one.second['question']}\n    {one.follow_up}\n    {question}")
     same = sum(one.first["evidence"][0] == one.second["evidence"][0] for one in conversations)
@@ -117,7 +128,7 @@ def report(engine: Engine, rows: Sequence[Row], show: int) -> None:
     ]
     print(f"follow-ups found {interval(changed)}")
     kept = [
-        rewrite_question(one["question"], [Turn(other["question"])]) == one["question"]
+        complete(one["question"], [Message("", "user", other["question"], now())]) == one["question"]
         for other, one in _neighbours(rows)
     ]
     print(f"left as they are {interval(kept)} of {len(kept)} questions that stand alone")

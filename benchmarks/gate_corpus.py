@@ -67,7 +67,7 @@ def main() -> None:
     others = sorted(texts.keys() - set(needed))
     names = needed + random.Random(0).sample(others, min(OTHERS, len(others)))
     random.Random(1).shuffle(names)
-    place = {}
+    place: dict[str, tuple[str | None, int | None]] = {}
     for first in range(0, len(names), A_DOCUMENT):
         document = f"texts_{first // A_DOCUMENT + 1}.pdf"
         of_document = names[first : first + A_DOCUMENT]
@@ -78,9 +78,9 @@ def main() -> None:
         (folder / "pdfs" / document).write_bytes(make_pdf(*lines))
     with (folder / "questions.jsonl").open("w", encoding="utf-8") as stream:
         for row in rows:
-            document, index = place.get(row["passage"], (None, None))
-            evidence = [{"document": document, "page_index": index}] if row["kind"] == "answerable" else []
-            stream.write(json.dumps({**row, "document": document, "evidence": evidence}) + "\n")
+            name, index = place.get(row["passage"], (None, None))
+            evidence = [{"document": name, "page_index": index}] if row["kind"] == "answerable" else []
+            stream.write(json.dumps({**row, "document": name, "evidence": evidence}) + "\n")
 
 
 if __name__ == "__main__":

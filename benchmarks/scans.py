@@ -50,7 +50,7 @@ def main() -> None:
     arguments = parser.parse_args()
     chance = random.Random(0)
     files = sorted(arguments.folder.glob("*.pdf"))
-    recalls = []
+    recalls: list[float] = []
     with closing(PdfParser(ocr="auto")) as reader, tempfile.TemporaryDirectory() as folder:
         while len(recalls) < arguments.pages:
             file = chance.choice(files)

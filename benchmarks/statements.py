@@ -177,7 +177,7 @@ def wrong_name(text: str, passage: str, others: Sequence[str], random: random.Ra
         names = {name for name in _NAME.findall(source) if not set(name.split()) & set(place[0].split())}
         names = {name for name in names if name not in text}
         if names and (source is not passage or random.random() < 0.5):
-            return text[: place.start()] + random.choice(sorted(names)) + text[place.end() :]
+            return f"{text[: place.start()]}{random.choice(sorted(names))}{text[place.end() :]}"
     return None
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 def _open_closed_streams() -> None:
-    """Open the null device in place of each standard stream that the program was started without.
+    """Open the null device for each standard stream that is closed.
 
-    Before anything else opens a file: it would be given the number that is free, and what C libraries and child
-    processes write to standard output or error would then end in it, in a database among others.
+    Call it before any file is opened: otherwise a file, such as the database, gets the free descriptor, and C
+    libraries and child processes write their output into it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 # for as long as the process runs
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 # open until the process ends
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)
 
@@ -22,7 +22,7 @@ def _run() -> None:
     _open_closed_streams()
     try:
         from rag_core.cli.app import main
-    except KeyboardInterrupt:  # the imports take seconds, and nothing above them tells of it in words
+    except KeyboardInterrupt:  # imports take seconds, and Python would print a traceback
         sys.exit("Stopped.")
     main()
 

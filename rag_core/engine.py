@@ -1,4 +1,4 @@
-"""The engine: the only orchestrator, called by the pages and the command line."""
+"""The engine, which connects all parts for the pages and the command line."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION
 
 
 class Engine:
-    """Answers questions from documents, with citations. Methods may be called from many threads.
+    """Answers questions from documents, with citations. All methods are thread-safe.
 
-    Opening it loads no model: that happens in the background (`warm_up`) or when first needed. Work
-    that an earlier process left unfinished is continued.
+    The constructor loads no models: `warm_up` does so in the background, or else their first use. The engine
+    continues jobs that an earlier process left unfinished.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ class Engine:
         )
         self._closed = False
         try:
-            self._swept = recover(stores, self._removal)
+            self._is_recovered = recover(stores, self._removal)
             self._indexer.start()
         except BaseException:
             stores.close()
             raise
 
     def close(self) -> None:
-        """Stop all work in order. Running jobs are put back and continued at the next start."""
+        """Stop all work and close the stores. Running jobs continue at the next start."""
         if self._closed:
             return
         self._closed = True
@@ -149,7 +149,7 @@ class Engine:
             self._warm_up.join()
             self.models.close()
             self._local_models.close()
-            if self._swept:
+            if self._is_recovered:
                 record_clean_shutdown(self._stores)
         finally:
             self._pool.shutdown()
@@ -162,11 +162,11 @@ class Engine:
         self.close()
 
     def warm_up(self) -> None:
-        """Load models, open the dense index and start parser processes in the background, once."""
+        """Load models, open the dense index and start parser processes, once and in the background."""
         self._warm_up.start()
 
     def load_search(self) -> None:
-        """Load everything that searches need, and wait for it, so that the first question takes no longer."""
+        """Load everything that searches need and wait for it, so that the first question is not slower."""
         self._warm_up.load_search()
 
     def readiness(self) -> Readiness:
@@ -174,7 +174,7 @@ class Engine:
         return self._local_models.warmth
 
     def status(self) -> Status:
-        """Return the state of the installation; wait for the model if it is being loaded."""
+        """Return the state of the installation; block while the embedding model is being loaded."""
         return check_health(
             self.settings,
             self._stores,
@@ -203,13 +203,13 @@ class Engine:
         top_k : int, optional
             Number of passages; overrides the configuration's.
         configuration : RetrievalConfig, optional
-            How to retrieve; by default as set.
+            How to retrieve; default: as in the settings.
 
         Raises
         ------
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         SettingsError
-            The configuration's strategy needs a language model, and none is set.
+            The configuration's strategy needs a language model, but none is set.
         """
         query = self._searcher.query(
             question, Scope.of(documents, collections), top_k, configuration or DEFAULT_CONFIGURATION
@@ -228,10 +228,10 @@ class Engine:
         search_for: str | None = None,
         suggest: bool = False,
     ) -> Generator[AskEvent, None, None]:
-        """Answer a question; yield events of which the last is the `Answer`, or with ``suggest`` the `Suggestions`.
+        """Answer a question and yield events; the last is the `Answer`, or `Suggestions` if ``suggest`` is true.
 
-        A `Stage` says what is being done, a `Rewritten` what is searched for in place of a follow-up, a
-        `SearchResult` what the answer is written from. A `Delta` adds text to the answer, a `Restart`
+        A `Stage` names the current step, a `Rewritten` contains the question that replaces a follow-up, and a
+        `SearchResult` contains the passages for the answer. A `Delta` adds text to the answer, a `Restart`
         discards the text so far. Closing the iterator stops the work.
 
         Parameters
@@ -240,20 +240,20 @@ class Engine:
         documents, collections, top_k
             As in `search`.
         history : sequence of Message
-            Earlier messages, oldest first. A question that refers to them is rewritten before it is
-            searched for; see the answer's ``rewritten``.
+            Earlier messages, oldest first. A question that refers to them is rewritten before the search;
+            see the answer's ``rewritten``.
         configuration : RetrievalConfig, optional
-            How to retrieve; by default as set. The steps of its strategy are events, and kept with the answer.
+            How to retrieve; default: as in the settings. The steps of its strategy are yielded and stored too.
         search_for : str, optional
-            Search for this in place of the question, whatever the history.
+            Search for this text instead of the question, whatever the history.
         suggest : bool
-            Yield `Suggestions` after the answer, which takes a few more searches.
+            Yield `Suggestions` after the answer; they need a few more searches.
 
         Raises
         ------
         QuestionError, UnknownDocument, CollectionError, EmbedderError, RerankerMissing, IndexMismatch, StoreError
         SettingsError
-            The configuration's strategy needs a language model, and none is set.
+            The configuration's strategy needs a language model, but none is set.
         """
         scope = Scope.of(documents, collections)
         events = self._follow_ups.ask(
@@ -262,7 +262,7 @@ class Engine:
         return self._follow_ups.with_suggestions(events, scope) if suggest else events
 
     def answer(self, question: str, **options: Any) -> Answer:
-        """Return the answer to a question, with ``suggest`` its follow-ups too; the options are those of `ask`."""
+        """Return the answer to a question, with follow-ups if ``suggest`` is true; takes the options of `ask`."""
         started = time.perf_counter()
         answer = None
         for event in self.ask(question, **options):
@@ -275,5 +275,5 @@ class Engine:
         raise RagError(f"No answer came in {time.perf_counter() - started:.0f} s.")
 
     def explain(self, question: str, **options: Any) -> Explanation:
-        """Return the rankings behind a search; the options are those of `Explanations.explain`."""
+        """Return the rankings behind a search; takes the options of `Explanations.explain`."""
         return self.explanations.explain(question, **options)

@@ -1,49 +1,49 @@
-"""Everything that can go wrong and that a caller may want to treat differently.
+"""Exceptions that callers may want to handle differently.
 
 ::
 
     RagError
     ├── SettingsError              a setting is unknown, out of range, or does not fit another
-    ├── DocumentError              about one file; the others go on
-    │   ├── RejectedDocument       the file's fault
+    ├── DocumentError              one file failed; the others are not affected
+    │   ├── RejectedDocument       the file itself cannot be indexed
     │   │   ├── NotAPdf
     │   │   ├── EncryptedPdf
     │   │   ├── EmptyDocument      no bytes, no pages, or no text on any page
     │   │   ├── DamagedPdf
     │   │   └── DocumentTooLarge
-    │   ├── ExtractionFailed       ours: a crash, a time-out, out of memory
-    │   └── UnknownDocument        a name or id that the library does not hold
-    ├── CollectionError            a name that none can have, none that holds a document, or a document's name taken
-    ├── QuestionError              empty or too long, or not one that its strategy can take
-    ├── LabelError                 a labelled question that cannot be read, or does not fit the library
+    │   ├── ExtractionFailed       a crash, a time-out, or out of memory
+    │   └── UnknownDocument        no document has this name or id
+    ├── CollectionError            invalid name, no documents, or two documents of the same name
+    ├── QuestionError              empty, too long, or not suitable for the strategy
+    ├── LabelError                 a labelled question cannot be parsed or does not match the library
     ├── StoreError
     │   ├── DataFolderInUse        another process has the data folder open
     │   ├── DataFolderUnwritable   read-only or full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
-    │   ├── UnknownConversation    an id that is not, or no longer, stored
-    │   └── UnknownEvaluation      likewise
+    │   ├── UnknownConversation    no conversation or message has this id
+    │   └── UnknownEvaluation      no evaluation has this id
     ├── EmbedderError
     │   ├── EmbedderMissing        weights cannot be found
-    │   └── EmbedderChanged        weights or dimension are not what the index was built with
-    ├── RerankerMissing            the cross-encoder is not set, not on this machine, or is none
+    │   └── EmbedderChanged        weights or dimension are not the expected ones
+    ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
     ├── IndexMismatch              settings no longer match the index; a re-index is needed
-    ├── CallLimit                  a strategy has made all the calls to a model that the settings allow
-    └── GeneratorError             the endpoint: each says what to do
+    ├── CallLimit                  a strategy has used all model calls or tokens that the settings allow
+    └── GeneratorError             the endpoint gave no answer
         ├── GeneratorAuthError
         ├── GeneratorRateLimited
         ├── GeneratorTimeout
         ├── GeneratorUnavailable
-        └── GeneratorInterrupted   broke off after some text had come
+        └── GeneratorInterrupted   the answer stopped after part of its text
 
-Each message says what happened, to which file or setting, and what to do. That the documents do not
-answer a question is a state of the answer, not an error.
+Each message says what happened, to which file or setting, and what to do. If the documents do not
+answer a question, that is a state of the answer, not an error.
 """
 
 from __future__ import annotations
 
 
 class RagError(Exception):
-    """Base of every error this package raises on purpose; its message is fit to show to a person."""
+    """Base class of the errors that this package raises; messages can be shown to users."""
 
 
 class SettingsError(RagError):
@@ -51,55 +51,55 @@ class SettingsError(RagError):
 
 
 class DocumentError(RagError):
-    """Something about one file."""
+    """An error with one file."""
 
 
 class RejectedDocument(DocumentError):
-    """A file that cannot be indexed through its own fault."""
+    """The file itself cannot be indexed."""
 
 
 class NotAPdf(RejectedDocument):
-    """The content is not a PDF, whatever the name says."""
+    """The content is not a PDF, whatever the file name is."""
 
 
 class EncryptedPdf(RejectedDocument):
-    """A password is needed to read the file."""
+    """The file needs a password."""
 
 
 class EmptyDocument(RejectedDocument):
-    """No bytes, no pages, or no text on any page."""
+    """The file has no bytes, no pages, or no text on any page."""
 
 
 class DamagedPdf(RejectedDocument):
-    """The file begins like a PDF but cannot be read as one."""
+    """The file starts like a PDF but cannot be parsed."""
 
 
 class DocumentTooLarge(RejectedDocument):
-    """More bytes, packed or unpacked, or more pages than the settings allow."""
+    """The file has more bytes, compressed or decompressed, or more pages than the settings allow."""
 
 
 class ExtractionFailed(DocumentError):
-    """Reading the file crashed, hung or ran out of memory."""
+    """Parsing the file crashed, timed out or ran out of memory."""
 
 
 class UnknownDocument(DocumentError):
-    """A document name or id that the library does not hold."""
+    """No document has this name or id."""
 
 
 class CollectionError(RagError):
-    """A collection that cannot be named so, that holds no document, or that holds one of that name already."""
+    """A collection has an invalid name, no documents, or would have two documents of the same name."""
 
 
 class QuestionError(RagError):
-    """A question that cannot be asked: empty, or longer than allowed."""
+    """The question is empty, too long, or not suitable for the strategy."""
 
 
 class LabelError(RagError):
-    """A labelled question that cannot be read, or that names what the library does not hold."""
+    """A labelled question cannot be parsed, or names a document or page that is not in the library."""
 
 
 class StoreError(RagError):
-    """Something about where things are kept."""
+    """An error with stored data."""
 
 
 class DataFolderInUse(StoreError):
@@ -115,47 +115,47 @@ class StoreUnavailable(StoreError):
 
 
 class UnknownConversation(StoreError):
-    """A conversation that is not, or no longer, stored."""
+    """No conversation or message has this id."""
 
 
 class UnknownEvaluation(StoreError):
-    """An evaluation that is not, or no longer, stored."""
+    """No evaluation has this id."""
 
 
 class EmbedderError(RagError):
-    """Something about the embedding model."""
+    """An error with the embedding model."""
 
 
 class EmbedderMissing(EmbedderError):
-    """The model's weights cannot be found."""
+    """The weights of the model cannot be found."""
 
 
 class EmbedderChanged(EmbedderError):
-    """The weights or the dimension are not what they should be."""
+    """The weights or the dimension of the model are not the expected ones."""
 
 
 class RerankerMissing(RagError):
-    """A cross-encoder was asked for that is not set, whose weights cannot be found, or that is none."""
+    """No cross-encoder is set, its weights cannot be found, or the model is not a cross-encoder."""
 
 
 class IndexMismatch(RagError):
-    """Settings no longer match what the index was built with."""
+    """The settings differ from those that the index was built with."""
 
 
 class CallLimit(RagError):
-    """A strategy has made all the calls to a language model, or used all the tokens, that the settings allow."""
+    """A strategy has used all the model calls or tokens that the settings allow."""
 
 
 class GeneratorError(RagError):
-    """The configured endpoint did not give an answer."""
+    """The endpoint gave no answer."""
 
 
 class GeneratorAuthError(GeneratorError):
-    """The endpoint refused the key."""
+    """The endpoint rejected the API key."""
 
 
 class GeneratorRateLimited(GeneratorError):
-    """The endpoint says that a limit or quota is used up."""
+    """The endpoint reports that a rate limit or quota is exhausted."""
 
 
 class GeneratorTimeout(GeneratorError):
@@ -163,8 +163,8 @@ class GeneratorTimeout(GeneratorError):
 
 
 class GeneratorUnavailable(GeneratorError):
-    """The endpoint cannot be reached, or answers with an error of its own."""
+    """The endpoint cannot be reached or returns an error."""
 
 
 class GeneratorInterrupted(GeneratorError):
-    """The endpoint broke off after some text had come."""
+    """The answer of the endpoint stopped after part of its text."""

@@ -1,4 +1,4 @@
-"""The user guide as a PDF, so that a first visitor has a document to ask about."""
+"""The user guide as a PDF, which gives new users a document to ask about."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _DEFAULTS = ("max_file_mb", "max_pages", "top_k")
 
 
 def guide_text() -> str:
-    """The guide in Markdown (headings, paragraphs, inline code), with the settings' defaults filled in."""
+    """Return the guide in Markdown (headings, paragraphs, inline code) with the default settings filled in."""
     values = {name: f"{Settings.model_fields[name].default:,}" for name in _DEFAULTS}
     values["threshold"] = f"{Settings.model_fields['threshold'].default:.2f}"
     return _SOURCE.read_text(encoding="utf-8").format_map(values)
 
 
 def guide_pdf() -> bytes:
-    """Typeset the guide: A4, an outline entry for each heading, page labels, text that can be selected.
+    """Return the guide as an A4 PDF with an outline entry for each heading and page labels.
 
-    The same bytes each time, so that adding the guide twice is recognised as a duplicate.
+    The bytes are the same each time, so that adding the guide twice is recognised as a duplicate.
     """
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
 
     target = BytesIO()
-    document = _template()(
+    document = _document_class()(
         target,
         pagesize=A4,
         leftMargin=25 * mm,
@@ -52,27 +52,27 @@ def guide_pdf() -> bytes:
         lang="en",
         invariant=1,
     )
-    document.build(list(_flowables()), onFirstPage=_furnish, onLaterPages=_furnish)
+    document.build(list(_iter_paragraphs()), onFirstPage=_draw_footer, onLaterPages=_draw_footer)
     return target.getvalue()
 
 
-def _flowables() -> Iterator[Any]:
+def _iter_paragraphs() -> Iterator[Any]:
     from reportlab.platypus import Paragraph
 
     styles = _styles()
     for block in re.split(r"\n{2,}", guide_text().strip()):
         line = " ".join(block.split())
         text = line.lstrip("#")
-        yield Paragraph(_inline(text.strip()), styles[len(line) - len(text)])
+        yield Paragraph(_format_inline(text.strip()), styles[len(line) - len(text)])
 
 
-def _inline(text: str) -> str:
+def _format_inline(text: str) -> str:
     text = re.sub(r'"([^"]+)"', "\u201c\\1\u201d", text).replace("'", "\u2019")
     return re.sub(r"`([^`]+)`", r'<font face="Courier">\1</font>', escape(text))
 
 
 def _styles() -> dict[int, Any]:
-    """Paragraph styles by the number of ``#`` before a block."""
+    """Return paragraph styles by the number of ``#`` before a block."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
 
@@ -86,11 +86,11 @@ def _styles() -> dict[int, Any]:
     }
 
 
-def _template() -> type[Any]:
+def _document_class() -> type[Any]:
     from reportlab.platypus import SimpleDocTemplate
 
-    class Template(SimpleDocTemplate):  # type: ignore[misc] # which has no types
-        """Adds an outline entry for each heading as it is placed."""
+    class Template(SimpleDocTemplate):  # type: ignore[misc] # reportlab has no types
+        """Adds an outline entry for each heading."""
 
         def afterFlowable(self, flowable: Any) -> None:  # noqa: N802 - reportlab's name
             style = getattr(flowable, "style", None)
@@ -103,11 +103,11 @@ def _template() -> type[Any]:
     return Template
 
 
-def _furnish(canvas: Any, document: Any) -> None:
+def _draw_footer(canvas: Any, document: Any) -> None:
     canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
     canvas.setFont("Helvetica", 8.5)
     canvas.setFillGray(0.4)
-    # 6 points are the frame's padding, by which the text stands further in than the margin.
+    # The padding of the frame indents the text by 6 points from the margin.
     right = document.pagesize[0] - document.rightMargin - 6
     canvas.drawString(document.leftMargin + 6, 36, "Footnote user guide")
     canvas.drawRightString(right, 36, str(document.page))

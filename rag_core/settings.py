@@ -1,4 +1,4 @@
-"""Every setting, its limits and what it does; read from ``RAG_…`` variables, ``.env`` and nothing else."""
+"""All settings with limits and descriptions, read from environment variables and ``.env`` only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rag_core.types import RankBy
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 FILE = Path(".env")
-# Settings of earlier releases that have no effect any more; they are ignored with a warning for one release.
+# Removed settings: they are ignored with a warning for one release.
 RETIRED = frozenset(
     {
         "RAG_EMBEDDING_BATCH",
@@ -39,41 +39,41 @@ RETIRED = frozenset(
 log = logging.getLogger(__name__)
 
 
-class _OwnKeys(DotEnvSettingsSource):
-    """The file without the keys of other programs, which share it."""
+class _KnownKeysSource(DotEnvSettingsSource):
+    """The ``.env`` file without the keys of other programs, which may share it."""
 
     def __call__(self) -> dict[str, Any]:
         return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
-class _Environment(EnvSettingsSource):
-    """The environment without what other programs share, such as ``OPENAI_API_KEY``, where the file has our own.
+class _EnvironmentSource(EnvSettingsSource):
+    """The environment without shared variables, such as ``OPENAI_API_KEY``, that ``.env`` sets with the prefix.
 
-    Else the key of one endpoint would be sent to another.
+    Otherwise the key of one endpoint could be sent to another.
     """
 
     def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
         super().__init__(settings)
         keys = [key.upper() for key, value in file.env_vars.items() if value]
-        own = {key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)}
-        self.env_vars = {key: value for key, value in self.env_vars.items() if key.upper() not in own}
+        prefixed = {key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)}
+        self.env_vars = {key: value for key, value in self.env_vars.items() if key.upper() not in prefixed}
 
 
 class Settings(BaseSettings):
-    """Every setting of the product; the field's description is the documentation."""
+    """The settings of the application; README lists the descriptions of the fields."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, populate_by_name=True
     )
 
-    data_dir: Path = Field(Path("data"), description="Folder that holds everything that is stored")
+    data_dir: Path = Field(Path("data"), description="Folder for all stored data")
     database_url: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("RAG_DATABASE_URL", "DATABASE_URL", "database_url"),
         description="SQLAlchemy URL of the database; default: SQLite in the data folder",
     )
     files_url: str | None = Field(
-        None, description="fsspec URL where uploaded files are kept; default: a folder in the data folder"
+        None, description="fsspec URL for uploaded files; default: a folder in the data folder"
     )
     chroma_host: str | None = Field(
         None,
@@ -89,26 +89,28 @@ class Settings(BaseSettings):
     )
     embedding_precision: Literal["auto", "fp32", "bf16"] = Field(
         "auto",
-        description="Arithmetic for passages: bf16 where the processor has it, else fp32; for questions always fp32",
+        description="Arithmetic for passages; auto: bf16 if the processor supports it. Questions always use fp32",
     )
-    chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens of text a chunk, the embedder's own")
-    chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Share of a chunk repeated in the next")
+    chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens per chunk, counted by the embedder's tokenizer")
+    chunk_overlap: float = Field(0.18, ge=0.0, le=0.5, description="Fraction of a chunk that the next one repeats")
 
-    candidates: int = Field(100, ge=1, le=1000, description="Chunks that dense and word retrieval fetch each")
+    candidates: int = Field(
+        100, ge=1, le=1000, description="Number of chunks that dense retrieval and BM25 return each"
+    )
     token_cache_mb: int = Field(
         256,
         ge=0,
         le=65_536,
-        description="Memory for token vectors, in megabytes, 5,000 chunks in 256: the newest, then those found last",
+        description="Memory for cached token vectors in megabytes; 256 MB are enough for about 5,000 chunks",
     )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion")
     finance: bool = Field(
-        True, description="Look up the lines of financial statements that a question about a measure is answered from"
+        True, description="Look up lines of financial statements for questions about a financial measure"
     )
     reranker: str | None = Field(
         None,
-        description="sentence-transformers name or path of a cross-encoder that orders the best passages; "
-        "unset: late interaction alone",
+        description="sentence-transformers name or path of a cross-encoder that reranks the best passages; "
+        "unset: late interaction only",
     )
     freshness: float = Field(
         0.0,
@@ -117,7 +119,7 @@ class Settings(BaseSettings):
         description="Added to the rerank or cross_encoder score of a document added today; it halves every 365 days. "
         "0 disables it",
     )
-    top_k: int = Field(5, ge=1, le=100, description="Passages shown and given to the answerer")
+    top_k: int = Field(5, ge=1, le=100, description="Number of passages that are shown and used for the answer")
     gate: Literal["answerable", "rerank", "dense"] = Field(
         "answerable",
         description="Score that decides whether to answer: a calibrated probability, or a plain similarity "
@@ -133,18 +135,18 @@ class Settings(BaseSettings):
         0.3,
         ge=0.0,
         le=1.0,
-        description="Gate with a language model: below this probability that a passage is on the topic (or, with "
-        "another `RAG_GATE`, below this score) the model is not asked; above it, the model decides",
+        description="Gate with a language model: if the probability that a passage is on the topic (with another "
+        "`RAG_GATE`: that score) is below this, the model is not called; otherwise the model decides",
     )
-    max_question_chars: int = Field(4000, ge=1, le=100_000, description="Longest question in characters")
+    max_question_chars: int = Field(4000, ge=1, le=100_000, description="Maximum length of a question in characters")
 
     gguf: Path | None = Field(
         None,
-        description="Language model to run in this process, a GGUF file, in place of an endpoint; "
+        description="GGUF file of a language model to run in this process instead of an endpoint; "
         "needs requirements-gguf.txt",
     )
     gguf_threads: int | None = Field(
-        None, ge=1, le=1024, description="Processor cores for that model; unset: all but one"
+        None, ge=1, le=1024, description="Processor cores for the GGUF model; unset: all but one"
     )
     openai_base_url: str | None = Field(
         None,
@@ -154,61 +156,66 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("RAG_OPENAI_API_KEY", "OPENAI_API_KEY", "openai_api_key"),
-        description="Key of the endpoint",
+        description="API key of the endpoint",
     )
     openai_api: Literal["chat", "responses"] = Field(
-        "chat", description="What the endpoint speaks: Chat Completions, which nearly all do, or OpenAI's Responses"
+        "chat", description="API of the endpoint: Chat Completions, which most endpoints offer, or OpenAI's Responses"
     )
     openai_model: str | None = Field(
         None, description="Model that writes answers; unset: answers are quoted from the documents"
     )
     openai_timeout_s: float = Field(
-        60.0, gt=0, le=3600, description="Longest silence of the endpoint, in seconds, before it is given up"
+        60.0, gt=0, le=3600, description="Seconds without data from the endpoint after which a request fails"
     )
-    openai_retries: int = Field(2, ge=0, le=10, description="Further tries before the endpoint is given up")
+    openai_retries: int = Field(2, ge=0, le=10, description="Number of retries of a failed request")
     openai_temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature")
-    openai_context_tokens: int = Field(8192, ge=512, le=2_000_000, description="Tokens prompt and answer may take")
-    openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Longest answer in tokens")
+    openai_context_tokens: int = Field(
+        8192, ge=512, le=2_000_000, description="Maximum tokens of prompt and answer together"
+    )
+    openai_answer_tokens: int = Field(800, ge=16, le=100_000, description="Maximum length of an answer in tokens")
     strategy_calls: int = Field(
-        12, ge=1, le=1000, description="Calls to the model that a search strategy may make, beside the answer's own"
+        12, ge=1, le=1000, description="Maximum number of model calls of a search strategy, not counting the answer"
     )
     strategy_tokens: int = Field(
-        60_000, ge=1000, le=100_000_000, description="Tokens, read and written, that those calls may take"
+        60_000, ge=1000, le=100_000_000, description="Maximum number of input and output tokens of those calls"
     )
     strategy_rounds: int = Field(
-        3, ge=2, le=10, description="Searches that iterative retrieval may make for one question"
+        3, ge=2, le=10, description="Maximum number of searches of iterative retrieval for one question"
     )
     price_input: float | None = Field(
         None,
         ge=0,
         le=1_000_000,
-        description="Price of a million input tokens; no cost is shown while neither price is set",
+        description="Price of a million input tokens; costs are shown only if a price is set",
     )
     price_output: float | None = Field(
         None,
         ge=0,
         le=1_000_000,
-        description="Price of a million output tokens; no cost is shown while neither price is set",
+        description="Price of a million output tokens; costs are shown only if a price is set",
     )
     price_currency: str = Field("USD", min_length=1, max_length=8, description="Currency of both prices")
 
-    max_file_mb: int = Field(200, ge=1, le=10_000, description="Largest file in megabytes")
-    max_pages: int = Field(20_000, ge=1, le=1_000_000, description="Most pages a document may have")
+    max_file_mb: int = Field(200, ge=1, le=10_000, description="Maximum size of a file in megabytes")
+    max_pages: int = Field(20_000, ge=1, le=1_000_000, description="Maximum number of pages of a document")
     max_decompressed_mb: int = Field(
-        500, ge=1, le=100_000, description="Most that one stream of a PDF may unpack to, in megabytes"
+        500, ge=1, le=100_000, description="Maximum decompressed size of one stream of a PDF in megabytes"
     )
-    page_timeout_s: float = Field(60.0, gt=0, le=3600, description="Longest time on one page before it is given up")
+    page_timeout_s: float = Field(60.0, gt=0, le=3600, description="Maximum time to read one page, in seconds")
     worker_memory_mb: int = Field(
-        2048, ge=256, le=1_000_000, description="Memory limit of an extraction worker; up to four read one file"
+        2048,
+        ge=256,
+        le=1_000_000,
+        description="Memory limit of a parser process in megabytes; up to four read one file",
     )
-    watch_interval_s: float = Field(30.0, gt=0, le=86_400, description="Seconds between looks at watched folders")
+    watch_interval_s: float = Field(30.0, gt=0, le=86_400, description="Seconds between checks of watched folders")
     ocr: Literal["auto", "on", "off"] = Field(
-        "auto", description="Read pages as pictures: when they hold too little text, always, or never"
+        "auto", description="Read pages with OCR: if they contain too little text (auto), always (on) or never (off)"
     )
 
     @field_validator("data_dir", "gguf")
     @classmethod
-    def _absolute(cls, value: Path | None) -> Path | None:
+    def _make_absolute(cls, value: Path | None) -> Path | None:
         try:
             return value.expanduser().absolute() if value else None
         except RuntimeError as error:
@@ -216,7 +223,7 @@ class Settings(BaseSettings):
 
     @field_validator("openai_model")
     @classmethod
-    def _one_model(cls, value: str | None, others: ValidationInfo) -> str | None:
+    def _refuse_second_model(cls, value: str | None, others: ValidationInfo) -> str | None:
         if value and others.data.get("gguf"):
             raise ValueError("RAG_GGUF names a model already; unset one of the two")
         return value
@@ -230,8 +237,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = _OwnKeys(settings_cls, env_file=getattr(dotenv_settings, "env_file", None))
-        return init_settings, _Environment(settings_cls, file), file
+        file = _KnownKeysSource(settings_cls, env_file=getattr(dotenv_settings, "env_file", None))
+        return init_settings, _EnvironmentSource(settings_cls, file), file
 
     @field_validator(
         *(
@@ -248,28 +255,28 @@ class Settings(BaseSettings):
         mode="before",
     )
     @classmethod
-    def _blank_is_unset(cls, value: object, field: ValidationInfo) -> object:
-        unset = cls.model_fields[str(field.field_name)].default
-        return unset if isinstance(value, str) and not value.strip() else value
+    def _replace_blank(cls, value: object, field: ValidationInfo) -> object:
+        default = cls.model_fields[str(field.field_name)].default
+        return default if isinstance(value, str) and not value.strip() else value
 
     @property
     def model(self) -> str:
-        """The name of the language model that writes answers; empty where none is set."""
+        """Name of the language model that writes answers; empty if none is set."""
         return self.gguf.stem if self.gguf else self.openai_model or ""
 
     @property
     def generator_name(self) -> str:
-        """``openai:MODEL`` or ``gguf:FILE`` where a language model is named, else ``extractive``."""
+        """``openai:MODEL`` or ``gguf:FILE`` if a language model is set, else ``extractive``."""
         return f"{'gguf' if self.gguf else 'openai'}:{self.model}" if self.model else "extractive"
 
     @property
     def rank_by(self) -> RankBy:
-        """The score that orders passages: ``cross_encoder`` when a cross-encoder is named, else ``named``."""
+        """Score that orders passages: ``cross_encoder`` if a cross-encoder is set, else ``named``."""
         return "cross_encoder" if self.reranker else "named"
 
 
 def known_names() -> set[str]:
-    """The environment variables that set something, in capitals."""
+    """Return the names of all environment variables that are settings, in upper case."""
     names = set()
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -288,30 +295,30 @@ def load_settings(**overrides: Any) -> Settings:
     Parameters
     ----------
     **overrides
-        Fields that win over environment and ``.env``; ``None`` values are ignored.
+        Fields that override the environment and ``.env``; ``None`` values are ignored.
 
     Raises
     ------
     SettingsError
         A key is unknown or a value is out of range; the message names each key.
     """
-    given = {key: value for key, value in overrides.items() if value is not None}
+    fields = {key: value for key, value in overrides.items() if value is not None}
     try:
         _refuse_unreadable_lines()
         _refuse_unknown_variables()
-        return Settings(**given)
+        return Settings(**fields)
     except ValidationError as error:
-        raise SettingsError(_explain(error)) from None
+        raise SettingsError(_format_errors(error)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"The file .env cannot be read ({error}). Save it as UTF-8 text, or remove it.") from None
 
 
 def _refuse_unreadable_lines() -> None:
-    # What dotenv cannot read, it leaves out; lines that name none of our settings are other programs' business.
+    # dotenv skips lines that it cannot parse. Lines without a known setting may belong to other programs.
     if not FILE.is_file():
         return
     with FILE.open(encoding="utf-8-sig") as file:
-        lines = [one.original for one in parse_stream(file) if one.error or (one.key and one.value is None)]
+        lines = [entry.original for entry in parse_stream(file) if entry.error or (entry.key and entry.value is None)]
     for line in lines:
         if any(re.search(rf"(?<![A-Z_]){name}(?![A-Z_])", line.string.upper()) for name in known_names()):
             raise SettingsError(
@@ -320,8 +327,7 @@ def _refuse_unreadable_lines() -> None:
 
 
 def _refuse_unknown_variables() -> None:
-    # pydantic-settings never looks for unknown variables, so a misspelt RAG_TRESHOLD would be ignored
-    # in silence.
+    # pydantic-settings does not look for unknown variables, so it would silently ignore a misspelt RAG_TRESHOLD.
     file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
     if retired := sorted(keys & RETIRED):
@@ -329,10 +335,10 @@ def _refuse_unknown_variables() -> None:
     unknown = sorted(key for key in keys - RETIRED if key.startswith(PREFIX) and key not in known_names())
     if unknown:
         known = ", ".join(sorted(known_names()))
-        raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it; known are: {known}.")
+        raise SettingsError(f"Unknown setting {', '.join(unknown)}. Remove or correct it. Known settings: {known}.")
 
 
-def _explain(error: ValidationError) -> str:
+def _format_errors(error: ValidationError) -> str:
     lines = []
     for problem in error.errors(include_input=False, include_url=False):
         key = str(problem["loc"][0]) if problem["loc"] else "settings"

@@ -1,4 +1,4 @@
-"""The processor cores, the memory allocator and the garbage collector of this process."""
+"""CPU cores, memory allocator and garbage collector of this process."""
 
 from __future__ import annotations
 
@@ -10,61 +10,60 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Of glibc's malloc.h. New memory is filled with the complement of a byte, and left as it is for 0.
+# Constants of glibc's malloc.h. M_PERTURB fills new memory with the complement of a byte; 0 disables it.
 _M_PERTURB, _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -6, -3, -1
-_ZEROS, _AS_IT_IS = 0xFF, 0
-# Bytes: blocks up to the first are taken from memory that is kept, of which the second may lie idle.
-_LARGEST_KEPT, _KEPT = 32 << 20, 64 << 20
-# Looked up once: every search changes it twice.
+_FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
+# In bytes: smaller blocks come from the heap, which keeps up to the second amount of free memory.
+_MMAP_THRESHOLD_BYTES, _TRIM_THRESHOLD_BYTES = 32 << 20, 64 << 20
+# Looked up once, because every search calls it twice.
 _mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-_changing = threading.Lock()
-_within = 0
+_lock = threading.Lock()
+_active_blocks = 0
 
 
 def available_cores() -> int:
-    """Cores that this process may use: fewer than the machine's in a container or a job that is confined to some."""
+    """Return the number of cores this process may run on, which CPU affinity can limit."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def configure_malloc() -> None:
-    """Have the process keep some of the memory that it frees, instead of asking for it again at once.
+    """Keep some of the freed memory in the process, instead of returning it to the system.
 
-    Arrays of a few megabytes come and go with each block of chunks that is compared with a question. As
-    glibc starts out, each is returned to the system and faulted in again, page by page: that was half the
-    time of reranking for a long question (98 and 42 ms of 180 chunks, 86 tokens).
+    Reranking allocates and frees arrays of a few megabytes for each block of chunks. With glibc's defaults, the
+    system takes each array back and faults it in again page by page, which slows reranking down.
     """
     if _mallopt is not None:
-        _mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
-        _mallopt(_M_TRIM_THRESHOLD, _KEPT)
+        _mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
+        _mallopt(_M_TRIM_THRESHOLD, _TRIM_THRESHOLD_BYTES)
 
 
 def freeze_garbage_collector() -> None:
-    """Have the garbage collector pass over all that is there by now, for as long as the process runs."""
+    """Exclude all existing objects from garbage collection until the process ends."""
     gc.collect()
     gc.freeze()
 
 
 @contextmanager
 def zero_new_allocations() -> Iterator[None]:
-    """Have all memory that malloc hands out meanwhile filled with zeros, where the C library can (glibc).
+    """Fill all memory that malloc returns during the block with zeros, if the C library is glibc.
 
-    It is for a library that writes blocks to the disk which it has not filled: they hold what the process had
-    there before, which may be the key of an endpoint. It is not done all the time because a search would take
-    a tenth more of the processor. Blocks up to a kilobyte are handed out as they are all the same.
+    Use it for libraries that write uninitialized buffers to disk: these can contain earlier data of the process,
+    such as an API key. It is not always on, because it slows searches down. glibc does not fill blocks of up to a
+    kilobyte.
     """
-    global _within
-    with _changing:
-        _within += 1
-        _set(_ZEROS)
+    global _active_blocks
+    with _lock:
+        _active_blocks += 1
+        _set_fill_byte(_FILL_WITH_ZEROS)
     try:
         yield
     finally:
-        with _changing:
-            _within -= 1
-            if not _within:
-                _set(_AS_IT_IS)
+        with _lock:
+            _active_blocks -= 1
+            if not _active_blocks:
+                _set_fill_byte(_DO_NOT_FILL)
 
 
-def _set(byte: int) -> None:
+def _set_fill_byte(byte: int) -> None:
     if _mallopt is not None:
         _mallopt(_M_PERTURB, byte)

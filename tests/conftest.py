@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
@@ -16,6 +17,9 @@ from rag_core.engine import Engine
 from rag_core.settings import Settings
 from tests.support.pdfs import MakePdf, make_pdf
 
+# How long an example takes depends on the machine more than on the code.
+hypothesis_settings.register_profile("footnote", deadline=None)
+hypothesis_settings.load_profile("footnote")
 # The marker of each folder of tests.
 MARKERS = {
     "unit": "unit",

@@ -6,9 +6,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.elements.arrow import DataframeStateInput
 
 from pages.documents.statuses import describe_status, describe_status_with_reason
 from pages.shared import keys
@@ -42,8 +44,8 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         and (not within or _collection(one) in within)
     ]
     if not shown:
-        chosen = [name for name, picked in (("status", statuses), ("collection", within)) if picked]
-        of = f" of the chosen {' and '.join(chosen)}" if chosen else ""
+        filters = [name for name, picked in (("status", statuses), ("collection", within)) if picked]
+        of = f" of the chosen {' and '.join(filters)}" if filters else ""
         st.caption(f"No document{of} has these words in its name or status.")
         return []
     st.caption(_summary(documents, shown))
@@ -52,12 +54,14 @@ def choose_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     # default selection is found by document id, so that it does not move to another document.
     identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
     before = st.session_state.get(keys.SELECTED, st.query_params.get_all(keys.DOCUMENT_PARAM))
+    rows = [row for row, one in enumerate(shown) if one.document_id in before]
+    selection: DataframeStateInput = {"selection": {"rows": rows}}
     event = st.dataframe(
         _frame(shown),
         key=f"documents_{identity.hexdigest()}",
         on_select="rerun",
         selection_mode="multi-row",
-        selection_default={"selection": {"rows": [row for row, one in enumerate(shown) if one.document_id in before]}},
+        selection_default=selection,
         hide_index=True,
         column_config=_configuration(wide_status=any(one.reason for one in shown), collected=collected),
         column_order=[one for one in _COLUMNS if collected or one != "Collection"],
@@ -125,7 +129,7 @@ def _collection(document: DocumentInfo) -> str:
     return collection_label(document.collection)
 
 
-def _configuration(*, wide_status: bool, collected: bool) -> dict[str, object]:
+def _configuration(*, wide_status: bool, collected: bool) -> dict[str, Any]:
     # Together no wider than the page on a laptop; a reason that is cut is shown in full with its document.
     room = 420 - (_COLLECTION_WIDTH if collected else 0)
     status = room * 8 // 15 if wide_status else 130

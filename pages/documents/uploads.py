@@ -16,14 +16,16 @@ def show_uploader(engine: Engine) -> None:
     # The widget keeps its files in every rerun; a new key creates an empty widget.
     turn = st.session_state.setdefault(keys.UPLOADER_ROUND, 0)
     collections = list(engine.collections.list())
-    into = collections and st.selectbox(
-        "Add to collection",
-        [DEFAULT_COLLECTION, *collections],
-        format_func=collection_label,
-        accept_new_options=True,
-        key=keys.COLLECTION,
-        width=320,
-    )
+    into = DEFAULT_COLLECTION
+    if collections:
+        into = st.selectbox(
+            "Add to collection",
+            [DEFAULT_COLLECTION, *collections],
+            format_func=collection_label,
+            accept_new_options=True,
+            key=keys.COLLECTION,
+            width=320,
+        )
     files = st.file_uploader(
         "Drop PDFs here, or choose files",
         type="pdf",

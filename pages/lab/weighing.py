@@ -131,7 +131,7 @@ def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks:
         return
     evidence = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
     rival = next((one for one in weighed if one.candidate.chunk_id == evidence.rival), None)
-    name = marks[evidence.rival].letter if evidence.rival in marks else "another passage"
+    name = marks[evidence.rival].letter if evidence.rival is not None and evidence.rival in marks else "another passage"
     covered, mass = st.columns(2)
     place = "" if evidence.rank is None else f", rank {evidence.rank}"
     covered.metric("Coverage", f"read{place}" if evidence.covered else f"not read{place}")

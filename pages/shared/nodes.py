@@ -10,12 +10,12 @@ under ``n``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from rag_core.types.answers import MARKER
+
 Node = dict[str, Any]
-_MARKER = re.compile(r"\[(\d{1,6})\]")
 
 
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
@@ -39,7 +39,7 @@ def build_cited_text(text: str, markers: Collection[int]) -> list[Node]:
     """Return text with each ``[n]`` as a citation if ``n`` is one of the markers."""
     nodes: list[Node] = []
     position = 0
-    for match in _MARKER.finditer(text):
+    for match in MARKER.finditer(text):
         if int(match[1]) not in markers:
             continue
         if match.start() > position:

@@ -1,4 +1,4 @@
-"""From passages to an answer that they support, as a stream of events."""
+"""Answer questions from passages, as a stream of events."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from rag_core.verification.attribution import NO_WORDS, NOT_CHECKED, draft_answe
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
-# Below this probability that the passages answer, a language model gets the rules with which it refuses more readily.
+# Below this probability that the passages answer, the prompt contains rules with which models refuse more often.
 ALL_BUT_CERTAIN = 0.99
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
-CLOSEST_BELOW = "The sentences that come closest are quoted below it."
-QUOTES_BELOW = "Quotes from the documents follow what was written."
+CLOSEST_BELOW = "The closest sentences are quoted below it."
+QUOTES_BELOW = "Quotes from the documents follow the text."
 QUOTED_INSTEAD = "Quoted from the documents instead."
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What a language model wrote; ``problem`` says why quotes have to be added, and is empty if they do not."""
+    """A language model's answer; ``problem`` says why quotes must be added, and is empty if none must."""
 
     answer: VerifiedAnswer
     problem: str = ""
 
     @property
     def nothing_found(self) -> bool:
-        """Whether none of its statements has anything to do with the sources."""
+        """Whether the sources cover none of its statements."""
         statements = self.answer.statements
         return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
 class Answerer:
-    """Answers questions from what a search finds, or by a summary.
+    """Answers questions from the passages of a search, or by a summary.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Answerer:
     strategies : Strategies
     summarizer : Summarizer
     generators : LanguageModels
-        If there is a generator, it writes the answers; otherwise they are quoted.
+        The active language model writes the answers; without one, answers are quotes.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Answerer:
         history: Sequence[Message],
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Generator[AskEvent, None, None]:
-        """Answer; see `Engine.ask`."""
+        """Yield the events of an answer; see `Engine.ask`."""
         trace = AnswerTrace()
         query = self._searcher.query(text, scope, top_k, configuration)
         if configuration.strategy == "summary":
@@ -100,14 +100,14 @@ class Answerer:
             configuration = replace(configuration, strategy="plain")
         outcome = yield from self._strategies.search(replace(query, configuration=configuration), trace.timer)
         yield outcome.result
-        yield from self._answered(query, outcome, history, trace)
+        yield from self._write_answer(query, outcome, history, trace)
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
-        """Answer from what was found already."""
-        events = self._answered(query, outcome, (), AnswerTrace())
+        """Return the answer from the outcome of a search."""
+        events = self._write_answer(query, outcome, (), AnswerTrace())
         return next(event for event in events if isinstance(event, Answer))
 
-    def _answered(
+    def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
         result = outcome.result
@@ -121,7 +121,7 @@ class Answerer:
         writer = self._generators.active()
         draft = _Draft(VerifiedAnswer(""))
         if writer is not None:
-            draft = yield from self._generate(writer, query, outcome, history, trace)
+            draft = yield from self._write_draft(writer, query, outcome, history, trace)
         answer = draft.answer
         if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
@@ -129,7 +129,7 @@ class Answerer:
                 gate = self._searcher.quotes_gate(outcome.passages, query.configuration.threshold)
             if not answer.text:
                 result = replace(result, gate=gate)
-            answer = _with_quotes(draft, outcome, gate, trace)
+            answer = _append_quotes(draft, outcome, gate, trace)
             for piece in re.findall(r"\s*\S+", answer.text[len(draft.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
@@ -137,7 +137,7 @@ class Answerer:
         generator = writer.name if writer is not None and draft.answer.text else "extractive"
         yield build_answer(query, result, answer, generator, trace)
 
-    def _generate(
+    def _write_draft(
         self,
         writer: LanguageModel,
         query: Query,
@@ -145,7 +145,7 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, _Draft]:
-        """Stream the model's answer, and attribute its claims; a strict query raises the endpoint's error."""
+        """Stream the model's answer and attribute its claims; for a strict query, raise the endpoint's error."""
         pieces: list[str] = []
         question, passages = outcome.result.question, outcome.result.passages
         doubtful = max((one.scores.get(SCORE) or 0.0 for one in outcome.passages), default=0.0) < ALL_BUT_CERTAIN
@@ -175,13 +175,13 @@ class Answerer:
         return _Draft(answer, problem)
 
 
-def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
-    """The draft with quotes below it, if the gate allows; quotes alone, or a refusal, if nothing was written."""
+def _append_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: AnswerTrace) -> VerifiedAnswer:
+    """Append quotes to the draft, if the gate allows them; return quotes or a refusal if the draft is empty."""
     written = draft.answer
     quotes = quote_answer(outcome, trace.notices) if gate.answerable else REFUSED
     if draft.problem:
-        how = QUOTES_BELOW if written.text else QUOTED_INSTEAD
-        trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {how}")
+        place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
+        trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {place}")
     elif draft.nothing_found:
         trace.notices.append(NOTHING_FOUND if quotes.refused else f"{NOTHING_FOUND} {CLOSEST_BELOW}")
     if not written.text:
@@ -202,7 +202,7 @@ def _with_quotes(draft: _Draft, outcome: SearchOutcome, gate: Gate, trace: Answe
 def build_answer(
     query: Query, result: SearchResult, answer: VerifiedAnswer, generator: str, trace: AnswerTrace
 ) -> Answer:
-    """Return the finished answer; the gate of a refusal does not pass."""
+    """Return the finished answer; for a refusal, its gate is not answerable."""
     trace.timer.ms["total"] = trace.elapsed_ms
     gate = replace(result.gate, answerable=False) if answer.refused else result.gate
     return Answer(

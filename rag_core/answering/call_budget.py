@@ -12,7 +12,7 @@ from rag_core.settings import Settings
 
 
 class CallBudget:
-    """Calls that a strategy makes for one question, within the limits of the settings.
+    """Calls a language model for one question, within the limits of the settings.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class CallBudget:
         self._tokens = 0
 
     def complete(self, messages: Sequence[dict[str, str]]) -> str:
-        """The model's whole reply.
+        """Return the model's complete reply.
 
         Raises
         ------
         CallLimit
-            It would be one call too many, or could take more tokens than are left. Nothing was sent.
+            No call is left, or the call may need more tokens than are left. Nothing is sent.
         GeneratorError
         """
         settings = self._settings
@@ -43,12 +43,12 @@ class CallBudget:
         if self._calls >= settings.strategy_calls:
             raise CallLimit(
                 f"RAG_STRATEGY_CALLS={settings.strategy_calls} allows no further call to the model. Raise it to let "
-                "the strategy go on."
+                "the strategy continue."
             )
         if self._tokens + prompt + settings.openai_answer_tokens > settings.strategy_tokens:
             raise CallLimit(
-                f"Another call to the model could take more than the {settings.strategy_tokens:,} tokens that "
-                "RAG_STRATEGY_TOKENS allows. Raise it to let the strategy go on."
+                f"Another call to the model may use more than the {settings.strategy_tokens:,} tokens that "
+                "RAG_STRATEGY_TOKENS allows. Raise it to let the strategy continue."
             )
         self._calls += 1
         reply = self._generator.complete(messages)

@@ -1,4 +1,4 @@
-"""Conversations: listed, written, organised and exported."""
+"""Create, list, edit and export conversations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Conversations:
         return self._store.all(query)
 
     def create(self, scope: Scope | None = None) -> Conversation:
-        """Start a conversation about everything, or about a scope."""
+        """Create a conversation over all documents, or over a scope."""
         return self._store.add(scope or Scope())
 
     def get(self, conversation_id: str) -> Conversation:
@@ -48,7 +48,7 @@ class Conversations:
         return self._store.append(conversation_id, role, text, answer)
 
     def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
-        """Store the questions suggested after an answer, or the notice of why there are none."""
+        """Store the suggested questions of an answer, or the notice that says why there are none."""
         self._store.set_follow_ups(message_id, suggestions)
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ class Conversations:
         self._store.remove_messages(message_ids)
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Change the title of a conversation; an empty one changes nothing."""
+        """Change the title of a conversation; ignore an empty title."""
         if title.strip():
             self._store.update(conversation_id, title=" ".join(title.split())[:LONGEST_TITLE])
 
@@ -65,7 +65,7 @@ class Conversations:
         self._store.update(conversation_id, pinned=pinned)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
-        """Set the documents and collections that a conversation asks; raise `UnknownConversation`."""
+        """Set the documents and collections of a conversation; raise `UnknownConversation`."""
         self._store.set_scope(conversation_id, scope)
 
     def delete(self, conversation_id: str) -> None:

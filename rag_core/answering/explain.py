@@ -1,4 +1,4 @@
-"""How passages were found: the ranking of each stage, and the words behind a score."""
+"""Explain how passages are found: the ranking of each stage, and the matching tokens behind a score."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from rag_core.types import (
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
-# The score that passages are weighed by.
+# Name of the score that determines the weights of passages.
 WEIGHED_BY = "rerank"
 
 
 class Explanations:
-    """Explains how passages are found and scored, with the parts that find and score them.
+    """Explains how passages are found and scored.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Explanations:
         collections: Sequence[str] = (),
         configuration: RetrievalConfig | None = None,
     ) -> Explanation:
-        """Return what each stage of a search finds for a question, with all ranks, scores and the gate's verdict.
+        """Return the results of each stage of a search, with all ranks, scores and the gate's decision.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Explanations:
         documents, collections : sequence of str, optional
             Names or ids of documents, and names of collections, to search; everything if none is given.
         configuration : RetrievalConfig, optional
-            How to retrieve; by default as set.
+            Parameters of the retrieval; by default those of the settings.
 
         Raises
         ------
@@ -78,20 +78,20 @@ class Explanations:
         """
         scope = Scope.of(documents, collections)
         query = self._searcher.query(question, scope, configuration=configuration or DEFAULT_CONFIGURATION)
-        found = self._searcher.search(query, Timer())
-        rows, scores = found.ranked.rows, found.ranked.ranking.scores
-        order = [chunk_id for chunk_id in found.ranked.ranking.order if chunk_id in rows]
-        judged = {one.chunk_id: one for one in found.result.passages}
+        outcome = self._searcher.search(query, Timer())
+        rows, scores = outcome.ranked.rows, outcome.ranked.ranking.scores
+        order = [chunk_id for chunk_id in outcome.ranked.ranking.order if chunk_id in rows]
+        shown = {one.chunk_id: one for one in outcome.result.passages}
         passages = tuple(
-            judged.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
+            shown.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
-        # A ranking's scores are in the order of the stage that gave them.
+        # The scores of each stage are in the stage's order.
         stages = tuple(
             StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in rows))
             for name, by_chunk in scores.items()
             if by_chunk
         )
-        result = found.result
+        result = outcome.result
         added_at = {
             one.document_id: one.added_at
             for one in self._stores.library.documents(sorted({passage.document_id for passage in passages}))
@@ -109,7 +109,7 @@ class Explanations:
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """Return, for each token of a question, its weight and its best match in a chunk.
 
-        There are none if the embedder computes no token vectors, or the chunk has none yet.
+        The result has no matches if the embedder computes no token vectors, or the chunk has none yet.
 
         Raises
         ------
@@ -126,41 +126,43 @@ class Explanations:
             return TokenMatches(embedded_question.text, embedded, (), 0.0, 0.0)
         weights = token_weights(embedded_question, self._stores.words.idf, STOP_WORDS)
         vectors = chunk.to_float()
-        places = compared_tokens(weights)
-        near = token_similarities(embedded_question.tokens[places], vectors)
-        best = near.argmax(axis=1)
+        indices = compared_tokens(weights)
+        similarities = token_similarities(embedded_question.tokens[indices], vectors)
+        best = similarities.argmax(axis=1)
         spans = generation.embedder.offsets([embedded])[0][best]
-        rows = zip(embedded_question.offsets[places], weights[places], near.max(axis=1), spans, strict=True)
+        rows = zip(embedded_question.offsets[indices], weights[indices], similarities.max(axis=1), spans, strict=True)
         return TokenMatches(
             question=embedded_question.text,
             text=embedded,
             matches=tuple(
-                TokenMatch(int(own[0]), int(own[1]), float(weight), float(similarity), int(its[0]), int(its[1]))
-                for own, weight, similarity, its in rows
+                TokenMatch(
+                    int(span[0]), int(span[1]), float(weight), float(similarity), int(chunk_span[0]), int(chunk_span[1])
+                )
+                for span, weight, similarity, chunk_span in rows
             ),
-            whole=max_sim(near, weights[places]),
+            whole=max_sim(similarities, weights[indices]),
             score=float(score_chunks(embedded_question.tokens, [chunk], weights)[0]),
         )
 
     def weight_passages(self, explanation: Explanation, weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
-        """Return the passages of an explanation with the weights that a reader would give them, best first.
+        """Return the passages of an explanation with their weights, best first.
 
         Passages without a rerank score are left out.
 
         Raises
         ------
         ValueError
-            k or the temperature is out of range.
+            ``k`` or the temperature is out of range.
         """
         return weight_passages(candidates(explanation), weighting)
 
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-        """Return the share of the ``k`` best passages' weight that the right one has; ``None``: no stage found it."""
+        """Return the weight of the right passage among the ``k`` best; ``right`` is ``None`` if no stage finds it."""
         return evidence_mass(weighted, k, right)
 
 
 def candidates(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
-    """The passages of an explanation that can be weighed, with their documents' ages."""
+    """Return the passages of an explanation that have a score, with the ages of their documents."""
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
     return [

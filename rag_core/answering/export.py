@@ -1,4 +1,4 @@
-"""Conversations as files to keep: Markdown and PDF, with the sources of each answer."""
+"""Export conversations as Markdown and PDF, with the sources of each answer."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ from rag_core.settings import Settings
 from rag_core.types import Answer, Conversation, Message
 
 REMOVED = "[removed]"
-# Endpoints that want no key are given a word in its place ("none", "ollama"), which texts hold too.
+# Shorter values are not removed: users set words such as "none" or "ollama" for endpoints that need no key.
 SHORTEST_SECRET = 8
-# What Markdown reads as more than the character it is. Quoted text keeps none of it; a model's text keeps
-# emphasis and lists, but nothing that would load or lead anywhere.
+# Markdown's special characters. In quotes all of them are escaped; a model's text keeps emphasis and lists, but no
+# links, images and HTML.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!<>|~&$])")
 _LEADING = re.compile(r"^(\s*)([-=]|\d+(?=[.)]))", re.MULTILINE)
-_LOADING = re.compile(r"([\\`\[\]<>!&|$])")
+_LINK_MARKUP = re.compile(r"([\\`\[\]<>!&|$])")
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
-_UNSHOWN = "Characters that this PDF’s font does not have stand as “?”; the Markdown export has them all."
+_MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
 
 def markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
-    """A conversation as Markdown: questions as headings, answers, and the quotes that they rest on."""
-    lines = [f"# {_escaped(conversation.title)}", f"{_dated(conversation)}"]
+    """Return a conversation as Markdown: questions as headings, then answers and their sources."""
+    lines = [f"# {_escape_markdown(conversation.title)}", f"{_format_date(conversation)}"]
     for message in messages:
         if message.role == "user":
-            lines.append(f"## {_escaped(' '.join(message.text.split()))}")
+            lines.append(f"## {_escape_markdown(' '.join(message.text.split()))}")
             continue
         answer = message.answer
         if answer and answer.rewritten:
-            lines.append(f"*Searched for: {_escaped(answer.rewritten)}*")
+            lines.append(f"*Searched for: {_escape_markdown(answer.rewritten)}*")
         by_model = answer is not None and answer.generator != "extractive"
         if answer and answer.short:
-            lines.append(f"**{_escaped(answer.short)}**")
+            lines.append(f"**{_escape_markdown(answer.short)}**")
         text = answer.marked_text if answer else message.text
         quotes = answer.text[answer.quotes_start :] if answer and answer.quotes_start is not None else ""
         text = text.removesuffix(quotes)
-        lines.append(_LOADING.sub(r"\\\1", text) if by_model else _escaped(text))
-        lines.append(_escaped(quotes))
+        lines.append(_LINK_MARKUP.sub(r"\\\1", text) if by_model else _escape_markdown(text))
+        lines.append(_escape_markdown(quotes))
         if answer:
-            lines += [f"*{_escaped(note)}*" for note in _notes(answer)]
-            lines.append("\n".join(f"- {_escaped(line)}" for line in _sources(answer)))
-    return _without_secrets(settings, "\n\n".join(line for line in lines if line) + "\n")
+            lines += [f"*{_escape_markdown(note)}*" for note in _describe_origin(answer)]
+            lines.append("\n".join(f"- {_escape_markdown(line)}" for line in _list_sources(answer)))
+    return _remove_secrets(settings, "\n\n".join(line for line in lines if line) + "\n")
 
 
 def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
-    """The same as a PDF, A4, with text that can be selected."""
+    """Return a conversation as a PDF in A4 with selectable text."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import Paragraph, SimpleDocTemplate
 
-    styles, known = _styles()
-    plain = [(style, _without_secrets(settings, text)) for style, text in _paragraphs(conversation, messages)]
+    styles, known = _load_styles()
+    plain = [(style, _remove_secrets(settings, text)) for style, text in _paragraphs(conversation, messages)]
     shown = [(style, "".join(char if ord(char) in known else "?" for char in text)) for style, text in plain]
     if shown != plain:
-        shown.insert(2, ("note", _UNSHOWN))
+        shown.insert(2, ("note", _MISSING_GLYPHS))
     target = BytesIO()
     title = shown[0][1]
     document = SimpleDocTemplate(
@@ -72,9 +72,9 @@ def pdf(settings: Settings, conversation: Conversation, messages: Sequence[Messa
 
 
 def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """Styles and texts, in order."""
+    """Yield pairs of style and text, in order."""
     yield "title", " ".join(conversation.title.split())
-    yield "note", _dated(conversation)
+    yield "note", _format_date(conversation)
     for message in messages:
         if message.role == "user":
             yield "question", " ".join(message.text.split())
@@ -86,16 +86,16 @@ def _paragraphs(conversation: Conversation, messages: Sequence[Message]) -> Iter
             yield "short", answer.short
         yield "answer", answer.marked_text if answer else message.text
         if answer:
-            yield from (("note", note) for note in _notes(answer))
-            yield from (("source", line) for line in _sources(answer))
+            yield from (("note", note) for note in _describe_origin(answer))
+            yield from (("source", line) for line in _list_sources(answer))
 
 
-def _dated(conversation: Conversation) -> str:
+def _format_date(conversation: Conversation) -> str:
     return f"Conversation of {conversation.created_at:%Y-%m-%d}, exported from Footnote. Times are UTC."
 
 
-def _notes(answer: Answer) -> list[str]:
-    """Who wrote an answer, and whether it is whole. Notices are left out: they tell of this installation."""
+def _describe_origin(answer: Answer) -> list[str]:
+    """Return who wrote an answer and whether it is complete. Notices, which are about the installation, are omitted."""
     stopped = ["Stopped before the end."] if answer.stopped else []
     if answer.generator == "extractive":
         return stopped
@@ -103,8 +103,8 @@ def _notes(answer: Answer) -> list[str]:
     return [f"Written by {answer.generator.partition(':')[2]}.", *stopped, *unchecked]
 
 
-def _sources(answer: Answer) -> list[str]:
-    """Marker, document, page and quote of each citation, once each; the passages where none was cited."""
+def _list_sources(answer: Answer) -> list[str]:
+    """Return marker, document, page and quote of each distinct citation; without citations, the passages."""
     cited = [
         f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
         + (" (citation added, not the model's)" if one.added else "")
@@ -114,23 +114,23 @@ def _sources(answer: Answer) -> list[str]:
     return list(dict.fromkeys(cited or listed))
 
 
-def _escaped(text: str) -> str:
-    """Text that Markdown shows as written, line by line."""
+def _escape_markdown(text: str) -> str:
+    """Escape a text so that Markdown shows it unchanged, with the same lines."""
     escaped = _LEADING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", text))
     return escaped.replace("\n", "  \n")
 
 
-def _without_secrets(settings: Settings, text: str) -> str:
-    """Text without the values of secret settings, which someone may have typed or an endpoint repeated."""
+def _remove_secrets(settings: Settings, text: str) -> str:
+    """Remove the values of secret settings, which a user may type or an endpoint may repeat."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
-        for form in (value, _escaped(value)) if len(value) >= SHORTEST_SECRET else ():
+        for form in (value, _escape_markdown(value)) if len(value) >= SHORTEST_SECRET else ():
             text = text.replace(form, REMOVED)
     return text
 
 
-def _styles() -> tuple[dict[str, Any], frozenset[int]]:
-    """Paragraph styles by name, and the code points that their font can show."""
+def _load_styles() -> tuple[dict[str, Any], frozenset[int]]:
+    """Return the paragraph styles by name, and the code points in their fonts."""
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont
@@ -140,7 +140,7 @@ def _styles() -> tuple[dict[str, Any], frozenset[int]]:
             pdfmetrics.registerFont(TTFont(name, file))
     body = ParagraphStyle("answer", fontName="Export", fontSize=9.5, leading=14, spaceAfter=6, splitLongWords=1)
     bold = {"parent": body, "fontName": "Export-Bold", "keepWithNext": True}
-    made = [
+    styles = [
         body,
         ParagraphStyle("title", fontSize=16, leading=21, spaceAfter=6, **bold),
         ParagraphStyle("question", fontSize=11, leading=15, spaceBefore=12, spaceAfter=5, **bold),
@@ -149,4 +149,4 @@ def _styles() -> tuple[dict[str, Any], frozenset[int]]:
         ParagraphStyle("source", parent=body, fontSize=8.5, leading=12, leftIndent=12, textColor="#333333"),
     ]
     glyphs = [pdfmetrics.getFont(name).face.charToGlyph for name in _FONTS]
-    return {style.name: style for style in made}, frozenset(glyphs[0].keys() & glyphs[1].keys()) | {10}
+    return {style.name: style for style in styles}, frozenset(glyphs[0].keys() & glyphs[1].keys()) | {10}

@@ -1,4 +1,4 @@
-"""Questions as parts of a conversation: completed from it before they are asked."""
+"""Rewrite follow-up questions so that they do not need the conversation, then answer them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
+from rag_core.answering.anaphora import is_anchored, is_dependent
 from rag_core.answering.ask import Answerer
 from rag_core.answering.search import Searcher
 from rag_core.answering.suggestions import suggest_questions
 from rag_core.errors import GeneratorError, RagError
-from rag_core.followups.anaphora import find_reference, is_anchored
-from rag_core.followups.rewriting import pair_turns, rewrite_question
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.query_planning import build_rewrite_messages, format_conversation, parse_rewritten_question
 from rag_core.runtime.language_models import LanguageModels
+from rag_core.text.grammar import tokens
 from rag_core.text.noun_phrases import content_words
 from rag_core.types import Answer, AskEvent, Message, RetrievalConfig, Rewritten, Scope, Stage, Suggestions, Usage
 from rag_core.types.searches import DEFAULT_CONFIGURATION
 
+# Earlier questions to take words from, and words to take.
+MAX_TURNS, MAX_WORDS = 3, 8
 LABEL = "Reading the conversation"
 
 
 class FollowUps:
-    """Asks follow-ups in words that stand alone.
+    """Rewrites and answers follow-up questions, and suggests further ones.
 
     Parameters
     ----------
     generators : LanguageModels
-        Where there is a generator, it does the rewriting.
+        The active language model rewrites questions; without one, rules do.
     searcher : Searcher
-        Tries questions to go on with.
+        Checks suggested questions.
     answerer : Answerer
-        Answers what comes out.
+        Answers the rewritten question.
     """
 
     def __init__(self, generators: LanguageModels, searcher: Searcher, answerer: Answerer) -> None:
@@ -50,29 +52,29 @@ class FollowUps:
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
         search_for: str | None = None,
     ) -> Generator[AskEvent, None, None]:
-        """Answer; see `Engine.ask`."""
+        """Yield the events of an answer; see `Engine.ask`."""
         started = time.perf_counter()
         question = " ".join(text.split())
         rewriting = Rewriting()
         if search_for is not None:
-            wanted = " ".join(search_for.split())
-            rewriting = Rewriting("" if wanted == question else wanted)
+            query = " ".join(search_for.split())
+            rewriting = Rewriting("" if query == question else query)
         elif history:
             yield Stage("rewrite", LABEL)
             rewriting = Rewriter(self._generators.active()).rewrite(question, history)
             yield Stage("rewrite", LABEL, done=True)
         if rewriting.text:
             yield Rewritten(rewriting.text)
-        spent = 1000 * (time.perf_counter() - started)
+        elapsed_ms = 1000 * (time.perf_counter() - started)
         events = self._answerer.ask(rewriting.text or text, scope, top_k, history, configuration)
         with closing(events):
             for event in events:
-                yield _completed(event, question, rewriting, spent) if isinstance(event, Answer) else event
+                yield _restore_question(event, question, rewriting, elapsed_ms) if isinstance(event, Answer) else event
 
     def with_suggestions(
         self, events: Generator[AskEvent, None, None], scope: Scope
     ) -> Generator[AskEvent, None, None]:
-        """Yield the events, and after the answer questions to go on with."""
+        """Yield the events, and suggest questions after the answer."""
         with closing(events):
             for event in events:
                 yield event
@@ -88,12 +90,12 @@ class FollowUps:
             yield Suggestions(questions)
 
 
-def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: float) -> Answer:
-    """The answer to what was searched for, as one to what was asked."""
-    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(spent_ms, 2)}
+def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elapsed_ms: float) -> Answer:
+    """Return the answer to the rewritten question as one to the original question."""
+    timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(elapsed_ms, 2)}
     if rewriting.text:
         answer = replace(answer, question=question, rewritten=rewriting.text)
-        timings = {"rewrite": round(spent_ms, 2), **timings}
+        timings = {"rewrite": round(elapsed_ms, 2), **timings}
     return replace(
         answer,
         timings_ms=timings,
@@ -104,7 +106,7 @@ def _completed(answer: Answer, question: str, rewriting: Rewriting, spent_ms: fl
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What to search for in place of a question; ``text`` is empty if the question can be searched for as it is."""
+    """The query that replaces a question; ``text`` is empty if the question needs no rewriting."""
 
     text: str = ""
     notices: tuple[str, ...] = ()
@@ -112,22 +114,21 @@ class Rewriting:
 
 
 class Rewriter:
-    """Completes follow-ups from the conversation: with the language model if one is set, otherwise by rules.
+    """Rewrites follow-up questions with the language model, or by rules if there is none.
 
     Parameters
     ----------
     generator : LanguageModel or None
-        Rewrites questions that refer to earlier turns, and those that may because they contain no name.
+        Rewrites questions that refer to earlier turns, or may do so because they contain no name.
     """
 
     def __init__(self, generator: LanguageModel | None) -> None:
         self._generator = generator
 
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
-        """Return what to search for; if the endpoint fails, the rules are used and a notice says so."""
-        turns = pair_turns(history)
-        leans = find_reference(question) is not None
-        if not turns or not (leans or (self._generator and content_words(question) and not is_anchored(question))):
+        """Return the rewritten question; if the endpoint fails, use the rules and add a notice."""
+        depends = is_dependent(question)
+        if not history or not (depends or (self._generator and content_words(question) and not is_anchored(question))):
             return Rewriting()
         notices: tuple[str, ...] = ()
         usage = Usage()
@@ -136,11 +137,37 @@ class Rewriter:
             try:
                 reply = self._generator.complete(build_rewrite_messages(question, conversation))
             except GeneratorError as error:
-                notices = (f"{error} The question was completed by rules instead.",) if leans else ()
+                notices = (f"{error} The question was completed by rules instead.",) if depends else ()
             else:
                 usage = reply.usage
-                if written := parse_rewritten_question(reply.text, question, conversation):
-                    return Rewriting("" if written == question else written, usage=usage)
+                if rewritten := parse_rewritten_question(reply.text, question, conversation):
+                    return Rewriting("" if rewritten == question else rewritten, usage=usage)
                 notices = ("The model did not rewrite the question; it was completed by rules instead.",)
-        completed = rewrite_question(question, turns)
-        return Rewriting("" if completed == question else completed, notices if leans else (), usage)
+        completed = add_earlier_words(question, history) if depends else question
+        return Rewriting("" if completed == question else completed, notices if depends else (), usage)
+
+
+def add_earlier_words(question: str, history: Sequence[Message]) -> str:
+    """Return a question with the content words of the last question that has any.
+
+    Query resolution by terms of earlier turns; Voskarides et al., "Query resolution for conversational search with
+    limited supervision", SIGIR 2020. An earlier question counts in the form in which it was searched for.
+
+    After "How long is the Harrow Bridge?", the question "And its width?" becomes "And its width (long Harrow Bridge)?".
+    """
+    present = {token.word for token in tokens(question)}
+    for earlier in reversed(_earlier_questions(history)[-MAX_TURNS:]):
+        words = {token.word: token.text for token in tokens(earlier) if not token.is_function}
+        if added := [text for word, text in words.items() if word not in present][:MAX_WORDS]:
+            return f"{question.rstrip(' ?')} ({' '.join(added)})?"
+    return question
+
+
+def _earlier_questions(history: Sequence[Message]) -> list[str]:
+    questions: list[str] = []
+    for message in history:
+        if message.role == "user":
+            questions.append(message.text)
+        elif questions and message.answer and message.answer.rewritten:
+            questions[-1] = message.answer.rewritten
+    return questions

@@ -11,28 +11,28 @@ from rag_core.types.searches import SearchOutcome
 
 
 def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_k: int, rrf_k: int) -> SearchOutcome:
-    """Return the passages of several questions' searches, ranks fused, as found for the ``whole`` one.
+    """Fuse the passages of several searches by rank into one outcome for the ``whole`` question.
 
-    Where a search passes the gate, those that do not add nothing, and the whole passes with the best
-    score. A passage found more than once keeps the scores of the question that it fits best. What lies
-    below the searches' own passages comes below all of them, however often it was found.
+    If a search passes the gate, searches that do not pass are ignored. The gate is that of the search with the best
+    score. A passage of several searches keeps the scores of the question with the highest one. Passages below the
+    searches' results come after all results.
     """
     answering = [one for one in searches if one.result.gate.answerable] or searches
     score_name = whole.result.gate.score_name
-    above = _fuse_passages([found.result.passages for found in answering], score_name, rrf_k)
-    below = _fuse_passages([found.passages for found in answering], score_name, rrf_k)
+    above = _fuse_passages([outcome.result.passages for outcome in answering], score_name, rrf_k)
+    below = _fuse_passages([outcome.passages for outcome in answering], score_name, rrf_k)
     order = (above | {chunk_id: one for chunk_id, one in below.items() if chunk_id not in above}).values()
     passages = tuple(replace(one, rank=rank) for rank, one in enumerate(order, 1))
-    gate = max((found.result.gate for found in answering), key=lambda gate: gate.score)
-    rows = {chunk_id: row for found in searches for chunk_id, row in found.ranked.rows.items()}
+    gate = max((outcome.result.gate for outcome in answering), key=lambda gate: gate.score)
+    rows = {chunk_id: row for outcome in searches for chunk_id, row in outcome.ranked.rows.items()}
     result = replace(whole.result, passages=passages[: min(top_k, len(above))], gate=gate)
-    tokens = {chunk_id: one for found in searches for chunk_id, one in found.tokens.items()}
+    tokens = {chunk_id: one for outcome in searches for chunk_id, one in outcome.tokens.items()}
     ranked = replace(whole.ranked, rows={**whole.ranked.rows, **rows})
     return SearchOutcome(result, ranked, passages, {**tokens, **whole.tokens})
 
 
 def _fuse_passages(searches: Sequence[Sequence[Passage]], score_name: str, rrf_k: int) -> dict[int, Passage]:
-    """Passages by chunk, in the order of their ranks' fusion."""
+    """Return passages by chunk id, in the order of reciprocal rank fusion."""
     best: dict[int, Passage] = {}
     for passage in (one for passages in searches for one in passages):
         known = best.get(int(passage.chunk_id))

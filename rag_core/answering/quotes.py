@@ -1,4 +1,4 @@
-"""Answers quoted from the passages, without a language model or below what one wrote."""
+"""Answer with quotes from the passages, instead of a language model's text or after it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from rag_core.reading.short_answers import short_answer
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer, claims_of_quotes
 
-# The least calibrated probability at which looked-up lines are quoted rather than sentences.
-LIKELY = 0.5
+# Minimum calibrated probability at which looked-up table rows are quoted instead of sentences.
+LEAST_PROBABILITY = 0.5
 
 
 def quote_answer(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnswer:
-    """Return the looked-up lines or the sentences that answer; a refusal, with a notice, if none can."""
+    """Return the looked-up table rows or the sentences that answer; if there are none, a refusal with a notice."""
     return _quote_lookup(outcome) or _quote_sentences(outcome, notices)
 
 
 def _quote_lookup(outcome: SearchOutcome) -> VerifiedAnswer | None:
-    """The lines looked up, if a passage with them is likely to answer, however close prose comes."""
+    """Return the looked-up table rows if a passage with them is likely to answer."""
     lookup = outcome.ranked.lookup
     if lookup is None:
         return None
     passages = [one for one in outcome.result.passages if contains_lookup(outcome.ranked, one)]
     best = max(passages, key=lambda one: one.scores.get(SCORE) or 0.0, default=None)
-    if best is None or (best.scores.get(SCORE) or 0.0) < LIKELY:
+    if best is None or (best.scores.get(SCORE) or 0.0) < LEAST_PROBABILITY:
         return None
     text, citations = lookup.plan.quote([one for one in passages if one.version_id == best.version_id])
     return VerifiedAnswer(text, citations, claims_of_quotes(text, citations)) if citations else None
@@ -36,13 +36,13 @@ def _quote_sentences(outcome: SearchOutcome, notices: list[str]) -> VerifiedAnsw
     for passage in outcome.result.passages:
         tokens = outcome.tokens.get(int(passage.chunk_id))
         if tokens is not None and passage.scores.get("rerank") is not None:
-            own = tokens.offsets[:, 0] >= 0
-            evidence.append(Evidence(passage, tokens.vectors.to_float()[own], tokens.offsets[own]))
+            in_text = tokens.offsets[:, 0] >= 0
+            evidence.append(Evidence(passage, tokens.vectors.to_float()[in_text], tokens.offsets[in_text]))
     question = outcome.result.question
     text, citations = read(outcome.ranked.question, outcome.ranked.weights, evidence)
     quotes = [citation.quote for citation in citations]
-    if wanted := wanting(question, quotes):
-        notices.append(f"The question asks for {wanted}, and the sentences that come closest tell none.")
+    if missing := wanting(question, quotes):
+        notices.append(f"The question asks for {missing}, but the closest sentences contain none.")
         return REFUSED
     short = short_answer(question, quotes)
     return VerifiedAnswer(text, citations, claims_of_quotes(text, citations), short) if citations else REFUSED

@@ -1,4 +1,4 @@
-"""One ranking: what the stages of retrieval find for a question in one state of the index."""
+"""Rank the chunks of an index for a question with all stages of retrieval."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from rag_core.types.protocols import DomainLookup, LookupPlan, QuestionEmbedder,
 from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
-# In a question without capitals any word may be a name: the first chunks keep their places.
+# Number of top chunks that keep their ranks for a question without capitals, in which any word may be a name.
 FIXED_TOP = 2
-# The orders for which a domain lookup runs.
+# Values of ``rank_by`` for which a domain look-up runs.
 _WITH_LOOKUP = ("financials", "named", "cross_encoder")
 
 
 class Ranker:
-    """Ranks the chunks of an index for a question, as settings and the query's configuration say.
+    """Ranks the chunks of an index for a question according to the settings and the query's configuration.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Ranker:
     models : LocalModels
     lookup : DomainLookup
     pool : SearchPool
-        Runs what can go on while the question is embedded.
+        Runs searches while the question is embedded.
     """
 
     def __init__(
@@ -56,37 +56,37 @@ class Ranker:
         self._pool = pool
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
-        """Return chunks in their order; see `Searcher.rank`."""
+        """Return the ranked chunks; see `Searcher.rank`."""
         with self._pool.tasks() as tasks:
             return self._rank(query, timer, hypothesis, generation, tasks)
 
     def _rank(
         self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration, tasks: Executor
     ) -> RankedChunks:
-        how = query.configuration
-        rank_by = how.rank_by or self._settings.rank_by
-        candidates = max(how.candidates or self._settings.candidates, query.top_k)
+        configuration = query.configuration
+        rank_by = configuration.rank_by or self._settings.rank_by
+        candidates = max(configuration.candidates or self._settings.candidates, query.top_k)
         loader = ChunkLoader(self._stores.library, self._stores.vectors, generation.embedder, tasks)
-        plan = self._plan(query.text) if rank_by in _WITH_LOOKUP else None
-        versions, embedded_versions = self._versions(query.documents, generation.generation_id)
-        begin = partial(_begin, tasks, loader)
-        words_index, plain = self._stores.words, unembedded(query.text)
-        words = begin(words_index, plain, candidates, versions) if rank_by != "dense" else None
-        lines = begin(words_index, unembedded(plan.text), LOOKUP_CHUNKS, versions) if plan else None
+        plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
+        versions, embedded_versions = self._select_versions(query.documents, generation.generation_id)
+        start_search = partial(_start_search, tasks, loader)
+        words_index, word_query = self._stores.words, unembedded(query.text)
+        words = start_search(words_index, word_query, candidates, versions) if rank_by != "dense" else None
+        lines = start_search(words_index, unembedded(plan.text), LOOKUP_CHUNKS, versions) if plan else None
         with timer.measure("embed"):
             question = generation.embedder.embed_question(query.text)
             if hypothesis:
                 question = _mean_embedding(question, generation.embedder.embed_question(hypothesis).dense)
         dense_index = self._stores.dense(generation.generation_id)
-        dense = begin(dense_index, question, candidates, embedded_versions) if rank_by != "bm25" else None
-        lookup = tasks.submit(self._embed, plan, generation.embedder) if plan else None
+        dense = start_search(dense_index, question, candidates, embedded_versions) if rank_by != "bm25" else None
+        lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
         weights = token_weights(question, words_index.idf, STOP_WORDS)
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
             return rerank_chunks(question, weights, loader.vectors, chunk_ids)
 
-        hits = _gather(words, lines, dense, rerank, timer)
+        hits = _collect_hits(words, lines, dense, rerank, timer)
         embedded_lookup = None
         if lookup is not None:
             with timer.measure("financials"):
@@ -94,7 +94,7 @@ class Ranker:
         ranking = rank_chunks(
             hits,
             rank_by=rank_by,
-            rrf_k=how.rrf_k or self._settings.rrf_k,
+            rrf_k=configuration.rrf_k or self._settings.rrf_k,
             timer=timer,
             sections=_section_ranker(embedded_lookup, loader),
             cross_encode=(
@@ -114,17 +114,17 @@ class Ranker:
             one_document=one_document,
         )
 
-    def _plan(self, text: str) -> LookupPlan | None:
+    def _plan_lookup(self, text: str) -> LookupPlan | None:
         return self._lookup.plan(text, [word.text for word in annotate(text).names] or lowercase_name_terms(text))
 
-    def _embed(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
+    def _embed_lookup(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
         question = embedder.embed_question(plan.text, low_priority=True)
         return EmbeddedLookup(plan, question, token_weights(question, self._stores.words.idf, STOP_WORDS))
 
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: RankBy, rows: Mapping[int, ChunkRow]) -> Ranking:
-        """The ranking with newer documents preferred, if the settings say so.
+        """Prefer newer documents, if the settings say so.
 
-        Only the rerankers' scores are of one size: a bonus that is large for one stage is nothing for another.
+        This applies only to rankings by a reranker, since the scores of other stages have different scales.
         """
         if rank_by in ("financials", "named") and not ranking.scores["financials"]:
             rank_by = "rerank"
@@ -142,19 +142,19 @@ class Ranker:
         }
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 
-    def _versions(
+    def _select_versions(
         self, scope: Sequence[str] | None, generation_id: int
     ) -> tuple[VersionFilter | None, VersionFilter | None]:
-        """Versions to search among words, and among one generation's vectors: ``None`` if all may be seen."""
+        """Return the versions to search in the word index and in the generation's vectors; ``None`` for all."""
         if scope is not None:
-            seen = list(self._stores.library.visible_versions(scope))
-            return seen, seen
+            visible = list(self._stores.library.visible_versions(scope))
+            return visible, visible
         hidden = self._stores.library.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
         return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
 
 
-def _begin(
+def _start_search(
     tasks: Executor,
     loader: ChunkLoader,
     retriever: Retriever,
@@ -162,7 +162,7 @@ def _begin(
     k: int,
     versions: VersionFilter | None,
 ) -> Future[list[Hit]]:
-    """Begin a search; the token vectors of what it finds are loaded with it."""
+    """Start a search in the background, which also loads the token vectors of its hits."""
 
     def search() -> list[Hit]:
         hits = retriever.retrieve(question, k, versions)
@@ -172,23 +172,23 @@ def _begin(
     return tasks.submit(search)
 
 
-def _gather(
+def _collect_hits(
     words: Future[list[Hit]] | None,
     lines: Future[list[Hit]] | None,
     dense: Future[list[Hit]] | None,
     rerank: Rerank,
     timer: Timer,
 ) -> RetrievedHits:
-    """Wait for the retrievers and rerank what they find; each retriever's time is what was left to wait for.
+    """Wait for the retrievers and rerank their hits; the timings contain only the waiting times.
 
-    What words found is reranked while dense retrieval is still running.
+    The hits of word search are reranked while dense retrieval is running.
     """
-    found: dict[str, list[Hit]] = {}
+    hits: dict[str, list[Hit]] = {}
     for name, search in (("lexical", words), ("financials", lines)):
         if search is not None:
             with timer.measure(name):
-                found[name] = search.result()
-    word_hits, line_hits = found.get("lexical", []), found.get("financials", [])
+                hits[name] = search.result()
+    word_hits, line_hits = hits.get("lexical", []), hits.get("financials", [])
     known = dict.fromkeys(hit.chunk_id for hit in (*word_hits, *line_hits))
     with timer.measure("rerank"):
         reranked = rerank(list(known))

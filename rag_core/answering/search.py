@@ -1,4 +1,4 @@
-"""From a question to passages, and the gate's verdict on them."""
+"""Search passages for a question, and let the gate decide whether they answer it."""
 
 from __future__ import annotations
 
@@ -27,19 +27,14 @@ from rag_core.types.protocols import DomainLookup, QuestionEmbedder
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, PassageTokens, Query, RankedChunks, SearchOutcome
 
-# Attempts before the result from a changing index is accepted.
+# Number of attempts, after which a result from a changing index is accepted.
 TRIES = 3
-# A question that exercises every stage, the lookup included.
+# A question that uses every stage, including the look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 
 
 class Searcher:
-    """Finds passages in what is indexed.
-
-    Parameters
-    ----------
-    preferences : Preferences
-    """
+    """Searches the index and applies the gate."""
 
     def __init__(
         self,
@@ -61,10 +56,7 @@ class Searcher:
         self._searched = False
 
     def warm_up(self) -> None:
-        """Run one search, so that connections and caches are ready before the first question.
-
-        What the reranker reads is loaded into memory after it.
-        """
+        """Run one search to fill caches and open connections, then load the token vectors into memory."""
         self.search(Query(WARM_QUESTION, None, self._preferences.top_k, DEFAULT_CONFIGURATION), Timer())
         self._stores.vectors.warm_up()
 
@@ -75,29 +67,31 @@ class Searcher:
         top_k: int | None = None,
         configuration: RetrievalConfig = DEFAULT_CONFIGURATION,
     ) -> Query:
-        """A question as it is searched for; raises `QuestionError`, `UnknownDocument` and `CollectionError`."""
-        library, held = self._stores.library, None
+        """Return the query for a question; raise `QuestionError`, `UnknownDocument` or `CollectionError`."""
+        library, document_ids = self._stores.library, None
         if scope:
-            named = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
-            held = tuple(dict.fromkeys(named))
-        return Query(self.checked(text), held, top_k or configuration.top_k or self._preferences.top_k, configuration)
+            ids = [*library.resolve(scope.documents), *library.in_collections(scope.collections)]
+            document_ids = tuple(dict.fromkeys(ids))
+        return Query(
+            self.checked(text), document_ids, top_k or configuration.top_k or self._preferences.top_k, configuration
+        )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
-        """Retrieve, rerank and gate; see `Engine.search`."""
+        """Retrieve and rerank chunks, and apply the gate; see `Engine.search`."""
         started = time.perf_counter()
         ranked = self.rank(query, timer)
         with timer.measure("gate"):
-            found = self.judge(query, ranked)
+            outcome = self.judge(query, ranked)
         timer.ms["total"] = 1000 * (time.perf_counter() - started)
         if not self._searched:
-            # What the first search loaded stays, Chroma above all: looking it through for what could be freed takes
-            # 35 ms, and comes upon one search in fifty.
+            # The objects of the first search are permanent, and there are many; garbage collection over them would
+            # delay later searches.
             freeze_garbage_collector()
             self._searched = True
-        return replace(found, result=replace(found.result, timings_ms=dict(timer.ms)))
+        return replace(outcome, result=replace(outcome.result, timings_ms=dict(timer.ms)))
 
     def judge(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
-        """The first passages of a ranking, and whether they answer."""
+        """Return the first passages of a ranking with the gate's decision."""
         rows, order = ranked.rows, ranked.ranking.order
         folded = fold_near_duplicates(
             [rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, PASSAGES_SCORED)
@@ -106,30 +100,32 @@ class Searcher:
             build_passage(rank, rows[chunk_id], ranked.ranking.scores, [rows[one] for one in repeats])
             for rank, (chunk_id, repeats) in enumerate(folded.items(), 1)
         )
-        read = [rows[chunk_id] for chunk_id in list(folded)[: max(PASSAGES_SCORED, query.top_k)]]
+        scored_rows = [rows[chunk_id] for chunk_id in list(folded)[: max(PASSAGES_SCORED, query.top_k)]]
         tokens: dict[int, PassageTokens] = {}
         if query.gated:
-            tokens = load_passage_tokens(read, ranked.vectors, ranked.embedder)
+            tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
             passages = score_answerability(
                 passages, tokens, ranked, self._contains_word(), self._models.answerability()
             )
-        given = query.configuration.threshold
+        threshold = query.configuration.threshold
         gate = apply_threshold(
-            passages[:PASSAGES_SCORED], self._preferences.threshold if given is None else given, self._preferences.gate
+            passages[:PASSAGES_SCORED],
+            self._preferences.threshold if threshold is None else threshold,
+            self._preferences.gate,
         )
         notices = self._notices(query.documents, ranked.embedder)
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices)
         return SearchOutcome(result, ranked, passages, tokens)
 
     def _contains_word(self) -> Callable[[str, str, str], bool]:
-        """Return whether a version has a word, or any that begins with the letters given third."""
+        """Return a function of version, word and prefix: whether the version has the word or any with the prefix."""
         ranges = cache(self._stores.library.chunk_range)
         return lambda version, word, beginning: self._stores.words.contains_word(
             version, word, beginning, ranges(version)
         )
 
     def quotes_gate(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
-        """Whether passages may be quoted: the gate of answers without a language model."""
+        """Return the gate's decision for answers without a language model, which quote passages."""
         preferences = self._preferences
         return apply_threshold(
             passages[:PASSAGES_SCORED],
@@ -143,14 +139,14 @@ class Searcher:
         timer: Timer,
         hypothesis: str = "",
     ) -> RankedChunks:
-        """Chunks in their order, found in an index that did not change meanwhile.
+        """Return ranked chunks from an index that did not change during the search.
 
-        Where documents or the whole index were replaced or removed, what was found is no longer there,
-        and what is there was not searched: it is tried again, and the last try's result stands.
+        If documents or the whole index were replaced or removed meanwhile, the search is repeated; the result of the
+        last attempt is returned as it is.
 
-        ``hypothesis`` is a made-up answer: dense retrieval looks for what is close to it and to the
-        question, at the mean of their vectors (HyDE; Gao et al., "Precise zero-shot dense retrieval
-        without relevance labels", ACL 2023). Words and reranker keep to the question.
+        ``hypothesis`` is a hypothetical answer: dense retrieval uses the mean of its vector and the question's (HyDE;
+        Gao et al., "Precise zero-shot dense retrieval without relevance labels", ACL 2023). Word search and reranker
+        use the question only.
         """
         for _ in range(TRIES - 1):
             generation = self._generations.active()
@@ -160,7 +156,7 @@ class Searcher:
                 if self._is_active(generation):
                     raise
             else:
-                # Of an index that is gone as a whole nothing is found, and so nothing is missing.
+                # In a removed index nothing is found, so an empty result counts only if the index is still active.
                 if len(ranked.rows) == len(ranked.ranking.order) and (ranked.rows or self._is_active(generation)):
                     return ranked
         return self._ranker.rank(query, timer, hypothesis, self._generations.active())
@@ -175,8 +171,8 @@ class Searcher:
         return self._generations.active().generation_id == generation.generation_id
 
     def checked(self, text: str) -> str:
-        """The question as it is asked, white space folded; raises `QuestionError`."""
-        # Half surrogate pairs come out of broken JSON and terminals; no tokenizer and no store takes them.
+        """Return the question with normalized Unicode and white space; raise `QuestionError`."""
+        # Broken JSON and terminals produce unpaired surrogates, which tokenizers and stores reject.
         question = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode("utf-8"))
         question = " ".join(question.split())
         limit = self._settings.max_question_chars
@@ -191,15 +187,15 @@ class Searcher:
 
     def _notices(self, scope: Sequence[str] | None, embedder: QuestionEmbedder) -> tuple[str, ...]:
         notices = []
-        states = ("still being indexed and found by words only so far", "still being read and not found yet")
+        states = ("still being indexed and can only be found by words", "still being read and cannot be found yet")
         for number, state in zip(self._stores.library.unfinished(scope), states, strict=True):
             if number:
                 notices.append(f"{'1 document is' if number == 1 else f'{number} documents are'} {state}.")
         identity = embedder.identity
         if self._settings.gate == "answerable" and not calibration().fits(identity.weights, identity.projection):
             notices.append(
-                f"Whether to answer was not calibrated for the embedding model {identity.name}, so it may be decided "
-                "wrongly. Set RAG_GATE to rerank, and RAG_THRESHOLD (with a language model RAG_MODEL_THRESHOLD) to "
-                "what suits your documents."
+                f"The gate is not calibrated for the embedding model {identity.name}, so questions may be answered "
+                "or refused wrongly. Set RAG_GATE to rerank, and RAG_THRESHOLD (with a language model "
+                "RAG_MODEL_THRESHOLD) to a value that suits your documents."
             )
         return tuple(notices)

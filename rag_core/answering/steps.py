@@ -1,4 +1,4 @@
-"""Work that reports its steps as events, and returns its result."""
+"""Run work as generators that yield progress events and return a result."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 def run_to_end(steps: Generator[object, None, T]) -> T:
-    """Run steps whose events nobody needs, and return their result."""
+    """Run a generator, ignore its events, and return its result."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            result: T = end.value
+            return result
 
 
 def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, None, T]:
-    """Do work between an event before it and one after it, also if it fails; return its result."""
+    """Yield an event before the work and one after it, also if it fails; return its result."""
     yield Stage(name, label)
     try:
         return work()
@@ -32,7 +32,7 @@ def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, N
 
 
 def run_plan(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -> Generator[Stage, None, T]:
-    """Ask a language model for a plan, as a step whose time counts as ``plan``."""
+    """Run a request for a plan to a language model as a step; its time counts as ``plan``."""
 
     def timed() -> T:
         with timer.measure("plan"):
@@ -42,6 +42,6 @@ def run_plan(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -
 
 
 def run_search(text: str, trace: AnswerTrace, work: Callable[[], T], where: str = "") -> Generator[Stage, None, T]:
-    """Search, as a step that the trace mentions."""
+    """Run a search as a step, and record it in the trace."""
     trace.steps.append(f"Searched{where} for “{text}”")
     return (yield from run_step(f"search_{len(trace.steps)}", f"Searching{where} for “{text}”", work))

@@ -1,4 +1,4 @@
-"""Ways to look for what one search does not find; all but the plain one ask a language model."""
+"""Search strategies; all except the plain search use a language model."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rag_core.types import Passage, Stage, Strategy
 from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 
-# Queries, or parts of a question, that a strategy searches for.
+# Maximum number of queries, or parts of a question, that a strategy searches for.
 MOST_QUERIES = 4
 Steps = Generator[Stage, None, SearchOutcome]
 
-# In the order in which the stages end.
+# Labels of the stages in the order in which they end.
 LABELS = {
     "embed": "Reading the question",
     "lexical": "Searching by words",
@@ -36,14 +36,14 @@ LABELS = {
     "cross_encoder": "Reading the best passages",
     "gate": "Checking whether they answer",
 }
-# More documents than this are not listed to the model; those of a plain search stand in for them.
+# Maximum number of documents to list to the model; if there are more, those of a plain search are listed.
 MOST_LISTED = 20
-# Passages that the model reads between searches, however many are wanted.
+# Maximum number of passages that the model reads between searches.
 MOST_READ = 5
 
 
 class Strategies:
-    """Searches by strategy, telling each step.
+    """Runs searches by strategy, and reports each step.
 
     Parameters
     ----------
@@ -60,24 +60,24 @@ class Strategies:
         self._generators = generators
 
     def search(self, query: Query, timer: Timer) -> Steps:
-        """Passages found by the query's strategy, its steps and what it took in their result.
+        """Search with the query's strategy; the result contains its steps and usage.
 
-        Where the endpoint fails, or the limit of calls is reached, the plain search takes its place, and
-        a notice says so; a strict query raises the error instead.
+        If the endpoint fails or the limit of calls is reached, run a plain search instead and add a notice. For a
+        strict query, raise the error.
 
         Raises
         ------
         SettingsError
             The strategy needs a model, and none is set.
         QuestionError
-            It is a summary, which reads whole documents and ranks no passages.
+            The strategy is ``summary``, which reads whole documents and ranks no passages.
         """
         strategy = query.configuration.strategy
         if strategy == "plain":
             return (yield from self._plain(query, timer))
         if strategy == "summary":
             raise QuestionError("A summary reads whole documents and finds no passages. Ask for it instead.")
-        how = {
+        run = {
             "queries": self._queries,
             "hyde": self._hyde,
             "iterative": self._iterative,
@@ -86,24 +86,24 @@ class Strategies:
         trace = AnswerTrace(timer=timer)
         budget = CallBudget(self._settings, model_for(strategy, self._generators), trace)
         try:
-            found = yield from how(query, budget, trace)
+            outcome = yield from run(query, budget, trace)
         except (GeneratorError, CallLimit) as error:
             if query.strict:
                 raise
-            trace.notices.append(f"{error} Searched plainly instead.")
-            found = yield from self._plain(query, timer)
+            trace.notices.append(f"{error} A plain search was used instead.")
+            outcome = yield from self._plain(query, timer)
         timer.ms["total"] = trace.elapsed_ms
         result = replace(
-            found.result,
+            outcome.result,
             timings_ms=dict(timer.ms),
-            notices=(*found.result.notices, *trace.notices),
+            notices=(*outcome.result.notices, *trace.notices),
             steps=tuple(trace.steps),
             usage=trace.usage,
         )
-        return replace(found, result=result)
+        return replace(outcome, result=result)
 
     def _plain(self, query: Query, timer: Timer) -> Steps:
-        # A search takes a fraction of a second, so its stages are reported when it is over.
+        # A search is fast, so its stages are reported at the end.
         outcome = self._searcher.search(query, timer)
         for name, label in LABELS.items():
             if name in timer.ms:
@@ -111,26 +111,26 @@ class Strategies:
         return outcome
 
     def _queries(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """The question and the model's queries for it, rankings fused (RAG-Fusion; Rackauckas 2024)."""
-        made = yield from run_plan(
+        """Fuse the rankings for the question and the model's queries (RAG-Fusion; Rackauckas 2024)."""
+        queries = yield from run_plan(
             "Asking the model for more queries",
             trace.timer,
             partial(expand_queries, budget.complete, query.text, MOST_QUERIES),
         )
-        if not made:
-            trace.steps.append("The model made no further queries.")
+        if not queries:
+            trace.steps.append("The model returned no further queries.")
         rankings = []
-        for text in (query.text, *made):
-            one = replace(query, text=text)
-            rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, one, trace.timer))))
+        for text in (query.text, *queries):
+            text_query = replace(query, text=text)
+            rankings.append((yield from run_search(text, trace, partial(self._searcher.rank, text_query, trace.timer))))
         return self._searcher.judge(query, fuse_rankings(rankings, self._rrf_k(query)))
 
     def _hyde(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Passages like one that the model made up, ranked and gated by the question alone."""
+        """Search for passages close to a hypothetical answer; rerank and gate them by the question."""
         made_up = yield from run_plan(
             "Asking the model for a made-up answer", trace.timer, partial(write_hypothesis, budget.complete, query.text)
         )
-        trace.steps.append(f"Made up by the model, to search with and for nothing else: “{made_up}”")
+        trace.steps.append(f"Made up by the model, and used only to search: “{made_up}”")
         ranked = yield from run_step(
             "search_1",
             "Searching for passages like it",
@@ -139,73 +139,73 @@ class Strategies:
         return self._searcher.judge(query, ranked)
 
     def _iterative(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search, let the model read and say what is missing, search for that, and so on."""
-        asked = [query.text]
-        found = yield from self._one(query, query.text, trace)
-        searches = [found]
+        """Repeat: search, let the model read the passages and write a query for what is missing."""
+        queries = [query.text]
+        outcome = yield from self._search_for(query, query.text, trace)
+        searches = [outcome]
         while len(searches) < self._settings.strategy_rounds:
-            read = self._fitting(query.text, found.result.passages[:MOST_READ])
+            passages = self._fit_passages(query.text, outcome.result.passages[:MOST_READ])
             try:
-                wanted = yield from run_plan(
+                next_text = yield from run_plan(
                     f"Reading what search {len(searches)} found",
                     trace.timer,
-                    partial(next_query, budget.complete, query.text, read, asked),
+                    partial(next_query, budget.complete, query.text, passages, queries),
                     len(searches),
                 )
             except (GeneratorError, CallLimit) as error:
                 if query.strict and isinstance(error, GeneratorError):
                     raise
-                trace.notices.append(f"{error} What was found until then is used.")
+                trace.notices.append(f"{error} The answer uses the passages found before.")
                 break
-            if not wanted:
+            if not next_text:
                 trace.steps.append("The model found nothing more to search for.")
                 break
-            asked.append(wanted)
-            searches.append((yield from self._one(query, wanted, trace)))
-            found = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
-        return found
+            queries.append(next_text)
+            searches.append((yield from self._search_for(query, next_text, trace)))
+            outcome = merge_outcomes(searches[0], searches, query.top_k, self._rrf_k(query))
+        return outcome
 
     def _compare(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """A question for each of the things compared, each searched for and gated by itself."""
+        """Search for each part of a comparison separately, and merge the outcomes."""
         whole = yield from run_step(
             "search_0", "Searching for the whole question", partial(self._searcher.search, query, trace.timer)
         )
-        documents = self._listed(query, whole)
+        documents = self._list_documents(query, whole)
         names = list(documents.values())
-        made = yield from run_plan(
+        parts = yield from run_plan(
             "Asking the model what to look up",
             trace.timer,
             partial(decompose_question, budget.complete, query.text, names, MOST_QUERIES),
         )
-        if len(made) < 2:
-            trace.steps.append("The model saw a single question, which was searched for as it is.")
+        if len(parts) < 2:
+            trace.steps.append("The model did not split the question, which was searched for as it is.")
             return whole
         searches = []
-        for part in made:
+        for part in parts:
             scope = query if part.document is None else replace(query, documents=(list(documents)[part.document],))
             where = "" if part.document is None else f" in {names[part.document]}"
-            searches.append((yield from self._one(scope, part.question, trace, where)))
+            searches.append((yield from self._search_for(scope, part.question, trace, where)))
             if not searches[-1].result.gate.answerable:
                 trace.notices.append(f"Nothing was found that answers “{part.question}”{where}.")
         return merge_outcomes(whole, searches, query.top_k, self._rrf_k(query))
 
-    def _one(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
+    def _search_for(self, query: Query, text: str, trace: AnswerTrace, where: str = "") -> Steps:
         search = partial(self._searcher.search, replace(query, text=text), trace.timer)
         return (yield from run_search(text, trace, search, where))
 
-    def _listed(self, query: Query, found: SearchOutcome) -> dict[str, str]:
-        """Names by id of the documents that are asked, or of those found where they are too many to list."""
+    def _list_documents(self, query: Query, outcome: SearchOutcome) -> dict[str, str]:
+        """Return the names of the searched documents by id; if they are too many, those of the found passages."""
         scope = query.documents
-        listed = {
+        names = {
             one.document_id: one.name
             for one in self._stores.library.documents(scope if scope is None else list(scope))
             if one.chunks
         }
-        if len(listed) <= MOST_LISTED:
-            return listed
-        return {one.document_id: one.document for one in found.result.passages[:MOST_LISTED]}
+        if len(names) <= MOST_LISTED:
+            return names
+        return {one.document_id: one.document for one in outcome.result.passages[:MOST_LISTED]}
 
-    def _fitting(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    def _fit_passages(self, question: str, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         room = self._settings.openai_context_tokens
         return fit_context(
             passages, question, (), context_tokens=room, answer_tokens=self._settings.openai_answer_tokens
@@ -216,7 +216,7 @@ class Strategies:
 
 
 def model_for(strategy: Strategy, generators: LanguageModels) -> LanguageModel:
-    """The language model; raises `SettingsError` where none is set."""
+    """Return the language model; raise `SettingsError` if none is set."""
     generator = generators.active()
     if generator is None:
         raise SettingsError(

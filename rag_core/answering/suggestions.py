@@ -1,4 +1,4 @@
-"""Questions that the documents answer as well, offered after an answer."""
+"""Suggest further questions that the documents answer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.noun_phrases import Phrase, content_words, find_names
 from rag_core.types import Answer, AnswerState, Passage, Scope, Stage
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.retrieval import Timer
 
 LABEL = "Looking for further questions"
@@ -18,77 +19,79 @@ MOST = 3
 # Each try is a search.
 MOST_TRIES = 6
 HEADING_WORDS = 8
-# A name said once may be a passing one; a reader learns little from asking about it.
+# Minimum number of occurrences of a name; the documents say little about a name that occurs once.
 TIMES_NAMED = 2
 
-# "Acme, Inc. Balance Sheet": what the comma leaves of such a title names nothing.
+# A title such as "Acme, Inc. Balance Sheet" is split at the comma, and "Inc. Balance Sheet" is not a name.
 _LEGAL_FORMS = frozenset("inc corp corporation co ltd limited llc plc".split())
 _WITHIN_SENTENCE = re.compile(r"[a-z,]\s+\Z")
 _LOWER_CASE = re.compile(r"\s([a-z][\w-]*)")
 
 
 def suggest_questions(searcher: Searcher, answer: Answer, scope: Scope) -> Generator[Stage, None, tuple[str, ...]]:
-    """Return up to three questions about what the passages that pass the gate speak of beside the answer.
+    """Return up to three questions about other topics of the answer's passages.
 
-    They are asked about headings of those passages and about names that recur in them, and each was
-    tried: its search passes the gate, with a passage on that very thing in front.
+    Topics are headings of the passages that pass the gate, and names that recur in them. A question is suggested only
+    if its search passes the gate and its first passage is about the topic.
     """
     if answer.state is not AnswerState.ANSWERED or answer.stopped:
         return ()
     known = {word.lower() for word in content_words(f"{answer.question} {answer.rewritten}")}
-    good: list[str] = []
-    fitting = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
-    for tries, (topic, question) in enumerate(topics(fitting, known)):
-        if len(good) == MOST or tries == MOST_TRIES:
+    suggested: list[str] = []
+    passing = [one for one in answer.passages if searcher.quotes_gate([one]).answerable]
+    for tries, (topic, question) in enumerate(topics(passing, known)):
+        if len(suggested) == MOST or tries == MOST_TRIES:
             break
-        # An event before each search, so that closing the generator stops the rest.
+        # The event before each search allows the caller to stop by closing the generator.
         yield Stage("suggest", LABEL)
-        found = searcher.search(searcher.query(question, scope), Timer()).result
-        if searcher.quotes_gate(found.passages).answerable and _is_about(found.passages[0], topic):
-            good.append(question)
-    return tuple(good)
+        result = searcher.search(searcher.query(question, scope), Timer()).result
+        if searcher.quotes_gate(result.passages).answerable and _is_about(result.passages[0], topic):
+            suggested.append(question)
+    return tuple(suggested)
 
 
 def topics(passages: Sequence[Passage], known: set[str]) -> Iterator[tuple[str, str]]:
-    """Headings, then recurring names, each once, that say something which was not asked, with a question.
+    """Yield pairs of topic and question: headings, then recurring names, that are not in the ``known`` words.
 
-    The question has stop words alone beside the topic, so that it is the topic that is searched for.
+    Apart from the topic, the questions contain only stop words, so that the search is for the topic.
     """
     known = known | {
         word.lower() for passage in passages for word in content_words(re.sub(r"[._]", " ", passage.document))
     }
-    told: set[str] = set()
-    forms = [(topic, f"What is in “{topic}”?") for topic in _headings(passages)]
-    forms += [(topic, f"Who or what is {topic}?") for topic in _recurring([one.text for one in passages])]
-    for topic, question in forms:
+    used: set[str] = set()
+    candidates = [(topic, f"What is in “{topic}”?") for topic in _find_headings(passages)]
+    candidates += [
+        (topic, f"Who or what is {topic}?") for topic in _find_recurring_names([one.text for one in passages])
+    ]
+    for topic, question in candidates:
         words = {word.lower() for word in content_words(topic)}
-        if not words or words <= known or words <= told or len(topic.split()) > HEADING_WORDS:
+        if not words or words <= known or words <= used or len(topic.split()) > HEADING_WORDS:
             continue
-        told |= words
+        used |= words
         yield topic, question
 
 
-def _headings(passages: Sequence[Passage]) -> list[str]:
-    """The passages' own headings; "Overview", "In millions" and "Part II" say nothing to go on with."""
-    headings = (" ".join(passage.heading.split(" › ")[-1].split()).strip(" .:") for passage in passages)
+def _find_headings(passages: Sequence[Passage]) -> list[str]:
+    """Return the passages' last headings, except uninformative ones such as "Overview" and "Part II"."""
+    headings = (" ".join(passage.heading.split(HEADING_SEPARATOR)[-1].split()).strip(" .:") for passage in passages)
     return [one for one in headings if sum(len(word) > 2 and word.isalpha() for word in content_words(one)) > 1]
 
 
-def _recurring(texts: Sequence[str]) -> list[str]:
-    """Names that are said more than once, full ones first: they say more than "Lenin" or "NSF"."""
+def _find_recurring_names(texts: Sequence[str]) -> list[str]:
+    """Return the names that occur more than once, those of several words first."""
     common = {word for text in texts for word in content_words(text) if word.islower()}
-    said = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _names_something(text, one))
-    times = Counter(name for name in said if _has_a_word(name) and not _begins_with_legal_form(name))
+    names = (" ".join(one.text.split()) for text in texts for one in find_names(text) if _is_specific_name(text, one))
+    times = Counter(name for name in names if _contains_word(name) and not _begins_with_legal_form(name))
     recurring = [name for name, number in times.most_common() if number >= TIMES_NAMED]
     recurring = [name for name in recurring if not {word.lower() for word in content_words(name)} <= common]
     return sorted(recurring, key=lambda name: len(content_words(name)) == 1)
 
 
-def _names_something(text: str, name: Phrase) -> bool:
-    """Whether a capital means a name, and the name of one thing: it always does in one of several words.
+def _is_specific_name(text: str, name: Phrase) -> bool:
+    """Return whether a capitalized phrase is the name of one thing, which is true if it has several words.
 
-    A single word has a capital also at a sentence's start, as a term or a people after its article ("the
-    Company", "the Canadians"), as an adjective before its noun ("British troops"), and as a month.
+    A single word may have a capital for other reasons: at a sentence's start, as a term or a people after an article
+    ("the Company", "the Canadians"), as an adjective before a noun ("British troops"), and as a month.
     """
     if len(content_words(name.text)) > 1:
         return True
@@ -99,8 +102,8 @@ def _names_something(text: str, name: Phrase) -> bool:
     return within is not None and (following is None or following[1] in FUNCTION_WORDS)
 
 
-def _has_a_word(name: str) -> bool:
-    """Whether it is more than the sign of a formula."""
+def _contains_word(name: str) -> bool:
+    """Return whether a name contains a word, unlike a symbol of a formula."""
     return name[0].isalpha() and any(len(word) > 2 and word.isalpha() for word in content_words(name))
 
 
@@ -109,5 +112,5 @@ def _begins_with_legal_form(name: str) -> bool:
 
 
 def _is_about(passage: Passage, topic: str) -> bool:
-    said = f"{passage.heading} {passage.text}".lower()
-    return all(word.lower() in said for word in content_words(topic))
+    text = f"{passage.heading} {passage.text}".lower()
+    return all(word.lower() in text for word in content_words(topic))

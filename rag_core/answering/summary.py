@@ -1,7 +1,7 @@
-"""Summarize whole documents: read them in parts, note statements, check them, write them up.
+"""Summarize whole documents with a language model.
 
-The parts are read one by one (map), each note is compared with the passages it cites, and only supported notes
-are written up (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
+The model takes notes on each part (map). Each note is checked against the passages it cites, and the model writes the
+summary from the supported notes (reduce). Wu et al., "Recursively summarizing books with human feedback", 2021.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verifier import REFUSED, VerifiedAnswer
 
 WRITING = "Writing the answer"
-# The score of a summary's gate, and what it is held against: the share of its statements that stand in
-# the passages they cite. A model that makes up half of what it writes is not to be believed.
-SCORE, LEAST_SUPPORTED = "supported", 0.5
-# Chunks may be half as long as the longest, so twice as many are fetched and those that do not fit are dropped.
+# The score and threshold of a summary's gate: the share of statements that the cited passages support. If the model
+# makes up half of its statements, the summary is not reliable.
+SUPPORTED_SCORE, LEAST_SUPPORTED = "supported", 0.5
+# Chunks may be half as long as the maximum, so twice as many are fetched; those that do not fit are dropped.
 _SHORTER = 2.0
-# Tokens that a passage takes in the prompt beside its text.
+# Tokens of a passage in the prompt in addition to its text.
 _PER_PASSAGE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary's checked text, who wrote it, and the passages that it cites with the gate's verdict."""
+    """A summary's checked text, its model, and the cited passages with the gate's decision."""
 
     result: SearchResult
     verified: VerifiedAnswer
@@ -57,7 +57,7 @@ class Summary:
 
 
 class Summarizer:
-    """Summarises documents with a language model.
+    """Summarizes documents with a language model.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class Summarizer:
         self._generators = generators
 
     def summary(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary | None]:
-        """Read, note and write up, as a stream of events.
+        """Write a summary, as a stream of events.
 
-        ``None`` where the endpoint failed, or the limits leave no room: a notice says so, and the
-        caller searches plainly instead.
+        Return ``None`` and add a notice if the endpoint fails or the limits are too low; the caller then uses a plain
+        search.
 
         Raises
         ------
@@ -88,15 +88,15 @@ class Summarizer:
         """
         model = model_for("summary", self._generators)
         try:
-            return (yield from self._summary(model, query, trace))
+            return (yield from self._summarize(model, query, trace))
         except (GeneratorError, CallLimit) as error:
-            trace.notices.append(f"{error} Searched plainly instead.")
+            trace.notices.append(f"{error} A plain search was used instead.")
             yield Restart(str(error))
             return None
 
-    def _summary(self, model: LanguageModel, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
-        capacity, calls = self._limits(query.text)
-        passages, total = self._read(query, capacity, calls)
+    def _summarize(self, model: LanguageModel, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, Summary]:
+        capacity, calls = self._plan_calls(query.text)
+        passages, total = self._select_passages(query, capacity, calls)
         if len(passages) < total:
             settings = self._settings
             trace.notices.append(
@@ -105,35 +105,37 @@ class Summarizer:
                 "allow no more."
             )
         encode = create_text_encoder(self._generations.active().embedder)
-        checking = NoteChecker(passages, encode)
+        checker = NoteChecker(passages, encode)
         budget = CallBudget(self._settings, model, trace)
         with trace.timer.measure("notes"):
-            notes = yield from self._noted(query.text, passages, capacity, checking, budget, trace)
-            gate = Gate(SCORE, checking.share, LEAST_SUPPORTED, bool(notes) and checking.share >= LEAST_SUPPORTED)
+            notes = yield from self._take_notes(query.text, passages, capacity, checker, budget, trace)
+            gate = Gate(
+                SUPPORTED_SCORE, checker.share, LEAST_SUPPORTED, bool(notes) and checker.share >= LEAST_SUPPORTED
+            )
             if gate.answerable:
-                notes = yield from self._condensed(query.text, notes, capacity, checking, budget)
+                notes = yield from self._condense_notes(query.text, notes, capacity, checker, budget)
         shown, notes = renumber_passages(passages, notes)
         result = SearchResult(query.text, tuple(shown), gate, dict(trace.timer.ms))
         if not gate.answerable:
             yield Delta(REFUSAL)
             return Summary(replace(result, passages=()), REFUSED, model.name)
         yield result
-        return (yield from self._written(model, result, notes, encode, trace))
+        return (yield from self._write_summary(model, result, notes, encode, trace))
 
-    def _limits(self, request: str) -> tuple[int, int]:
-        """Tokens of passages that a call can take, and calls that there are for reading."""
+    def _plan_calls(self, request: str) -> tuple[int, int]:
+        """Return the tokens of passages per call, and the number of calls available for reading."""
         settings = self._settings
         capacity = summary_room(request, settings.openai_context_tokens, settings.openai_answer_tokens)
         calls = min(settings.strategy_calls, settings.strategy_tokens // settings.openai_context_tokens)
         if notes_per_prompt(capacity) < 2:
             raise CallLimit(
                 f"RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} leaves too little room for a summary's "
-                f"notes beside RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or lower "
-                "the second."
+                f"notes in addition to RAG_OPENAI_ANSWER_TOKENS={settings.openai_answer_tokens}. Raise the first, or "
+                "lower the second."
             )
         if not calls:
             raise CallLimit(
-                f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may take. Raise "
+                f"RAG_STRATEGY_TOKENS={settings.strategy_tokens} is less than one part of a summary may need. Raise "
                 f"it to RAG_OPENAI_CONTEXT_TOKENS={settings.openai_context_tokens} or more."
             )
         parts = calls
@@ -141,8 +143,8 @@ class Summarizer:
             parts -= 1
         return capacity, parts
 
-    def _read(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
-        """Passages in reading order, as many as so many calls can take; and how many there are."""
+    def _select_passages(self, query: Query, capacity: int, calls: int) -> tuple[list[Passage], int]:
+        """Return the passages in reading order that fit into the calls, and the number of all passages."""
         library = self._stores.library
         scope = None if query.documents is None else list(query.documents)
         visible = library.visible_versions(scope)
@@ -153,52 +155,52 @@ class Summarizer:
         rows = []
         for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
             ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []
-            found = library.visible_chunks([ids[place] for place in places if place < len(ids)])
-            rows += [found[one] for one in ids if one in found]
+            visible_rows = library.visible_chunks([ids[place] for place in places if place < len(ids)])
+            rows += [visible_rows[one] for one in ids if one in visible_rows]
         passages = [build_passage(rank, row, {}) for rank, row in enumerate(rows, 1)]
         while (parts := len(pack_batches([prompt_tokens(one) for one in passages], capacity))) > calls:
             [fewer] = spread_evenly([len(passages)], len(passages) * calls // parts - 1)
             passages = [replace(passages[place], rank=rank) for rank, place in enumerate(fewer, 1)]
         return passages, sum(counts)
 
-    def _noted(
+    def _take_notes(
         self,
         request: str,
         passages: Sequence[Passage],
         capacity: int,
-        checking: NoteChecker,
+        checker: NoteChecker,
         budget: CallBudget,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, list[str]]:
-        """What each part says, checked (map)."""
+        """Return the supported notes on each part (map)."""
         notes = []
         parts = pack_batches([prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
-            read = passages[part.start : part.stop]
-            what = f"part {number} of {len(parts)}, {describe_range(read)}"
-            yield Stage(f"part_{number}", f"Reading {what}")
-            made = checking.notes(budget.complete(build_map_messages(request, read)))
-            trace.steps.append(f"Read {what}: {len(made)} statement{'s' * (len(made) != 1)} noted")
-            yield Stage(f"part_{number}", f"Reading {what}", done=True)
-            if made:
-                notes.append("\n".join(made))
+            part_passages = passages[part.start : part.stop]
+            part_label = f"part {number} of {len(parts)}, {describe_range(part_passages)}"
+            yield Stage(f"part_{number}", f"Reading {part_label}")
+            statements = checker.notes(budget.complete(build_map_messages(request, part_passages)))
+            trace.steps.append(f"Read {part_label}: {len(statements)} statement{'s' * (len(statements) != 1)} noted")
+            yield Stage(f"part_{number}", f"Reading {part_label}", done=True)
+            if statements:
+                notes.append("\n".join(statements))
         return notes
 
-    def _condensed(
-        self, request: str, notes: list[str], capacity: int, checking: NoteChecker, budget: CallBudget
+    def _condense_notes(
+        self, request: str, notes: list[str], capacity: int, checker: NoteChecker, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
-        """Notes of so few parts that they fit into one prompt."""
+        """Condense the notes until they fit into one prompt."""
         most, level = notes_per_prompt(capacity), 1
         while len(notes) > most:
             stage = f"condense_{level}"
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together")
             batches = [notes[first : first + most] for first in range(0, len(notes), most)]
-            shorter = [checking.notes(budget.complete(build_reduce_messages(request, batch))) for batch in batches]
+            shorter = [checker.notes(budget.complete(build_reduce_messages(request, batch))) for batch in batches]
             yield Stage(stage, f"Putting the notes of {len(notes)} parts together", done=True)
             notes, level = ["\n".join(one) for one in shorter if one], level + 1
         return notes
 
-    def _written(
+    def _write_summary(
         self,
         model: LanguageModel,
         result: SearchResult,
@@ -206,7 +208,7 @@ class Summarizer:
         encode: TextEncoder,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Summary]:
-        """The text made from the notes, each claim attributed to a passage (reduce)."""
+        """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
         yield Stage("generate", WRITING)
         stream = model.write(build_reduce_messages(result.question, notes))
         pieces: list[str] = []
@@ -227,10 +229,10 @@ class Summarizer:
         if not states_anything(text):
             trace.notices.append(NO_WORDS)
             return Summary(replace(result, passages=()), REFUSED, model.name)
-        written = draft_answer(text.strip(), result.question, result.passages, encode)
-        if written.refused:
-            return Summary(replace(result, passages=()), written, model.name)
-        if written.unchecked:
+        answer = draft_answer(text.strip(), result.question, result.passages, encode)
+        if answer.refused:
+            return Summary(replace(result, passages=()), answer, model.name)
+        if answer.unchecked:
             trace.notices.append(NOT_CHECKED)
-        passages, written = renumber_answer(result.passages, written)
-        return Summary(replace(result, passages=tuple(passages)), written, model.name)
+        passages, answer = renumber_answer(result.passages, answer)
+        return Summary(replace(result, passages=tuple(passages)), answer, model.name)

@@ -1,4 +1,4 @@
-"""The notes of a summary: which of them the passages support, and the numbers of the passages that they cite."""
+"""Check the notes of a summary against the passages, and renumber the cited passages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
 
 
 def supported_notes(verified: VerifiedAnswer) -> list[str]:
-    """Return the statements that their passages support, with their markers, as lines: at most `MOST_NOTES`.
+    """Return at most `MOST_NOTES` supported statements with their markers, one per line.
 
-    A statement without markers is joined with the next, whose markers stand for both.
+    A statement without markers is joined with the next one, whose markers apply to both.
     """
     notes: list[str] = []
     pending: list[str] = []
@@ -30,8 +30,8 @@ def supported_notes(verified: VerifiedAnswer) -> list[str]:
             pending = []
             continue
         pending.append(" ".join(verified.text[statement.start : statement.end].split()))
-        if behind := _MARKERS.match(re.sub(r"^[.!?;:,]+", _blank, verified.text[statement.end :])):
-            notes.append(f"- {' '.join(pending)} {''.join(behind[1].split())}")
+        if markers := _MARKERS.match(re.sub(r"^[.!?;:,]+", _blank, verified.text[statement.end :])):
+            notes.append(f"- {' '.join(pending)} {''.join(markers[1].split())}")
             pending = []
     kept: list[str] = []
     for note in notes[:MOST_NOTES]:
@@ -55,7 +55,7 @@ class NoteChecker:
 
     @property
     def share(self) -> float:
-        """Share of all statements so far that their passages support; 0 before the first."""
+        """Share of supported statements among all statements so far; 0 if there are none."""
         return self._supported / self._statements if self._statements else 0.0
 
     def notes(self, reply: str) -> list[str]:
@@ -70,40 +70,42 @@ class NoteChecker:
 
 
 def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
-    """Return the passages that texts cite, numbered from 1 in order of appearance, and the texts with those numbers."""
+    """Return the cited passages, numbered from 1 in order of appearance, and the texts with the new numbers."""
     known = {one.rank for one in passages}
     numbers = {old: new for new, old in enumerate((one for one in cited_ranks(texts) if one in known), 1)}
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
-    return sorted(kept, key=lambda one: one.rank), [_with_numbers(text, numbers) for text in texts]
+    return sorted(kept, key=lambda one: one.rank), [_replace_numbers(text, numbers) for text in texts]
 
 
 def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
-    """Return the passages that an answer cites or was compared with, numbered from 1, and the answer so numbered."""
+    """Return the passages that an answer cites or was compared with, and the answer, with numbers from 1."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
-    wanted = [*cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
+    ranks = [*cited_ranks([answer.text]), *(one.marker for one in answer.citations), *compared]
     known = {one.rank for one in passages}
-    numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in wanted if one in known), 1)}
+    numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
     markers = [one for one in MARKER.finditer(answer.text) if int(one[1]) in numbers]
 
-    def moved(offset: int) -> int:
+    def new_offset(offset: int) -> int:
         before = [one for one in markers if one.end() <= offset]
         return offset + sum(len(str(numbers[int(one[1])])) - len(one[1]) for one in before)
 
     statements = [
-        replace(one, start=moved(one.start), end=moved(one.end), compared_rank=numbers.get(one.compared_rank, 0))
+        replace(
+            one, start=new_offset(one.start), end=new_offset(one.end), compared_rank=numbers.get(one.compared_rank, 0)
+        )
         for one in answer.statements
     ]
     citations = [
         replace(one, marker=numbers[one.marker], passage_rank=numbers[one.passage_rank]) for one in answer.citations
     ]
     kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
-    text = _with_numbers(answer.text, numbers)
+    text = _replace_numbers(answer.text, numbers)
     changed = replace(answer, text=text, statements=tuple(statements), citations=tuple(citations))
     return sorted(kept, key=lambda one: one.rank), changed
 
 
 def describe_range(passages: Sequence[Passage]) -> str:
-    """Return in words from where to where neighbouring passages reach."""
+    """Return the documents and pages that consecutive passages cover, in words."""
     first, last = passages[0], passages[-1]
     if first.document != last.document:
         return f"{first.document} page {first.page_label} to {last.document} page {last.page_label}"
@@ -112,7 +114,7 @@ def describe_range(passages: Sequence[Passage]) -> str:
     return f"{first.document} pages {first.page_label} to {last.page_label}"
 
 
-def _with_numbers(text: str, numbers: Mapping[int, int]) -> str:
+def _replace_numbers(text: str, numbers: Mapping[int, int]) -> str:
     return MARKER.sub(lambda match: f"[{numbers[int(match[1])]}]" if int(match[1]) in numbers else "", text)
 
 

@@ -1,4 +1,4 @@
-"""What the making of an answer leaves beside its text."""
+"""Record timings, notices, steps and usage while an answer is written."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from rag_core.types.retrieval import Timer
 
 @dataclass(slots=True)
 class AnswerTrace:
-    """Timings, notices, steps and usage, collected while an answer is made.
+    """Timings, notices, steps and usage of an answer.
 
     Attributes
     ----------
     started : float
-        Of `time.perf_counter`.
+        Time of `time.perf_counter` at the start.
     timer : Timer
     notices : list of str
-        What was degraded or has to be said, in words.
+        Messages for the user, for example about a failed endpoint.
     steps : list of str
-        What a strategy did, in words.
+        The steps of a strategy, in words.
     usage : Usage
-        Of all calls to a language model.
+        The sum over all calls to a language model.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -34,9 +34,9 @@ class AnswerTrace:
 
     @property
     def elapsed_ms(self) -> float:
-        """Milliseconds since it was started."""
+        """Milliseconds since the start."""
         return 1000 * (time.perf_counter() - self.started)
 
     def record_first_token(self) -> None:
-        """Record when the first text of the answer came; later calls do nothing."""
+        """Record the time of the answer's first text; later calls have no effect."""
         self.timer.ms.setdefault("generate_first_token", self.elapsed_ms)

@@ -1,4 +1,4 @@
-"""Chunks of about equal length, cut at sentence ends, counted in the embedder's own tokens."""
+"""Cut documents into chunks of about equal length that end at sentence ends. Lengths are tokens of the embedder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from rag_core.chunking.document_titles import extract_title, format_document_label
-from rag_core.chunking.table_heads import find_tables, header_lines
+from rag_core.chunking.table_heads import find_header_lines, find_tables
 from rag_core.errors import SettingsError
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import PAGE_BREAK, ChunkSpan, IntArray, Page
@@ -18,11 +18,11 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 PREFIX_TOKENS = 40
-# What of them the document's name and title may take where a heading follows.
+# At most this many of them are for the document's name and title if a heading follows.
 DOCUMENT_TOKENS = 26
-# What a chunk repeats of the head of the table that it begins in, where the embedder's window has room.
+# A chunk that begins inside a table repeats at most this much of the table head, if the embedder's window has room.
 HEAD_TOKENS = 40
-# Room for the tokens that the rest of a word may have more once the word is cut.
+# The rest of a word that is cut may have more tokens than it has inside the word.
 CUT_MARGIN = 8
 PREFIX_RULE = "name-title-heading-tablehead-3"
 _DIGITS = re.compile(r"\d+")
@@ -31,12 +31,12 @@ _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """How long chunks are. All counts are tokens of the embedder.
+    """Length of chunks. All counts are tokens of the embedder.
 
     Raises
     ------
     SettingsError
-        A chunk of ``tokens`` and its prefix would not fit the embedder's ``window``.
+        A chunk of ``tokens`` and its prefix do not fit into the embedder's ``window``.
     """
 
     tokens: int
@@ -49,14 +49,14 @@ class ChunkConfig:
         if self.tokens > longest:
             raise SettingsError(
                 f"RAG_CHUNK_TOKENS is {self.tokens}, but this embedder reads {self.window} tokens, of which "
-                f"{self.special + PREFIX_TOKENS} are kept for the document's name and heading. "
+                f"{self.special + PREFIX_TOKENS} are reserved for the document's name and heading. "
                 f"Set it to {longest} or less."
             )
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence, a row, or a part of one, with its length in tokens."""
+    """A sentence, a table row, or a part of one, with its length in tokens."""
 
     start: int
     end: int
@@ -64,14 +64,14 @@ class _Piece:
 
 
 class Chunker:
-    """Cuts documents into overlapping chunks.
+    """Cut documents into overlapping chunks.
 
     Parameters
     ----------
     rule : ChunkConfig
     offsets : callable
-        For each text, the character offsets ``(start, end)`` of its tokens without special ones,
-        shape (n, 2), as the embedder's tokenizer gives them.
+        Returns for each text the character offsets ``(start, end)`` of its tokens, shape (n, 2),
+        from the embedder's tokenizer, without special tokens.
     """
 
     def __init__(self, rule: ChunkConfig, offsets: Offsets) -> None:
@@ -79,29 +79,29 @@ class Chunker:
         self._offsets = offsets
 
     def chunk(self, name: str, pages: Iterable[Page]) -> list[ChunkSpan]:
-        """Chunks of a document in reading order; those of a page are made as soon as the next one has come.
+        """Return the chunks of a document in reading order.
 
-        A chunk lies on one page, unless its last sentence goes on at the top of the next: then it
-        ends where that sentence does. Text marked ``skip`` (running headers and footers) is left
-        out; every other character that is not white space lies in some chunk.
+        A chunk is on one page, unless its last sentence continues at the top of the next page: then it
+        ends where that sentence ends. Text marked ``skip`` (headers and footers) is left out; every
+        other character that is not white space is in a chunk.
         """
         document = self.start(name)
         spans = [span for page in pages for span in document.add(page)]
         return spans + document.finish()
 
     def start(self, name: str) -> DocumentChunker:
-        """Return a chunker of one document that takes its pages one by one."""
+        """Return a chunker for one document that takes the pages one by one."""
         return DocumentChunker(self, name)
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
-        """Return the chunks of one page, numbered from ``first``; the last one may go on at the top of the next."""
-        common, common_tokens = self._prefix(format_document_label(name, title, page.heading), page.heading)
-        found = find_tables(page)
+        """Return the chunks of one page, numbered from ``first``; the last may continue on the ``following`` page."""
+        common, common_tokens = self._build_prefix(format_document_label(name, title, page.heading), page.heading)
+        tables = find_tables(page)
         spans = []
-        for ordinal, (start, end, pieces) in enumerate(self._cuts(page), first):
+        for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page), first):
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens
-            head, head_tokens = self._fitting(header_lines(page, found, start, common), room)
+            head, head_tokens = self._fit_head(find_header_lines(page, tables, start, common), room)
             prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
             firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(
@@ -118,23 +118,23 @@ class Chunker:
             )
             spans.append(span)
         if spans and following is not None:
-            spans[-1] = self._continued(spans[-1], following)
+            spans[-1] = self._extend_to_next_page(spans[-1], following)
         return spans
 
-    def _prefix(self, document: str, heading: str) -> tuple[str, int]:
+    def _build_prefix(self, document: str, heading: str) -> tuple[str, int]:
         if not heading:
-            return self._cut(document, PREFIX_TOKENS)
-        # However long the one is, the other is told.
-        document, _ = self._cut(document, DOCUMENT_TOKENS)
-        return self._cut(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
+            return self._truncate(document, PREFIX_TOKENS)
+        # A long name must not push the heading out of the prefix.
+        document, _ = self._truncate(document, DOCUMENT_TOKENS)
+        return self._truncate(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
 
-    def _cut(self, line: str, most: int) -> tuple[str, int]:
-        """The line's first tokens, and how many they are."""
+    def _truncate(self, line: str, limit: int) -> tuple[str, int]:
+        """Return the first tokens of a line, at most ``most``, and their number."""
         offsets = self._offsets([line])[0]
-        return (line[: int(offsets[most - 1][1])] if len(offsets) > most else line), min(len(offsets), most)
+        return (line[: int(offsets[limit - 1][1])] if len(offsets) > limit else line), min(len(offsets), limit)
 
-    def _fitting(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
-        """The last of a head's lines that there is room for, and their tokens: column heads stand below titles."""
+    def _fit_head(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
+        """Return the last lines of a table head that fit, and their tokens: column heads are below the title."""
         counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
         first, tokens = len(lines), 0
         while first and tokens + counts[first - 1] <= min(HEAD_TOKENS, room):
@@ -142,37 +142,39 @@ class Chunker:
             tokens += counts[first]
         return lines[first:], tokens
 
-    def _cuts(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-        """Spans ``(start, end)`` of one page, with the pieces that they are made of."""
+    def _iter_chunks(self, page: Page) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+        """Yield the spans ``(start, end)`` of the chunks of a page, each with its pieces."""
         offsets = self._offsets([page.text])[0]
-        for body_start, body_end in _bodies(page):
-            pieces = list(self._pieces(page.text, body_start, body_end, offsets))
-            yield from _pack(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
+        for body_start, body_end in _body_spans(page):
+            pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
+            yield from _pack_pieces(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
 
-    def _pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
-        # As wide as what is looked up in it, for every search would copy it otherwise.
+    def _iter_pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
+        # searchsorted copies the array on every call if the dtypes differ.
         starts = offsets[:, 0].astype(np.int64)
         for first, last in sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
             low, high = np.searchsorted(starts, [begin, stop])
             within = False
             while high - low > (limit := self._rule.tokens - within * CUT_MARGIN):
-                cut = _cut_point(text, offsets, int(low), int(low) + limit)
+                cut = _find_cut(text, offsets, int(low), int(low) + limit)
                 following = int(offsets[cut][0])
-                # Up to the next token, for what the tokenizer drops between the two is text as well.
-                yield self._piece(text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within)
+                # Up to the next token: the tokenizer may drop text between two tokens.
+                yield self._build_piece(
+                    text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within
+                )
                 low, begin = np.intp(cut), following
                 within = not text[begin - 1].isspace()
-            yield self._piece(text, begin, stop, int(high - low), within)
+            yield self._build_piece(text, begin, stop, int(high - low), within)
 
-    def _piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
-        """``within`` a word: what is cut there has other tokens by itself than it has in the word."""
+    def _build_piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
+        """Return a piece. ``within`` says that it begins inside a word: its tokens then differ from the word's."""
         if within:
             tokens = max(tokens, len(self._offsets([text[start:end]])[0]))
         return _Piece(start, end, tokens)
 
-    def _continued(self, span: ChunkSpan, following: Page) -> ChunkSpan:
-        bodies = _bodies(following)
+    def _extend_to_next_page(self, span: ChunkSpan, following: Page) -> ChunkSpan:
+        bodies = _body_spans(following)
         if not bodies or _SENTENCE_END.search(span.text) or _ends_in_footer(span.text, following):
             return span
         body_start, body_end = bodies[0]
@@ -200,7 +202,7 @@ class Chunker:
 
 
 class DocumentChunker:
-    """The chunks of one document, page by page; see `Chunker.chunk`."""
+    """Cut one document into chunks, page by page; see `Chunker.chunk`."""
 
     def __init__(self, chunker: Chunker, name: str) -> None:
         self._chunker = chunker
@@ -210,7 +212,7 @@ class DocumentChunker:
         self._count = 0
 
     def add(self, page: Page) -> list[ChunkSpan]:
-        """Return the chunks of the page before: its last sentence may end on this one."""
+        """Take the next page; return the chunks of the page before it, whose last sentence may end on this one."""
         if self._page is None:
             self._title = extract_title(self._name, page)
         return self._advance(page)
@@ -228,8 +230,8 @@ class DocumentChunker:
         return spans
 
 
-def _bodies(page: Page) -> list[tuple[int, int]]:
-    """Spans of the page's text outside running headers and footers."""
+def _body_spans(page: Page) -> list[tuple[int, int]]:
+    """Return the spans of the page's text outside headers and footers."""
     spans, position = [], 0
     for start, end in sorted(page.skip):
         if page.text[position:start].strip():
@@ -241,15 +243,15 @@ def _bodies(page: Page) -> list[tuple[int, int]]:
 
 
 def _ends_in_footer(text: str, following: Page) -> bool:
-    """Whether the last line is a running one, kept where it is first seen and left out on the next page."""
+    """Whether the last line is a footer, which the chunks contain only on the first page that has it."""
     last = _DIGITS.sub("", text[text.rfind("\n") + 1 :])
     return any(_DIGITS.sub("", following.text[start:end]) == last for start, end in following.skip)
 
 
-def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:
-    """Index of the token to cut before: the last line or clause end in range, else ``high``.
+def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
+    """Return the index of the token to cut before: after the last line end, clause end or word in range, else ``high``.
 
-    A cut falls between words where there are any, so that no chunk begins inside one.
+    So a chunk begins inside a word only if the range contains no word boundary.
     """
     window = range(high, max(low + 1, high - (high - low) // 3), -1)
     for ends in ("\n", ";,", " "):
@@ -260,10 +262,10 @@ def _cut_point(text: str, offsets: IntArray, low: int, high: int) -> int:
     return high
 
 
-def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-    """Group pieces into chunks of at most ``budget`` tokens that share about ``overlap``."""
+def _pack_pieces(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
+    """Group pieces into chunks of at most ``budget`` tokens that share about ``overlap`` tokens."""
     total = sum(piece.tokens for piece in pieces)
-    # Chunks of a page are made about equally long: a last one of a few words finds nothing.
+    # Chunks of a page are about equally long: a last chunk of a few words would match no question.
     count = max(1, -(-(total - overlap) // max(1, budget - overlap)))
     target = min(budget, -(-(total - overlap) // count) + overlap)
     first = last = 0
@@ -277,18 +279,18 @@ def _pack(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple
         yield pieces[first].start, pieces[last - 1].end, pieces[first:last]
         if last == len(pieces):
             return
-        first = _step_back(pieces, first, last, overlap, budget)
+        first = _find_next_start(pieces, first, last, overlap, budget)
 
 
-def _step_back(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
-    """Where the next chunk begins: as many whole pieces back as the overlap allows."""
+def _find_next_start(pieces: Sequence[_Piece], first: int, last: int, overlap: int, budget: int) -> int:
+    """Return the index of the piece that the next chunk begins with: as far back as the overlap allows."""
     begin, shared = last, 0
-    # What has no token, as a stray NUL, is within any overlap, and within none as well.
+    # A piece without tokens, such as a stray NUL, fits into any overlap, but not if there is no overlap.
     while overlap and begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
         begin -= 1
         shared += pieces[begin].tokens
-    # One sentence somewhat longer than the overlap is better shared than none.
+    # Share one sentence that is a little longer than the overlap rather than none.
     if begin == last and overlap and last - 1 > first and pieces[last - 1].tokens <= 1.6 * overlap:
         begin, shared = last - 1, pieces[last - 1].tokens
-    # The next chunk has to get further than this one did.
+    # The next chunk must end after this one.
     return begin if shared + pieces[last].tokens <= budget else last

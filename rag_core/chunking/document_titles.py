@@ -1,7 +1,7 @@
-"""What a document is about: its file's name, and what its first page adds to that.
+"""Find the title of a document: what its first page adds to the file name.
 
-"report-07.pdf" says nothing, and a balance sheet seldom says whose it is. Whoever reads a chunk alone (an
-embedder, an index of words, a gate) is told by its prefix.
+"report-07.pdf" says nothing, and a balance sheet seldom names its company. The embedder, the word index and the
+gate read each chunk alone, so its prefix has to name the document.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from rag_core.text.sentences import SECTION_LABEL
+from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
-# A cover says what it has to say at its top.
+# The title is at the top of the first page.
 COVER_CHARACTERS = 4000
 LONGEST = 100
 SEPARATOR = " · "
-# The cover of a filing with the SEC has these in its form's own words.
+# The SEC's forms prescribe this wording for the cover of a filing.
 _REGISTRANT = re.compile(
     r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
     re.IGNORECASE | re.MULTILINE,
@@ -28,88 +30,87 @@ _EXCHANGE = r"(?:New York Stock Exchange|NYSE|NASDAQ|Nasdaq)"
 _SYMBOL = re.compile(
     rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<told>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{2,5}}) (?:The )?{_EXCHANGE}\b"
 )
-# What stands before an exchange in capitals where no symbol does.
+# Words in capitals that are before the name of an exchange and are not a symbol.
 _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share stock the value".split())
-_WORD = re.compile(r"[^\W_]+")
-# How companies are incorporated is not what they are called.
+# Legal forms, which are not part of a company's distinctive name.
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
-# What first pages are headed with, whatever they are about.
+# Headings of first pages that do not name the document.
 _ANY_COVER = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
-# "Chapter 1", of which the title stands below it.
-_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 _FEWEST_LETTERS = 3
 
 
 def name_in_words(name: str) -> str:
-    """A file's name without its ending, underscores as spaces."""
+    """Return a file name without its extension, with spaces for underscores."""
     return " ".join(PurePath(name).stem.replace("_", " ").split())
 
 
 def extract_title(name: str, first: Page | None) -> str:
-    """What the first page says of the document beyond its file's name; empty where that is nothing.
+    """Return what the first page adds to the file name; empty if it adds nothing.
 
-    Of a filing with the SEC the company, its trading symbol, the form and the period that it is for; of
-    another document its first heading, unless most of it stands in the name.
+    For an SEC filing: the company, its trading symbol, the form and the period. For any other document:
+    its first heading, unless the file name contains most of the heading's words, and the trading symbol.
 
     Examples
     --------
     >>> from rag_core.types import PageState
-    >>> title("q3.pdf", Page(0, "1", "Acme Inc.\\n(Exact name of registrant)", PageState.TEXT))
+    >>> extract_title("q3.pdf", Page(0, "1", "Acme Inc.\\n(Exact name of registrant)", PageState.TEXT))
     'Acme Inc.'
     """
     if first is None:
         return ""
-    known, cover = _run_together(name), first.text[:COVER_CHARACTERS]
+    file_name, cover = _letters_and_digits(name), first.text[:COVER_CHARACTERS]
     registrant = _REGISTRANT.search(cover)
-    parts = _of_filing(cover, registrant, known) if registrant else [_symbol(cover, known)]
-    if registrant is None and (heading := _heading(first.heading, known)):
+    parts = _describe_filing(cover, registrant, file_name) if registrant else [_find_symbol(cover, file_name)]
+    if registrant is None and (heading := _choose_heading(first.heading, file_name)):
         parts.insert(0, heading)
     return " ".join(part for part in parts if part)[:LONGEST].rstrip()
 
 
 def format_document_label(name: str, title: str, heading: str) -> str:
-    """Return the document label of a prefix: the name, and the title unless the heading contains it."""
+    """Return the document's part of a prefix: its name, and its title unless the heading contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
-def _of_filing(cover: str, registrant: re.Match[str], known: str) -> list[str]:
+def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
     name = registrant["name"].strip()
-    if not _called(name):  # "Inc." on a line of its own
+    if not _distinctive_words(name):  # "Inc." is on a separate line
         name = f"{registrant['before'] or ''} {name}".strip()
     form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
     return [
-        "" if all(word in known for word in _called(name)) else name,
-        _symbol(cover, known),
-        f"Form {form['form'].upper()}" if form and _run_together(form["form"]) not in known else "",
-        date["date"] if date and date["year"] not in known else "",
+        "" if all(word in file_name for word in _distinctive_words(name)) else name,
+        _find_symbol(cover, file_name),
+        f"Form {form['form'].upper()}" if form and _letters_and_digits(form["form"]) not in file_name else "",
+        date["date"] if date and date["year"] not in file_name else "",
     ]
 
 
-def _called(company: str) -> list[str]:
-    """The words of a company's name but for how it is incorporated."""
-    return [word for word in _words(company) if word not in _INCORPORATED]
+def _distinctive_words(company: str) -> list[str]:
+    """Return the words of a company's name without its legal form."""
+    return [word for word in _split_words(company) if word not in _INCORPORATED]
 
 
-def _symbol(cover: str, known: str) -> str:
-    """What a company is called on an exchange, and by those who look at it there."""
-    symbols = (found["told"] or found["listed"] for found in _SYMBOL.finditer(cover))
-    symbol = next((one for one in symbols if one.casefold() not in _NO_SYMBOLS), "")
-    return "" if symbol.casefold() in known else symbol
+def _find_symbol(cover: str, file_name: str) -> str:
+    """Return the company's trading symbol, empty if the file name contains it."""
+    symbols = (match["told"] or match["listed"] for match in _SYMBOL.finditer(cover))
+    symbol = next((candidate for candidate in symbols if candidate.casefold() not in _NO_SYMBOLS), "")
+    return "" if symbol.casefold() in file_name else symbol
 
 
-def _heading(heading: str, known: str) -> str:
+def _choose_heading(heading: str, file_name: str) -> str:
     first = (
-        next((part for part in heading.split(HEADING_SEPARATOR) if not _LABEL.fullmatch(part)), "").rstrip("…").strip()
+        next((part for part in heading.split(HEADING_SEPARATOR) if not SECTION_LABEL.fullmatch(part)), "")
+        .rstrip("…")
+        .strip()
     )
-    words = [word for word in _words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
-    new = [word for word in words if word not in known]
+    words = [word for word in _split_words(first) if len(word) >= _FEWEST_LETTERS and not word.isdigit()]
+    new = [word for word in words if word not in file_name]
     return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _ANY_COVER else ""
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
+def _split_words(text: str) -> list[str]:
+    return ALPHANUMERIC.findall(text.casefold())
 
 
-def _run_together(text: str) -> str:
-    """Its letters and digits alone: names of files often run words together, as AMERICANEXPRESS_2022.pdf."""
-    return "".join(_words(text))
+def _letters_and_digits(text: str) -> str:
+    """Return letters and digits only: file names often run words together, as in AMERICANEXPRESS_2022.pdf."""
+    return "".join(_split_words(text))

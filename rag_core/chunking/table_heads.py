@@ -1,4 +1,4 @@
-"""Tables in a page's text: which lines head their columns, and where their rows end."""
+"""Find tables in the text of a page: the lines of their heads and the end of their rows."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.text.dates import YEAR
 from rag_core.types import FloatArray, Page
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 Span = tuple[int, int]
-# Column heads stacked over several lines, with the title and the units above them.
+# Column heads can take several lines, with the title and the units above them.
 _MOST_LINES = 16
 _LONGEST_LINE = 110
-# Space between two words, in heights of the line, that words of a sentence do not have between them.
+# Space between two words that is wider than any in a sentence, in line heights.
 _GAP = 1.2
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r"[(\[$€£¥+\-–−]*\d(?:[\d,.]*\d)?[%)\]]*|[-–—−]+|n/?[am]", re.IGNORECASE)
-# Years stand over columns more often than in them.
-_YEAR = re.compile(r"(?:19|20)\d\d")
-# What a line without any figure is known by: most lines are looked at no further.
+# A year is a column head more often than a value.
+_YEAR = re.compile(YEAR)
+# Quick test that rules out most lines: without a match a line has no figures.
 _FIGURE = re.compile(r"\d|\s[-–—−]+(?!\S)")
 _DIGIT = re.compile(r"\d")
 _ORDINAL = re.compile(r"\d{1,2}")
@@ -35,7 +36,7 @@ _SENTENCE_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``head`` are the spans of the lines from its title to its column heads, ``end`` is that of its last row."""
+    """``head`` has the spans of the lines from the title to the column heads; ``end`` is the end of the last row."""
 
     head: tuple[Span, ...]
     end: int
@@ -43,91 +44,93 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Figures side by side in a line: how many, and where the first and the last of them begin."""
+    """Figures side by side in a line: their number, and the offsets of the first and the last."""
 
     values: int
     first: int
     last: int
 
 
-class _Reader:
-    """Goes down the lines of a page; knows whether it is in a table, and what stands above the next row."""
+class _TableScanner:
+    """Collect the tables of a page, line by line: track whether the line is in a table and the lines above it."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._above: list[Span] = []
-        self._running: list[Span] = []
-        self._apart = self._after_prose = self._within = False
-        self.found: list[Table] = []
+        self._lines_above: list[Span] = []
+        self._page_headers: list[Span] = []
+        self._after_blank = self._after_prose = self._in_table = False
+        self.tables: list[Table] = []
 
-    def take(self, line: re.Match[str], *, apart: bool) -> None:
+    def add_line(self, line: re.Match[str], *, apart: bool) -> None:
         """Take the next line; ``apart`` if there is a blank one above it."""
-        self._apart |= apart
-        row = _row(line[0], line.start())
-        # A single figure is a row's where a table has begun.
-        if row is not None and (self._within or row.values > 1):
-            self._row(line.span(), row)
+        self._after_blank |= apart
+        row = _parse_row(line[0], line.start())
+        # Inside a table, a line with a single figure is a row.
+        if row is not None and (self._in_table or row.values > 1):
+            self._add_row(line.span(), row)
         elif text := line[0].strip():
-            self._other(line.span(), text)
+            self._add_other(line.span(), text)
 
-    def pass_by(self, line: re.Match[str], *, apart: bool) -> None:
-        """Take a running header, which may be the head of a table that goes on from page to page."""
-        self._running = [*([] if apart else self._running), line.span()]
+    def add_header(self, line: re.Match[str], *, apart: bool) -> None:
+        """Take a header line, which may be the head of a table that continues from page to page."""
+        self._page_headers = [*([] if apart else self._page_headers), line.span()]
 
-    def _row(self, span: Span, row: _Row) -> None:
-        """One more row, or the first one below other column heads."""
+    def _add_row(self, span: Span, row: _Row) -> None:
+        """Add a row to the table, or start a table if column heads are above the row."""
         head: tuple[Span, ...] = ()
-        if self._apart or not self._within:
-            head = _head(self._page, self._above, span, row) or _head(self._page, self._running, span, row)
-        if head or not self._within:
-            self.found.append(Table(head, span[1]))
+        if self._after_blank or not self._in_table:
+            head = _find_head(self._page, self._lines_above, span, row) or _find_head(
+                self._page, self._page_headers, span, row
+            )
+        if head or not self._in_table:
+            self.tables.append(Table(head, span[1]))
         else:
-            self.found[-1] = Table(self.found[-1].head, span[1])
-        self._above, self._running = [], []
-        self._apart, self._after_prose, self._within = False, False, True
+            self.tables[-1] = Table(self.tables[-1].head, span[1])
+        self._lines_above, self._page_headers = [], []
+        self._after_blank, self._after_prose, self._in_table = False, False, True
 
-    def _other(self, span: Span, text: str) -> None:
-        """A label, a title, a column head, or prose, which no table goes on after."""
-        prose = _is_prose(text, after_prose=self._after_prose) and not _spread(self._page, span)
+    def _add_other(self, span: Span, text: str) -> None:
+        """Take a line that is no row: a label, title or column head, or prose, which ends the table."""
+        prose = _is_prose(text, after_prose=self._after_prose) and not _has_column_gap(self._page, span)
         if prose:
-            self._above, self._running, self._within = [], [], False
+            self._lines_above, self._page_headers, self._in_table = [], [], False
         else:
-            self._above = [*self._above[1 - _MOST_LINES :], span]
+            self._lines_above = [*self._lines_above[1 - _MOST_LINES :], span]
         self._after_prose = prose
 
 
 def find_tables(page: Page) -> list[Table]:
-    """Tables of a page that have column heads, in order; none overlap.
+    """Return the tables of a page that have column heads, in order; none overlap.
 
-    A table begins with a line that holds two figures side by side, and ends before a line of prose or
-    the next column heads. Column heads are told from the labels between the rows by where they stand:
-    over the last figure of the row below, with the space of a column between their words. So pages
-    without word boxes have none. Running headers are no part of a table, but may head its columns.
-    Takes time linear in the length of the text.
+    A table begins with a line that contains two figures side by side, and ends before a line of prose or
+    the next column heads. Column heads differ from the labels between rows by their position: they are above
+    the last figure of the next row, and the gap between their words is a column gap. So a page without word
+    boxes has no tables. Page headers are not part of a table, but may contain its column heads. The time is
+    linear in the length of the text.
     """
-    reader = _Reader(page)
+    scanner = _TableScanner(page)
     position = 0
     for line in _LINE.finditer(page.text):
-        running = any(start < line.end() and line.start() < end for start, end in page.skip)
-        (reader.pass_by if running else reader.take)(line, apart=line.start() > position + 1)
+        is_header = any(start < line.end() and line.start() < end for start, end in page.skip)
+        (scanner.add_header if is_header else scanner.add_line)(line, apart=line.start() > position + 1)
         position = line.end()
-    return [table for table in reader.found if table.head]
+    return [table for table in scanner.tables if table.head]
 
 
-def header_lines(page: Page, found: Sequence[Table], start: int, prefix: str) -> list[str]:
-    """Lines above ``start`` from the head of the table that it lies in, for a chunk that begins there.
+def find_header_lines(page: Page, tables: Sequence[Table], start: int, prefix: str) -> list[str]:
+    """Return the lines of the table head above ``start``, for a chunk that begins inside the table.
 
-    Without the title that is the page's heading, since that stands in the ``prefix`` of every chunk.
+    Lines that the ``prefix`` of the chunk contains, such as the page's heading, are left out.
     """
-    number = bisect_left(found, start, key=lambda table: table.head[0][0]) - 1
-    if number < 0 or start >= found[number].end:
+    number = bisect_left(tables, start, key=lambda table: table.head[0][0]) - 1
+    if number < 0 or start >= tables[number].end:
         return []
-    lines = [" ".join(page.text[first:last].split()) for first, last in found[number].head if last <= start]
+    lines = [" ".join(page.text[first:last].split()) for first, last in tables[number].head if last <= start]
     return [line for line in lines if line not in prefix.split(HEADING_SEPARATOR)]
 
 
-def _row(line: str, offset: int) -> _Row | None:
-    """The last figures that stand side by side in a line, or the one that ends it."""
+def _parse_row(line: str, offset: int) -> _Row | None:
+    """Return the last figures that are side by side in a line, or the figure at its end."""
     if not _FIGURE.search(line):
         return None
     runs: list[list[re.Match[str]]] = [[]]
@@ -138,8 +141,8 @@ def _row(line: str, offset: int) -> _Row | None:
             runs.append([])
     for run in reversed(runs):
         figures = [word[0] for word in run if _DIGIT.search(word[0])]
-        # "- 51 -" is a page number and "Part 5 - Pensions" a title: dashes are figures where there is a label and
-        # more of them. "Level 3" and "Note 12" name something.
+        # "- 51 -" is a page number and "Part 5 - Pensions" a title, so dashes count as figures only if there are
+        # several after a label. "Level 3" and "Note 12" are names.
         several = len(figures) > 1 or (len(run) > 2 and line[: run[0].start()].strip())
         ends = len(run) == 1 and run is runs[-1] and figures and not _ORDINAL.fullmatch(figures[0])
         if several or ends:
@@ -152,39 +155,39 @@ def _is_value(word: str) -> bool:
 
 
 def _is_prose(text: str, *, after_prose: bool) -> bool:
-    """Whether a line reads like one of a sentence, or like the rest of one."""
+    """Whether a line looks like part of a sentence."""
     if len(text) > _LONGEST_LINE or (after_prose and text[0].islower()):
         return True
     return _SENTENCE_END.search(text) is not None and len(text.split()) >= _SENTENCE_WORDS
 
 
-def _head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
-    """The lines above a row, to the last that stands over its last figure; none where no line does."""
-    label = _rects(page, (row[0], figures.first))
-    last = _rects(page, (figures.last, row[1]))
+def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
+    """Return the lines above a row down to the last that is over its last figure; empty if there is none."""
+    label = _word_rects(page, (row[0], figures.first))
+    last = _word_rects(page, (figures.last, row[1]))
     if not len(last):
         return ()
     label_end = label[:, 2].max(initial=0.0)
     for count in range(len(above), 0, -1):
-        rects = _rects(page, above[count - 1])
+        rects = _word_rects(page, above[count - 1])
         over = len(rects) and rects[:, 2].max() > last[0, 0]
-        if over and (rects[:, 0].min() >= label_end or _spread(page, above[count - 1])):
+        if over and (rects[:, 0].min() >= label_end or _has_column_gap(page, above[count - 1])):
             return tuple(above[:count])
     return ()
 
 
-def _rects(page: Page, span: Span) -> FloatArray:
-    """Rectangles of the words that begin in a span, in text order, shape (n, 4)."""
+def _word_rects(page: Page, span: Span) -> FloatArray:
+    """Return the rectangles of the words that begin in a span, in text order, shape (n, 4)."""
     starts = page.boxes.starts
-    # Of the same type, for a search among numbers of another first copies them all.
+    # searchsorted copies the whole array if the dtypes differ.
     first, last = np.searchsorted(starts, np.array(span, starts.dtype))
     rects: FloatArray = page.boxes.rects[first:last]
     return rects
 
 
-def _spread(page: Page, span: Span) -> bool:
-    """Whether words of a line stand apart as those of two columns do."""
-    rects = _rects(page, span)
+def _has_column_gap(page: Page, span: Span) -> bool:
+    """Whether a gap between two words of a line is as wide as a column gap."""
+    rects = _word_rects(page, span)
     gaps = (rects[1:, 0] - rects[:-1, 2]) * page.width
     heights = (rects[:, 3] - rects[:, 1]) * page.height
     return bool(len(gaps) and gaps.max() > _GAP * heights.max())

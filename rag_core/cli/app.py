@@ -17,6 +17,7 @@ from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
 from rag_core.cli.common import FAILED, SOME_FAILED, WRONG_USE, Json, open_engine, options
 from rag_core.cli.evaluate import evaluate
+from rag_core.cli.pages import pages
 from rag_core.cli.watch import watch
 from rag_core.errors import CollectionError, LabelError, QuestionError, RagError, SettingsError, UnknownDocument
 from rag_core.types import DEFAULT_COLLECTION, JobState
@@ -67,6 +68,9 @@ def list_documents(as_json: Json = False) -> None:
         collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
         columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
         console.print_table(rows, columns, numeric=("pages", "chunks"))
+
+
+app.command()(pages)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from rag_core.types import (
     DocumentStatus,
     Job,
     Metric,
+    Page,
     Passage,
     SearchResult,
     Status,
@@ -67,6 +68,19 @@ def listed(document: DocumentInfo) -> dict[str, Any]:
         "reason": document.reason,
         "added_at": document.added_at.isoformat(),
         "embedder": document.embedder,
+    }
+
+
+def page(document: str, found: Page) -> dict[str, Any]:
+    """The line of one page of ``pages``; ``tables`` is empty, because the cells of tables are not stored."""
+    return {
+        "document": document,
+        "page_index": found.page_index,
+        "page_label": found.page_label,
+        "text": found.text,
+        "state": found.state.value,
+        "reason": found.reason,
+        "tables": [],
     }
 
 

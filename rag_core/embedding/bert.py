@@ -1,4 +1,4 @@
-"""BERT as OpenVINO graphs, built from its weights alone: neither torch nor a conversion is needed."""
+"""BERT as OpenVINO graphs, built directly from its weights without torch or a conversion tool."""
 
 from __future__ import annotations
 
@@ -11,78 +11,74 @@ import numpy as np
 
 from rag_core.types import FloatArray, Int64Array
 
-# OpenVINO prepares itself anew for each length it has not met, which takes milliseconds: with lengths
-# in steps it meets few (15 % more texts a second, and 2.6 in place of 6.5 ms for a question).
+# Lengths are rounded up to steps, because OpenVINO needs milliseconds to prepare for each new length.
 LENGTH_STEP = 8
 
 
 class Bert:
-    """The encoder of a BERT model, ready to run on the processor.
+    """The encoder of a BERT model, compiled for the CPU.
 
     Parameters
     ----------
     folder : Path
-        Holds ``config.json`` and ``model.safetensors`` as transformers writes them.
+        Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
     precision : {"auto", "fp32", "bf16"}
-        Of many texts. ``auto`` takes bf16 where the processor multiplies it natively.
+        For batches of texts. ``auto`` uses bf16 if the processor multiplies it natively.
 
     Attributes
     ----------
     dimension : int
-        Of a token's state.
-    at_once : int
-        How many calls of `states` with several texts run side by side; more wait.
+        Length of a token's state.
+    max_parallel_calls : int
+        How many calls of `states` run in parallel; more calls wait.
     """
 
     def __init__(self, folder: Path, precision: str) -> None:
         import openvino
         from threadpoolctl import ThreadpoolController
 
-        # NumPy's threads go on spinning for a while after each product, in the way of inference: on 2
-        # cores, with one such product a batch, 47 texts a second against 88 where NumPy has one thread.
+        # NumPy's threads spin for a while after each product and take cores away from inference.
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
         core = openvino.Core()
         graph = _last_states(_Weights(folder))
         self.dimension = int(graph.output(0).partial_shape[2].get_length())
-        hints = _hints(core, precision)
-        # Many texts: a core a call. With all cores on one call they wait for one another at each layer,
-        # and as long as pages are read beside it for the core that reading holds up.
-        self._many = core.compile_model(graph, "CPU", {**hints, "PERFORMANCE_HINT": "THROUGHPUT"})
-        self.at_once = int(self._many.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
-        # A question: all cores on it, and no queue behind what is being indexed. In fp32, since its rounding is in
-        # each of its scores: with passages in bf16, 300 questions then find the right page at the rank at which all in
-        # fp32 does, where questions in bf16 exchange passages of like scores.
-        exact = _hints(core, "fp32")
-        self._question = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
-        # One core, and as exact as texts are: 137 questions, 44 of them with such a text beside them, took 31.2 ms in
-        # the middle, and 32.8 where both were embedded alike.
+        hints = _compile_options(core, precision)
+        # Batches of texts: one core per call, because cores that share a call wait for one another at each layer,
+        # and for the core that parses pages at the same time.
+        self._batch_model = core.compile_model(graph, "CPU", {**hints, "PERFORMANCE_HINT": "THROUGHPUT"})
+        self.max_parallel_calls = int(self._batch_model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        # A question: all cores, and no queue behind texts that are being indexed. In fp32, because its rounding error
+        # affects every score and can swap passages with similar scores.
+        exact = _compile_options(core, "fp32")
+        self._question_model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
+        # One core and the precision of texts, so that a question embedded at the same time is not slowed down.
         one_core = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
-        self._low_priority = core.compile_model(graph, "CPU", one_core)
+        self._low_priority_model = core.compile_model(graph, "CPU", one_core)
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Last hidden states, shape (texts, tokens, dimension), for ids and mask of shape (texts, tokens)."""
-        return _first_output(self._many, ids, mask)
+        """Return last hidden states, shape (texts, tokens, dimension), for ids and mask of shape (texts, tokens)."""
+        return _first_output(self._batch_model, ids, mask)
 
     def question_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """The same for one text that somebody waits for."""
-        return _first_output(self._question, ids, mask)
+        """Return the same for one text that a user waits for."""
+        return _first_output(self._question_model, ids, mask)
 
     def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """The same for one text that is embedded at the same time as a question."""
-        return _first_output(self._low_priority, ids, mask)
+        """Return the same for one text that is embedded at the same time as a question."""
+        return _first_output(self._low_priority_model, ids, mask)
 
 
 class ScoringBert:
-    """A BERT model with a number for each text, made from the state of its first token; ready to run on the processor.
+    """A BERT model that computes one score per text from the state of its first token, compiled for the CPU.
 
     Parameters
     ----------
     folder : Path
-        Holds ``config.json`` and ``model.safetensors`` as transformers writes them.
+        Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
     changes : mapping of str to FloatArray
-        What is added to weights, by their names.
+        Arrays that are added to the weights of these names.
     head : FloatArray, shape (dimension,)
-        What the state of the first token is multiplied by.
+        Weights of the score.
     precision : {"auto", "fp32", "bf16"}
         See `Bert`.
     """
@@ -91,49 +87,45 @@ class ScoringBert:
         import openvino
 
         core = openvino.Core()
-        # A text a core: no core waits for another at each layer.
-        hints = {**_hints(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
+        # One core per text, so that cores do not wait for one another at each layer.
+        hints = {**_compile_options(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
         self._compiled = core.compile_model(_scores(_Weights(folder, changes), head), "CPU", hints)
-        self.at_once = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        self.max_parallel_calls = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """A number for each text, shape (texts,), for ids and mask of shape (texts, tokens)."""
+        """Return a score for each text, shape (texts,), for ids and mask of shape (texts, tokens)."""
         return _first_output(self._compiled, ids, mask)
 
 
 def _first_output(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
-    # A request of its own for each call: one is not safe to share between threads, and making it takes microseconds.
-    made: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
-    return made
+    # A new request for each call, because requests are not thread-safe and cheap to create.
+    output: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
+    return output
 
 
 def arrays(file: Path) -> dict[str, FloatArray]:
-    """What a file of safetensors holds, by name, as it is stored."""
+    """Return the arrays of a safetensors file by name, in their stored type."""
     from safetensors.numpy import load_file
 
-    held: dict[str, FloatArray] = load_file(file)
-    return held
+    weights: dict[str, FloatArray] = load_file(file)
+    return weights
 
 
-def _hints(core: Any, precision: str) -> dict[str, Any]:
-    """What every model is compiled with."""
+def _compile_options(core: Any, precision: str) -> dict[str, Any]:
+    """Return the compile options that all models share."""
     native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     arithmetic = "bf16" if precision == "bf16" or (precision == "auto" and native) else "f32"
-    # Left to itself, OpenVINO ties the threads of each model to the first cores, and with them whoever calls: two
-    # models that run side by side then share a core while another idles (a question 13 ms beside another, 6 alone
-    # and 6 beside another where none is tied).
+    # By default, OpenVINO pins the threads of each model, and the calling thread, to the first cores: two models
+    # that run at the same time would then share a core while another one idles.
     return {"INFERENCE_PRECISION_HINT": arithmetic, "ENABLE_CPU_PINNING": False}
 
 
 class _Weights:
-    """A model's weights by the names that transformers gives them now, without the ``bert.`` before them.
-
-    To those of them that ``changes`` names something is added.
-    """
+    """A model's weights plus ``changes``, by the names in current transformers without the prefix ``bert.``."""
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._arrays = {_present_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
+        self._arrays = {_current_name(name): array for name, array in arrays(folder / "model.safetensors").items()}
         for name, change in (changes or {}).items():
             self._arrays[name] = self._arrays[name] + change
         self._tables: dict[str, Any] = {}
@@ -142,7 +134,7 @@ class _Weights:
         return self._arrays[name]
 
     def rows(self, name: str, indices: Any) -> Any:
-        """The rows of a weight that indices name; however often it is asked for them, the graph holds it once."""
+        """Return the rows of a weight at these indices; the graph contains each weight only once."""
         from openvino import opset13 as ops
 
         if name not in self._tables:
@@ -163,7 +155,7 @@ class _Weights:
         return ops.add(scaled, ops.constant(self[f"{name}.bias"]))
 
 
-def _present_name(name: str) -> str:
+def _current_name(name: str) -> str:
     name = name.removeprefix("bert.")
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
@@ -175,7 +167,7 @@ def _constant(values: Any, dtype: type = np.int64) -> Any:
 
 
 def _last_states(weights: _Weights) -> Any:
-    """The model from ``input_ids`` and ``attention_mask`` to its last hidden states."""
+    """Return the model from ``input_ids`` and ``attention_mask`` to the last hidden states."""
     import openvino
 
     ids, mask, states = _encoder(weights)
@@ -183,28 +175,28 @@ def _last_states(weights: _Weights) -> Any:
 
 
 def _scores(weights: _Weights, head: FloatArray) -> Any:
-    """The model from ``input_ids`` and ``attention_mask`` to a number for each text."""
+    """Return the model from ``input_ids`` and ``attention_mask`` to one score per text."""
     import openvino
     from openvino import opset13 as ops
 
-    # Of the last layer the first token's state alone is made: a tenth less time, and the same numbers.
-    ids, mask, firsts = _encoder(weights, wanted=1)
+    # The last layer computes only the first token's state, which is faster and does not change the scores.
+    ids, mask, firsts = _encoder(weights, token_count=1)
     scores = ops.matmul(ops.squeeze(firsts, _constant([1])), ops.constant(head), False, False)
     return openvino.Model([scores], [ids, mask], "scoring_bert")
 
 
 def _unseen(mask: Any) -> Any:
-    """What is added to scores of tokens that are none: nothing to the others."""
+    """Return the attention bias: a large negative number for padding, 0 for tokens."""
     from openvino import opset13 as ops
 
-    seen = ops.convert(mask, "f32")
-    return ops.multiply(ops.subtract(_constant(1.0, np.float32), seen), _constant(-1e9, np.float32))
+    is_token = ops.convert(mask, "f32")
+    return ops.multiply(ops.subtract(_constant(1.0, np.float32), is_token), _constant(-1e9, np.float32))
 
 
-def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, Any]:
-    """The parameters ``input_ids`` and ``attention_mask``, and the last hidden states made from them.
+def _encoder(weights: _Weights, token_count: int | None = None) -> tuple[Any, Any, Any]:
+    """Return the parameters ``input_ids`` and ``attention_mask``, and the last hidden states.
 
-    Of each text those of the first ``wanted`` tokens, or of all.
+    The states are those of the first ``token_count`` tokens of each text, or of all tokens.
 
     Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional transformers for
     language understanding", NAACL 2019, with absolute positions and one token type.
@@ -225,7 +217,7 @@ def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, An
     mask = ops.parameter([-1, -1], np.int64, "attention_mask")
     length = ops.gather(ops.shape_of(ids), _constant(1), _constant(0))
     positions = ops.range(_constant(0), length, _constant(1), output_type="i64")
-    # All tokens of a text are of the first type.
+    # All tokens of a text have the first type.
     types = ops.constant(weights["embeddings.token_type_embeddings.weight"][0])
     summed = ops.add(ops.add(embedded(ids, "word_embeddings"), types), embedded(positions, "position_embeddings"))
     states = weights.normalized(summed, "embeddings.LayerNorm")
@@ -234,8 +226,8 @@ def _encoder(weights: _Weights, wanted: int | None = None) -> tuple[Any, Any, An
     for layer in range(layers):
         name = f"encoder.layer.{layer}"
         key, value = (by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("key", "value"))
-        if wanted is not None and layer == layers - 1:
-            states = ops.slice(states, _constant([0]), _constant([wanted]), _constant([1]), _constant([1]))
+        if token_count is not None and layer == layers - 1:
+            states = ops.slice(states, _constant([0]), _constant([token_count]), _constant([1]), _constant([1]))
         query = by_head(weights.linear(states, f"{name}.attention.self.query"))
         attended = ops.transpose(ops.scaled_dot_product_attention(query, key, value, bias), _constant([0, 2, 1, 3]))
         joined = ops.reshape(attended, _constant([0, 0, dimension]), True)

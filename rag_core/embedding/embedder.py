@@ -1,4 +1,4 @@
-"""What an embedder is, whatever is behind it."""
+"""The interface of embedders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.types import Embedding, IntArray, Question
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What makes two embedders' vectors comparable. ``weights`` is a SHA-256, hexadecimal."""
+    """The properties that embedders with comparable vectors share; ``weights`` is a hexadecimal SHA-256."""
 
     name: str
     weights: str
@@ -21,40 +21,39 @@ class EmbedderIdentity:
 
 
 class Embedder(Protocol):
-    """Turns text into vectors. Methods may be called from several threads."""
+    """Computes vectors for texts. All methods are thread-safe."""
 
     @property
     def identity(self) -> EmbedderIdentity: ...
 
     @property
     def window(self) -> int:
-        """Most tokens a text may have, special ones included."""
+        """Maximum number of tokens of a text, including special tokens."""
         ...
 
     @property
     def special_tokens(self) -> int:
-        """How many tokens of the window special ones take."""
+        """Number of special tokens that are added to each text."""
         ...
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        """Character spans of each text's tokens, special ones left out, shape (n, 2) each."""
+        """Return the character spans of each text's tokens without special tokens, shape (n, 2) each."""
         ...
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
-        """Embed texts, the more at once the better; token vectors leave the special tokens out.
+        """Embed texts, best in large batches; token vectors exclude special tokens.
 
-        With ``background=False``, do not wait for texts that are being embedded in the background: somebody waits
-        for these.
+        With ``background=False``, do not queue behind texts that are embedded in the background.
 
         Raises
         ------
         EmbedderError
-            A text is longer than the window: the embedder never drops words in silence.
+            A text is longer than the window; texts are never truncated silently.
         """
         ...
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        """Embed a question; what does not fit the window is left out.
+        """Embed a question, truncated to the window.
 
         With ``low_priority``, use one core and reduced precision, so that a question embedded at the same time is not
         slowed down.

@@ -1,4 +1,4 @@
-"""Token vectors made small: a fixed linear projection, then four bits a number with one scale a token."""
+"""Compression of token vectors: a fixed linear projection, then 4-bit quantization with a scale per token."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from rag_core.types import FloatArray, Int8Array
 
 BUNDLED = Path(__file__).with_name("token_projection.npy")
-# The largest of fifteen levels around zero.
+# The largest of the fifteen quantization levels, which are symmetric around zero.
 LARGEST = 7
-# Distance between levels in standard deviations: the one at which numbers of a normal distribution lose
-# least (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
+# Distance between levels in standard deviations, with the smallest error for normally distributed numbers
+# (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
 STEP = 0.354
 
 
@@ -24,10 +24,10 @@ class Projection:
     Parameters
     ----------
     matrix : FloatArray, shape (dimension, token_dimension)
-        With orthonormal axes turned at random, so that a vector's numbers are about normally
-        distributed and of one size, which is what `quantize` expects. ``token_dimension`` is even.
+        Randomly rotated orthonormal axes, so that the projected numbers are about normally
+        distributed with equal variance, as `quantize` expects. ``token_dimension`` is even.
     name : str
-        Names the matrix in an index's fingerprint.
+        Identifies the matrix in an index's fingerprint.
     """
 
     def __init__(self, matrix: FloatArray, name: str) -> None:
@@ -36,20 +36,20 @@ class Projection:
 
     @classmethod
     def bundled(cls) -> Projection:
-        """The one that comes with the bundled model: the leading principal axes of token vectors of
+        """Return the projection of the bundled model: the leading principal axes of token vectors of
         general text (``benchmarks/fit_projection.py``)."""
         matrix = np.load(BUNDLED, allow_pickle=False).astype(np.float32)
         return cls(matrix, hashlib.sha256(matrix.astype("<f4").tobytes()).hexdigest()[:12])
 
     @classmethod
     def rotation(cls, dimension: int) -> Projection:
-        """One that keeps all inner products, for vectors of any model; an odd length grows by one."""
+        """Return a projection for any model that preserves all inner products; an odd dimension grows by one."""
         even = dimension + dimension % 2
         return cls(turned(np.eye(dimension, even, dtype=np.float32)), f"rotation-{dimension}")
 
     @property
     def token_dimension(self) -> int:
-        """Length of the vectors that come out."""
+        """Length of the projected vectors."""
         return int(self._matrix.shape[1])
 
     def apply(self, vectors: FloatArray) -> FloatArray:
@@ -61,20 +61,20 @@ class Projection:
 
 
 def turned(axes: FloatArray) -> FloatArray:
-    """Axes, shape (dimension, n), each become a random mixture of all, the same in every run.
+    """Return axes, shape (dimension, n), multiplied by a random rotation that is the same in every run.
 
-    Inner products of what is projected stay as they are (a rotation drawn uniformly: Mezzadri, "How to
+    Inner products of projected vectors do not change. The rotation is drawn uniformly (Mezzadri, "How to
     generate random matrices from the classical compact groups", Notices of the AMS, 2007).
     """
-    # The one generator whose numbers NumPy promises never to change.
-    drawn = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
-    rotation, triangle = np.linalg.qr(drawn)
-    mixed: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
-    return mixed
+    # NumPy guarantees stable numbers only for this legacy generator.
+    normal = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
+    rotation, triangle = np.linalg.qr(normal)
+    rotated: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
+    return rotated
 
 
 def quantize(vectors: FloatArray) -> tuple[Int8Array, FloatArray]:
-    """Rows to whole numbers of four bits with a scale each, so that ``values * scales[:, None]`` is about the rows.
+    """Quantize rows to 4-bit integers with a scale per row: ``values * scales[:, None]`` approximates the rows.
 
     Returns
     -------

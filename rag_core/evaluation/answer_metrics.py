@@ -9,12 +9,6 @@ from collections.abc import Sequence
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_MARKERS = re.compile(r"\s*\[\d+\]")
-
-
-def without_markers(text: str) -> str:
-    """Return the text of an answer without citation markers such as ``[1]``."""
-    return _MARKERS.sub("", text)
 
 
 def normalised(text: str) -> str:

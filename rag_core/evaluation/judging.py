@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.evaluation.answer_metrics import contains_answer, exact_match, token_f1, without_markers
+from rag_core.evaluation.answer_metrics import contains_answer, exact_match, token_f1
 from rag_core.evaluation.ranking_metrics import first_rank
 from rag_core.types import Answer, AnswerState, Label, LabelKind, PageKey, QuestionResult, decimals
+from rag_core.types.answers import strip_markers
 
 # A page at a lower rank counts as not found, because a reader does not look so far down.
 MAX_RANK = 5
@@ -47,7 +48,7 @@ def judge(
         return replace(result, problem="" if near else f"No page with the answer is among the first {MAX_RANK}.")
     score = answer.gate.score if answer.state is AnswerState.ANSWERED else None
     answered = score is not None and score >= threshold
-    text = without_markers(answer.text)
+    text = strip_markers(answer.text)
     wrong = _describe_mistake(label, relevant, answer, text)
     problem = wrong if answered else ""
     if label.kind is LabelKind.ANSWERABLE:

@@ -1,4 +1,4 @@
-"""Whether financial statements are looked up, as the settings say."""
+"""Lookup of financial statements, which a setting enables."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from rag_core.finance.measures import StatementPlan, plan_lookup
 
 
 class FinancialLookup:
-    """Plans which lines of which financial statements to look up; a `DomainLookup`.
-
-    Parameters
-    ----------
-    enabled : bool
-        Otherwise nothing is ever looked up.
-    """
+    """Plans which lines of which financial statements to look up; a `DomainLookup`. If disabled, it plans nothing."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = enabled
 
     def plan(self, question: str, names: Sequence[str]) -> StatementPlan | None:
-        """Return what to look up, or ``None`` if the question asks for no reported figure."""
+        """Return what to look up, or ``None`` if the question does not ask for a reported figure."""
         return plan_lookup(question, names) if self._enabled else None

@@ -1,8 +1,8 @@
-"""Which financial statements a question is answered from, and the lines to look for in them.
+"""The financial statements that answer a question, and the lines to look up in them.
 
-"What is the current ratio" shares no word with the balance sheet that answers it, and much with the
-prose of a filing. What a measure is computed from is known: it is looked for beside the question.
-The terms are English, as filings use them; any other question is searched as it stands.
+"What is the current ratio" has no word in common with the balance sheet that answers it, and many with the prose of a
+filing. So the lines from which a measure is computed are searched for in addition to the question. The terms are
+English, as in filings; other questions are searched unchanged.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.finance.statement_rows import read_rows
+from rag_core.text.dates import YEAR
 from rag_core.types import Citation, Passage
 
-# Chunks of a statement that count. Why something changed is told in prose: there one, for the figures.
-MOST, MOST_FOR_A_CAUSE = 10, 1
+# Chunks of a statement that are retrieved; one for a question about a cause, because prose states causes.
+MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE = 10, 1
 
 
 class Statement(Enum):
-    """The primary financial statements, by what they are called most."""
+    """The primary financial statements, by their most common titles."""
 
     BALANCE = "Consolidated Balance Sheets"
     INCOME = "Consolidated Statements of Income"
@@ -30,20 +31,20 @@ class Statement(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StatementPlan:
-    """The lines of financial statements to look up beside a question; a `LookupPlan`.
+    """The lines of financial statements to look up for a question; a `LookupPlan`.
 
     Attributes
     ----------
     statements : tuple of Statement
     lines : tuple of str
-        What the rows are called that tell the measure asked for or that it is computed from; none where
-        only a statement is named.
+        Labels of the rows that contain the measure or that it is computed from; empty if the question names only
+        a statement.
     text : str
-        Titles and lines, with what the question names.
+        Titles and lines, with the names and years of the question.
     rest : str
-        The question without the measures: whose figures it asks for, and of when.
+        The question without the measures, which leaves the company and the period.
     of_a_cause : bool
-        Whether the question asks why something changed, which no row tells.
+        Whether the question asks why something changed, which rows do not answer.
     """
 
     statements: tuple[Statement, ...]
@@ -54,25 +55,25 @@ class StatementPlan:
 
     @property
     def most(self) -> int:
-        """How many chunks of each statement count."""
-        return MOST_FOR_A_CAUSE if self.of_a_cause else MOST
+        """Most chunks of each statement."""
+        return MAX_CHUNKS_FOR_CAUSE if self.of_a_cause else MAX_CHUNKS
 
     @property
     def sections(self) -> tuple[str, ...]:
         """The titles of the statements."""
-        return tuple(one.value for one in self.statements)
+        return tuple(statement.value for statement in self.statements)
 
     @property
     def asks_for_lines(self) -> bool:
-        """Whether lines are looked up, and not a statement alone."""
+        """Whether lines are looked up, not only a statement."""
         return bool(self.lines)
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk whose text begins with ``head`` is of the statement with that title."""
-        return bool(_HEADS[Statement(section)].search(head))
+        """Return whether a chunk whose text begins with ``head`` belongs to the statement with that title."""
+        return bool(_TITLE_PATTERNS[Statement(section)].search(head))
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
-        """Return whether a passage has figures of the company and period that the question asks for."""
+        """Return whether a passage has figures for the company and period of the question."""
         return not is_other_entity_or_period(self.rest, passage.text, title, document)
 
     def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
@@ -91,13 +92,13 @@ _TITLES: Mapping[Statement, str] = {
     Statement.CASH: r"statements? of (?:consolidated )?cash flows?|cash flows? statements?",
 }
 _BALANCE, _INCOME, _CASH = Statement
-# What is looked for of a statement that is only named.
-_NAMED: tuple[tuple[str, Mapping[Statement, str]], ...] = (
+# Lines for a question that names only a statement.
+_STATEMENT_LINES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     (_TITLES[_BALANCE], {_BALANCE: "total assets, total liabilities"}),
     (rf"{_TITLES[_INCOME]}|p ?& ?l", {_INCOME: "revenue, operating income, net income"}),
     (_TITLES[_CASH], {_CASH: "net cash provided by operating activities"}),
 )
-# Measures, and the lines that tell them or that they are computed from.
+# Measures, and the lines that contain them or that they are computed from.
 _MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     # Liquidity.
     (r"current ratio|working capital|liquidity ratio", {_BALANCE: "total current assets, total current liabilities"}),
@@ -169,7 +170,7 @@ _MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
         r"cash conversion cycle",
         {_INCOME: "revenue, cost of sales", _BALANCE: "accounts receivable, inventories, accounts payable"},
     ),
-    # What is owned and owed.
+    # Assets and debt.
     (
         r"net debt|total debt|leverage(?: ratio)?|debt[- ]to[- ](?:equity|assets|capital)",
         {_BALANCE: "short-term debt, long-term debt, cash and cash equivalents, total shareholders equity"},
@@ -182,29 +183,35 @@ _MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
 )
 
 
-def _whole(pattern: str) -> re.Pattern[str]:
+def _compile_phrase(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-# With what is looked for, and whether that tells a measure.
-_PATTERNS = [(_whole(pattern), told, terms is _MEASURES) for terms in (_NAMED, _MEASURES) for pattern, told in terms]
-_HEADS = {statement: _whole(pattern) for statement, pattern in _TITLES.items()}
-_CAUSE = _whole(r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to")
-# What is yet to come is in no statement.
-_AHEAD = _whole(
+# Pattern, lines by statement, and whether the pattern is a measure.
+_PATTERNS = [
+    (_compile_phrase(pattern), lines, terms is _MEASURES)
+    for terms in (_STATEMENT_LINES, _MEASURES)
+    for pattern, lines in terms
+]
+_TITLE_PATTERNS = {statement: _compile_phrase(pattern) for statement, pattern in _TITLES.items()}
+_CAUSE = _compile_phrase(
+    r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to"
+)
+# Statements do not contain forecasts.
+_FORECAST = _compile_phrase(
     r"guidance|guid(?:es|ed|ing)|targets?|outlook|forecasts?|expects?|expected|project(?:ed|ions?)|authoriz(?:ed|ation)"
 )
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = re.compile(rf"\b{YEAR}\b")
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
-    """What to look for beside a question, or ``None`` where it asks for no reported figure.
+    """Return what to look up for a question, or ``None`` if it does not ask for a reported figure.
 
     Parameters
     ----------
     question : str
     names : sequence of str
-        What it names, such as the company: many filings have the same statements.
+        Names in the question, such as the company, since all filings have the same statements.
 
     Examples
     --------
@@ -212,19 +219,19 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     'Consolidated Balance Sheets total current assets total current liabilities Acme 2022'
     >>> plan_lookup("Who founded Acme?", ["Acme"])
     """
-    if _AHEAD.search(question):
+    if _FORECAST.search(question):
         return None
     rest = question
     named: dict[Statement, dict[str, None]] = {}
     lines: dict[str, None] = {}
-    for pattern, told, measures in _PATTERNS:
+    for pattern, lines_by_statement, measures in _PATTERNS:
         if pattern.search(question):
             rest = pattern.sub(" ", rest)
-            for statement, words in told.items():
-                own = dict.fromkeys(words.split(", "))
-                named.setdefault(statement, {}).update(own)
+            for statement, words in lines_by_statement.items():
+                labels = dict.fromkeys(words.split(", "))
+                named.setdefault(statement, {}).update(labels)
                 if measures:
-                    lines.update(own)
+                    lines.update(labels)
     if not named:
         return None
     parts = [" ".join([statement.value, *words]) for statement, words in named.items()]

@@ -1,4 +1,4 @@
-"""The rows of financial statements that tell the lines a measure is computed from, verbatim, each with its citation."""
+"""Quotes of the financial statement rows that a measure is computed from, each with its citation."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_core.text.dates import YEAR
 from rag_core.text.tables import is_row
 from rag_core.text.words import tokenize
 from rag_core.types import Citation, Passage
 
-# Words that a row's label may have beyond the line looked for, as "Total CVS Health shareholders' equity".
-MOST_OTHER_WORDS = 3
-MOST_ROWS = 6
+# Most words of a row's label beyond the wanted line, as in "Total CVS Health shareholders' equity".
+MAX_OTHER_WORDS = 3
+MAX_ROWS = 6
 _FIGURE = re.compile(r"[$€£(]?\s?\d")
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-# A line of years with amounts is a row that tells of them.
+_YEAR = re.compile(rf"\b{YEAR}\b")
+# A line of years with amounts is a table row, not a header.
 _AMOUNT = re.compile(r"\d,\d{3}|\(\d|[$€£]")
 _LINE = re.compile(r"[^\n]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """A row where it stands, the line of years above it if there is one, and the stems of its label's words."""
+    """A row with its span, the span of the header of years above it, if any, and the stems of its label."""
 
     passage: Passage
     start: int
@@ -32,37 +33,36 @@ class _Row:
 
 
 def read_rows(lines: Sequence[str], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-    """Quote the rows whose labels say what is looked for, with the years above them.
+    """Quote the rows whose labels match the lines, with the header of years above them.
 
     Parameters
     ----------
     lines : sequence of str
-        What the rows are called, such as ``total current assets``.
+        Labels of rows, such as ``total current assets``.
     passages : sequence of Passage
-        Of one document's statements, best first.
+        Passages of one document's statements, best first.
 
     Returns
     -------
     text : str
-        The rows in the order of the lines, one a line, each followed by its ``[n]``; empty where there is
-        none.
+        The rows in the order of the lines, one per line, each followed by its ``[n]``; empty if no row matches.
     citations : tuple of Citation
-        One a quote, in the order of the text.
+        One per quote, in the order of the text.
     """
-    rows = [row for passage in passages for row in _rows(passage)]
-    chosen = list(dict.fromkeys(row for line in lines if (row := _best(line, rows)) is not None))[:MOST_ROWS]
-    citations = tuple(dict.fromkeys(citation for row in chosen for citation in _citations(row)))
-    return "\n".join(f"{' '.join(one.quote.split())} [{one.marker}]" for one in citations), citations
+    rows = [row for passage in passages for row in _find_rows(passage)]
+    chosen = list(dict.fromkeys(row for line in lines if (row := _find_best_row(line, rows)) is not None))[:MAX_ROWS]
+    citations = tuple(dict.fromkeys(citation for row in chosen for citation in _cite_row(row)))
+    return "\n".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations), citations
 
 
-def _best(line: str, rows: Sequence[_Row]) -> _Row | None:
-    """The row that is called so with the fewest other words; of equal ones the first."""
+def _find_best_row(line: str, rows: Sequence[_Row]) -> _Row | None:
+    """Return the first row whose label contains the line with the fewest other words."""
     wanted = frozenset(word.stem for word in tokenize(line) if word.content)
-    meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MOST_OTHER_WORDS]
+    meant = [row for row in rows if wanted <= row.label and len(row.label - wanted) <= MAX_OTHER_WORDS]
     return min(meant, key=lambda row: len(row.label - wanted), default=None)
 
 
-def _rows(passage: Passage) -> Iterator[_Row]:
+def _find_rows(passage: Passage) -> Iterator[_Row]:
     head: tuple[int, int] | None = None
     for match in _LINE.finditer(passage.first_page_text):
         text = match[0].strip()
@@ -73,6 +73,6 @@ def _rows(passage: Passage) -> Iterator[_Row]:
             yield _Row(passage, *match.span(), head, label)
 
 
-def _citations(row: _Row) -> list[Citation]:
+def _cite_row(row: _Row) -> list[Citation]:
     spans = [(row.start, row.end)] if row.head is None else [row.head, (row.start, row.end)]
     return [Citation.of(row.passage, start, end) for start, end in spans]

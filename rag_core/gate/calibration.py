@@ -1,4 +1,4 @@
-"""Answer or not: one named score against one threshold."""
+"""Calibrated probabilities of the gate, and their comparison with the threshold."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pathlib import Path
 from rag_core.types import Gate, Passage
 
 FITTED = Path(__file__).with_name("gate.json")
-# How many passages the gate scores, however many are shown.
+# Passages that the gate scores, independent of the number displayed.
 PASSAGES_SCORED = 5
-# How many of these the answerability model reads together with the question.
+# Passages that the answerability model reads together with the question.
 PASSAGES_READ = 2
-# More missing names and figures than this make the gate no surer.
+# Further unmet presuppositions do not change the probability.
 MOST_UNMET = 2
-# One reading alone is never surer.
-SUREST = 10_000
+# Bound of the odds of one reading, so that no single reading decides.
+MAX_ODDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class TopicCalibration:
     """A logistic regression of "the passage is on the topic of the question", fitted by ``benchmarks/fit_gate.py``.
 
-    It decides whether a language model is asked. Whether the passage states the fact is for the model to decide, so
-    questions on the topic without an answer count as on the topic, and what a passage lacks counts nothing.
+    It decides whether a language model is asked. The model decides whether the passage states the answer, so
+    unanswerable questions on the topic count as on the topic, and unmet presuppositions have no weight.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TopicCalibration:
     reading: float
 
     def probability(self, rerank: float, sentence: float, topic: float, reading: float) -> float:
-        """That a passage is on the topic of the question, 0..1; ``reading`` is in log-odds."""
+        """Return the probability that a passage is on the topic, 0..1; ``reading`` is in log-odds."""
         odds = self.intercept + self.closeness * (rerank + sentence) / 2 + self.topic * topic + self.reading * reading
         return 1.0 / (1.0 + math.exp(-odds))
 
@@ -58,16 +58,15 @@ class Calibration:
     topic : float
         Weight of the passage's `topic_similarity`.
     unmet : float
-        Weight of the number, at most two, of things the question takes for granted and the passage
-        does not bear out.
+        Weight of the number of unmet presuppositions of the question, at most `MOST_UNMET`.
     reading : float
         Weight of the log-odds that the passage's best sentence, read with the question, answers it.
     table_prior : float
-        Median log-odds of answering passages; used for tables whose lines are looked up, since the model cannot
-        read them as sentences.
+        Median log-odds of answering passages; used for looked-up tables, since the model cannot read them as
+        sentences.
     embedder, projection : str
-        Weights' hash and projection of the embedder that it was fitted with: with others, scores mean
-        something else.
+        Hash of the weights and projection of the embedder used for fitting; scores of other embedders are not
+        comparable.
     on_topic : TopicCalibration
     """
 
@@ -82,7 +81,7 @@ class Calibration:
     on_topic: TopicCalibration
 
     def probability(self, rerank: float, sentence: float, topic: float, unmet: int, reading: float) -> float:
-        """That a passage answers the question, 0..1; ``reading`` is in log-odds."""
+        """Return the probability that a passage answers the question, 0..1; ``reading`` is in log-odds."""
         odds = (
             self.intercept
             + self.closeness * (rerank + sentence) / 2
@@ -93,17 +92,17 @@ class Calibration:
         return 1.0 / (1.0 + math.exp(-odds))
 
     def fits(self, embedder: str, projection: str) -> bool:
-        """Whether it was fitted with this embedder."""
+        """Return whether the calibration was fitted with this embedder."""
         return (self.embedder, self.projection) == (embedder, projection)
 
 
 def log_odds(readings: Sequence[float | None]) -> list[float]:
-    """Return the log-odds of readings, bounded by `SUREST`; unread passages get the mean of the read ones."""
-    bounded = [min(max(one, 1 / SUREST), 1 - 1 / SUREST) for one in readings if one is not None]
-    known = [math.log(one / (1 - one)) for one in bounded]
+    """Return the log-odds of readings, bounded by `MAX_ODDS`; unread passages get the mean of those that were read."""
+    bounded = [min(max(reading, 1 / MAX_ODDS), 1 - 1 / MAX_ODDS) for reading in readings if reading is not None]
+    known = [math.log(probability / (1 - probability)) for probability in bounded]
     middle = sum(known) / max(len(known), 1)
     read = iter(known)
-    return [middle if one is None else next(read) for one in readings]
+    return [middle if reading is None else next(read) for reading in readings]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""How likely each of the first passages answers the question, and what speaks against it."""
+"""Answerability scores of the first passages, and the reasons against each passage."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from functools import cache, partial
 import numpy as np
 
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, calibration, log_odds
-from rag_core.gate.presuppositions import strange, unmet
+from rag_core.gate.presuppositions import find_unknown, find_unmet
 from rag_core.text.names import document_name_terms, matched_names, names_in_title
 from rag_core.types import ChunkVectors, FloatArray, IntArray, Passage
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 SCORE = "answerable"
-# What the probability is made of beside the reranker's score.
+# Features of the probability in addition to the reranker's score.
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
-# Whether a passage is on the topic at all, which decides whether a language model is asked.
+# Probability that a passage is on the topic, which decides whether a language model is asked.
 ON_TOPIC = "on_topic"
-# At most this many characters of a passage are read, but always its best sentence.
+# Most characters of a passage that the model reads; a longer best sentence is read in full.
 READ_CHARS = 250
-# What a statement lacks that names another company or time, or none.
-OTHER_FIGURES = "its figures may be of another company or time"
+# Reason against a financial statement whose company or period differs from the question or is unknown.
+OTHER_FIGURES = "its figures may be for another company or period"
 # Factor for the probability if the question names something that the document never mentions.
 UNKNOWN_NAME_FACTOR = 0.5
 
@@ -34,110 +34,112 @@ def score_answerability(
     contains: Callable[[str, str, str], bool],
     read: Callable[[str, Sequence[str]], Iterator[float]],
 ) -> tuple[Passage, ...]:
-    """Return the passages with a score ``answerable``: the calibrated probability that one answers.
+    """Return the passages with the score ``answerable``, the calibrated probability that the passage answers.
 
-    It is computed for the first passages alone, and ``None`` for the others and for those without token
-    vectors; so are ``sentence``, the late-interaction score of the passage's best sentence, ``topic``,
-    its `topic_similarity`. Of the first few the best sentence and those beside it are read with the question:
-    ``reading`` is the probability that they answer. A passage with what was looked up
-    answers with it: its probability is that of the lookup, if that is higher.
-    ``on_topic`` is the probability that the passage is on the topic at all, which is all that a language model needs.
-    If the question names what is nowhere in the passage's document, or another time than the document is of,
-    the probability is halved: none over 0.5 is left.
+    Four more scores are added: ``sentence``, the late-interaction score of the best sentence; ``topic``, the
+    `topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer, computed by
+    the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that the
+    passage is on the topic. All are ``None`` after the first `PASSAGES_SCORED` passages and without token vectors.
+
+    A passage with looked-up table rows gets the probability of the lookup if that is higher. If the question
+    names something that the document does not contain, or a year that the document is not about,
+    ``answerable`` is multiplied by `UNKNOWN_NAME_FACTOR`.
 
     Parameters
     ----------
     passages : sequence of Passage
         Best first.
     tokens : mapping of int to PassageTokens
-        By chunk id, of those of the first passages that have token vectors.
+        By chunk id, for those of the first passages that have token vectors.
     ranked : RankedChunks
     contains : callable
-        Whether a version has a word, or any that begins with the letters given third.
+        Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
     read : callable
-        Begins to read texts with a question; gives the probability that each answers it, in order.
+        Starts to read texts with a question; yields the probability that each text answers it, in order.
     """
     first = [
-        one
-        for one in passages[:PASSAGES_SCORED]
-        if int(one.chunk_id) in tokens and one.scores.get("rerank") is not None
+        passage
+        for passage in passages[:PASSAGES_SCORED]
+        if int(passage.chunk_id) in tokens and passage.scores.get("rerank") is not None
     ]
-    its_tokens = [tokens[int(one.chunk_id)] for one in first]
-    best = [best_sentence(ranked.question.tokens, one.vectors, ranked.weights) for one in its_tokens]
+    passage_tokens = [tokens[int(passage.chunk_id)] for passage in first]
+    best = [score_best_sentence(ranked.question.tokens, chunk.vectors, ranked.weights) for chunk in passage_tokens]
     places = [
-        (one.text, its.offsets, its.vectors.sentences, sentence)
-        for one, its, (_, sentence) in zip(first, its_tokens, best, strict=True)
+        (passage.text, chunk.offsets, chunk.vectors.sentences, sentence)
+        for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
     ]
-    # The first are read in other threads while the rest is compared.
-    pending = read(ranked.question.text, [_to_read(*place) for place in places[:PASSAGES_READ]])
-    has_lines = [contains_lookup(ranked, one) for one in first]
-    lacking = _lacking(ranked, first, [_around(*place) for place in places], has_lines, cache(contains))
+    # Other threads read these while this thread checks the presuppositions.
+    pending = read(ranked.question.text, [_select_text(*place) for place in places[:PASSAGES_READ]])
+    has_lines = [contains_lookup(ranked, passage) for passage in first]
+    lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
     readings = [*pending, *[None] * len(first[PASSAGES_READ:])]
-    found: dict[str, Passage] = {}
-    for passage, its, (score, _), (other, missing), lines, reading, odds in zip(
-        first, its_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
+    scored: dict[str, Passage] = {}
+    for passage, chunk, (score, _), (other, missing), lines, reading, odds in zip(
+        first, passage_tokens, best, lacking, has_lines, readings, log_odds(readings), strict=True
     ):
-        topic = topic_similarity(ranked.question.tokens, its.vectors)
+        topic = topic_similarity(ranked.question.tokens, chunk.vectors)
         probability = calibration().probability(passage.scores["rerank"] or 0.0, score, topic, len(missing), odds)
         if other:
-            missing = (*other, *(one for one in missing if one not in other.values()))
+            missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
-        of_lookup = _lookup_probability(ranked, passage, its.vectors) if lines else 0.0
+        of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
         on_topic = calibration().on_topic.probability(passage.scores["rerank"] or 0.0, score, topic, odds)
         on_topic = max(on_topic, of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, SCORE: probability, ON_TOPIC: on_topic}
-        found[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
+        scored[passage.chunk_id] = replace(passage, scores={**passage.scores, **scores}, unmet=missing)
     unscored = dict.fromkeys((SENTENCE, TOPIC, READING, SCORE, ON_TOPIC))
-    return tuple(found.get(one.chunk_id) or replace(one, scores={**one.scores, **unscored}) for one in passages)
+    return tuple(
+        scored.get(passage.chunk_id) or replace(passage, scores={**passage.scores, **unscored}) for passage in passages
+    )
 
 
-def _lacking(
+def _find_missing(
     ranked: RankedChunks,
     first: Sequence[Passage],
     around: Sequence[str],
     has_lines: Sequence[bool],
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-    """What of the question is strange to each passage's document, and what its best sentences do not bear out."""
-    of_others = _names_of_others(ranked, first)
-    found = []
+    """Return, for each passage, what is unknown to its document and which presuppositions it does not meet."""
+    of_others = _find_optional_names(ranked, first)
+    results = []
     for passage, text, lines in zip(first, around, has_lines, strict=True):
-        missing = unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
+        missing = find_unmet(ranked.question.text, text, ranked.rows[int(passage.chunk_id)].title)
         if not lines and _is_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
-        found.append((_strange(ranked, passage, contains, of_others[passage.chunk_id]), missing))
-    return found
+        results.append((_find_unknown(ranked, passage, contains, of_others[passage.chunk_id]), missing))
+    return results
 
 
-def _strange(
+def _find_unknown(
     ranked: RankedChunks, passage: Passage, contains: Callable[[str, str, str], bool], others: Collection[str]
 ) -> dict[str, str]:
-    """What of the question is strange to a passage's whole document; see `strange`."""
+    """Return what of the question is unknown to the passage's document; see `find_unknown`."""
     row = ranked.rows[int(passage.chunk_id)]
     in_version = partial(contains, row.version_id)
-    return strange(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
+    return find_unknown(ranked.question.text, passage.text, row.title, row.document_label, in_version, others)
 
 
-def _names_of_others(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
-    """Of the question's names those that may be strange to each of these passages, by chunk.
+def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> dict[str, frozenset[str]]:
+    """Return, by chunk id, the names of the question that a passage may lack.
 
     If a question names two documents, a passage with one of the names is not penalised for lacking the other.
     """
-    asked = ranked.question.text
-    names = document_name_terms(asked)
+    question = ranked.question.text
+    names = document_name_terms(question)
     calls = {label: names_in_title(label, names) for label in {row.document_label for row in ranked.rows.values()}}
-    met = {}
+    names_by_chunk = {}
     for passage in first:
         row = ranked.rows[int(passage.chunk_id)]
-        met[passage.chunk_id] = calls[row.document_label] | matched_names(asked, passage.text, row.title)
-    known = frozenset[str]().union(*calls.values(), *met.values())
-    return {chunk_id: known if own else frozenset() for chunk_id, own in met.items()}
+        names_by_chunk[passage.chunk_id] = calls[row.document_label] | matched_names(question, passage.text, row.title)
+    known = frozenset[str]().union(*calls.values(), *names_by_chunk.values())
+    return {chunk_id: known if matched else frozenset() for chunk_id, matched in names_by_chunk.items()}
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is of a section looked up, and about the subject and period asked for."""
+    """Return whether a passage is in a looked-up section and about the subject and period of the question."""
     if ranked.lookup is None or not _is_section(ranked, passage):
         return False
     row = ranked.rows[int(passage.chunk_id)]
@@ -145,54 +147,54 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
 
 
 def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
-    """Whether a passage is of a section whose lines are looked up, whatever it is about."""
+    """Return whether a passage is in a section whose lines are looked up, whatever its subject."""
     lookup = ranked.lookup
     return lookup is not None and lookup.plan.asks_for_lines and passage.scores.get("statement") is not None
 
 
 def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
-    """The probability that a passage has the lines looked up."""
+    """Return the probability that a passage contains the looked-up lines."""
     if ranked.lookup is None:
         return 0.0
-    asked = ranked.lookup.question.tokens
-    sentence, _ = best_sentence(asked, vectors, ranked.lookup.weights)
+    tokens = ranked.lookup.question.tokens
+    sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.weights)
     close = passage.scores["statement"] or 0.0
-    return calibration().probability(close, sentence, topic_similarity(asked, vectors), 0, calibration().table_prior)
+    return calibration().probability(close, sentence, topic_similarity(tokens, vectors), 0, calibration().table_prior)
 
 
-def _around(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """The sentence whose tokens begin at ``best`` with the one before and the one after it."""
-    starts, at = _place(spans, sentences, best)
-    return _cut(text, spans, starts, max(0, at - 1), at + 1) or text
+def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
+    """Return the sentence whose tokens begin at ``best``, with the sentences before and after it."""
+    starts, at = _locate_sentence(spans, sentences, best)
+    return _join_sentences(text, spans, starts, max(0, at - 1), at + 1) or text
 
 
-def _to_read(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """That sentence with those beside it, where they leave it short enough."""
-    starts, first = _place(spans, sentences, best)
+def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
+    """Return that sentence with the sentences before and after it, up to `READ_CHARS` characters."""
+    starts, first = _locate_sentence(spans, sentences, best)
     last = first
-    if first > 0 and len(_cut(text, spans, starts, first - 1, last)) <= READ_CHARS:
+    if first > 0 and len(_join_sentences(text, spans, starts, first - 1, last)) <= READ_CHARS:
         first -= 1
-    if last + 1 < len(starts) and len(_cut(text, spans, starts, first, last + 1)) <= READ_CHARS:
+    if last + 1 < len(starts) and len(_join_sentences(text, spans, starts, first, last + 1)) <= READ_CHARS:
         last += 1
-    return _cut(text, spans, starts, first, last) or text
+    return _join_sentences(text, spans, starts, first, last) or text
 
 
-def _place(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
-    """The first token of each sentence, and the number of the one that begins at ``best``."""
-    starts = [int(one) for one in sentences if one < len(spans)] or [0]
+def _locate_sentence(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
+    """Return the first token of each sentence, and the index of the sentence that begins at ``best``."""
+    starts = [int(token) for token in sentences if token < len(spans)] or [0]
     return starts, max((number for number, start in enumerate(starts) if start <= best), default=0)
 
 
-def _cut(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
-    """From the first to the last of these sentences; empty where they have no token."""
+def _join_sentences(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
+    """Return the text from the first to the last sentence; empty if it has no token."""
     end = starts[last + 1] if last + 1 < len(starts) else len(spans)
-    own = spans[starts[first] : end]
-    own = own[own[:, 1] > 0]
-    return text[max(0, int(own[0, 0])) : int(own[-1, 1])] if len(own) else ""
+    token_spans = spans[starts[first] : end]
+    token_spans = token_spans[token_spans[:, 1] > 0]
+    return text[max(0, int(token_spans[0, 0])) : int(token_spans[-1, 1])] if len(token_spans) else ""
 
 
-def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
-    """MaxSim, by plain cosines, of a chunk's best sentence alone, and the index of that sentence's first token.
+def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
+    """Return the MaxSim score of a chunk's best sentence, from unadjusted cosines, and the index of its first token.
 
     Parameters
     ----------
@@ -209,10 +211,10 @@ def best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray
 
 
 def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
-    """Cosine of the means of all token vectors, in -1..1: whether both are about the same.
+    """Return the cosine of the mean token vectors, -1..1, as a measure of a common topic.
 
-    MaxSim finds "in what year was it founded" in any text that founds something; what the text is about
-    lies in all of its tokens.
+    MaxSim alone matches "in what year was it founded" with any text about a foundation; the mean represents the
+    topic of the whole text.
 
     Parameters
     ----------
@@ -221,6 +223,6 @@ def topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
     chunk : ChunkVectors
         With at least one token.
     """
-    asked = question.mean(axis=0)
-    said = chunk.scales @ chunk.tokens.astype(np.float32)
-    return float(asked @ said / (np.linalg.norm(asked) * np.linalg.norm(said)))
+    question_mean = question.mean(axis=0)
+    text_mean = chunk.scales @ chunk.tokens.astype(np.float32)
+    return float(question_mean @ text_mean / (np.linalg.norm(question_mean) * np.linalg.norm(text_mean)))

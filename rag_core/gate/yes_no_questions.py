@@ -1,8 +1,8 @@
-"""Whether an English question is one of yes or no, to which a denial is as good an answer as the statement.
+"""Detection of English yes-no questions, which a negation answers as well as a statement.
 
-By form: a clause with its auxiliary first is such a question, a clause with a question word is not. "Can you
-tell me when" has both, and asks when; "may a tenant who is late" has both, and asks for yes or no. In doubt it is
-not one of yes or no.
+A clause that begins with an auxiliary is a yes-no question; a clause with a question word is not. "Can you tell me
+when" has both and is not one; "may a tenant who is late" has both and is one. In doubt a question is not a
+yes-no question.
 """
 
 from __future__ import annotations
@@ -13,62 +13,62 @@ from collections.abc import Sequence
 from rag_core.text.grammar import AUXILIARIES, COORDINATORS, PREPOSITIONS, WH, Token, tokens
 
 _FINITE = AUXILIARIES - {"be", "been", "being"}
-# What `tokens` leaves of "can't", "won't" and "shan't".
+# What `tokens` returns for "can't", "won't" and "shan't".
 _CONTRACTED = frozenset("ca wo sha".split())
-# German has these words too, where "was" asks for a thing.
+# Words that are also German; in German, "was" is a question word.
 _GERMAN = frozenset("also am an her in so was will".split())
 _OPENERS = COORDINATORS | {"so", "then"}
 _MARK = re.compile(r"[,;:.?!–—]")
-# With these an asker is named, who wants to be told and not to hear "yes".
-_ASKERS = frozenset("you i we anyone anybody someone somebody".split())
-_TELLING = frozenset(
+# Words for the person who asks, who expects information and not "yes".
+_PERSONS = frozenset("you i we anyone anybody someone somebody".split())
+_REQUEST_VERBS = frozenset(
     "ask clarify clear compare define describe explain find give indicate inform know known list mention name remember "
     "remind say show shown specified specify state stated summarise summarize tell".split()
 )
-# How far behind the asker the verb may be: "could you please also tell".
-_VERB_WITHIN = 3
+# Most words between the person and the verb, as in "could you please also tell".
+_MAX_WORDS_TO_VERB = 3
 _RELATIVE = frozenset("which who whom whose when where".split())
 
 
-def is_polar(question: str) -> bool:
-    """Whether a question asks for yes or no, as far as its form tells.
+def is_yes_no_question(question: str) -> bool:
+    """Return whether the form of a question is that of a yes-no question.
 
-    >>> is_polar("Can the machine be immersed in water?"), is_polar("Can you tell me when it opens?")
+    >>> is_yes_no_question("Can it be immersed in water?"), is_yes_no_question("Can you tell me when it opens?")
     (True, False)
     """
     words = tokens(question)
     starts = [at for at in range(len(words)) if at == 0 or _MARK.search(question, words[at - 1].end, words[at].start)]
-    openings = [at for at in (_past_openers(words, start) for start in {*starts[:1], *starts[-1:]}) if at is not None]
-    inverted = [at for at in openings if _inverts(words, at)]
-    if not inverted or any(_asks(words, at, starts) for at in range(len(words))):
+    openings = [at for at in (_skip_openers(words, start) for start in {*starts[:1], *starts[-1:]}) if at is not None]
+    inverted = [at for at in openings if _is_inverted(words, at)]
+    if not inverted or any(_is_interrogative(words, at, starts) for at in range(len(words))):
         return False
     wants_to_be_told = any(_is_request(words, at) for at in inverted)
-    return not wants_to_be_told or any(one.word in ("if", "whether") for one in words)
+    return not wants_to_be_told or any(token.word in ("if", "whether") for token in words)
 
 
-def _past_openers(words: Sequence[Token], start: int) -> int | None:
-    """The first word of a clause that is no "and"."""
+def _skip_openers(words: Sequence[Token], start: int) -> int | None:
+    """Return the index of the first word of a clause after "and" and similar openers."""
     return next((at for at in range(start, len(words)) if words[at].word not in _OPENERS), None)
 
 
-def _inverts(words: Sequence[Token], at: int) -> bool:
-    """Whether a clause has its auxiliary first; "May and June" and "May 2024" have none."""
+def _is_inverted(words: Sequence[Token], at: int) -> bool:
+    """Return whether a clause begins with an auxiliary; "May and June" and "May 2024" do not."""
     if at + 1 == len(words) or words[at + 1].word in COORDINATORS or words[at + 1].text[0].isdigit():
         return False
     word = words[at]
     if word.word in _GERMAN:
-        return word.word in _FINITE and any(one.is_function and one.word not in _GERMAN for one in words)
+        return word.word in _FINITE and any(token.is_function and token.word not in _GERMAN for token in words)
     return word.word in _FINITE or (word.word in _CONTRACTED and word.stem_end < word.end)
 
 
 def _is_request(words: Sequence[Token], at: int) -> bool:
-    """Whether an auxiliary opens "can you tell me", "do you know", "may I ask"."""
-    behind = [one.word for one in words[at + 1 : at + 3 + _VERB_WITHIN]]
-    return behind[0] in _ASKERS and not _TELLING.isdisjoint(behind)
+    """Return whether an auxiliary begins a request such as "can you tell me", "do you know" or "may I ask"."""
+    behind = [token.word for token in words[at + 1 : at + 3 + _MAX_WORDS_TO_VERB]]
+    return behind[0] in _PERSONS and not _REQUEST_VERBS.isdisjoint(behind)
 
 
-def _asks(words: Sequence[Token], at: int, starts: Sequence[int]) -> bool:
-    """Whether a word asks for something, and does not only join a clause to a noun or name a time or place."""
+def _is_interrogative(words: Sequence[Token], at: int, starts: Sequence[int]) -> bool:
+    """Return whether a word is interrogative, not a relative pronoun or a conjunction of time or place."""
     word = words[at]
     if word.word not in WH or not word.is_function:
         return False
@@ -81,4 +81,4 @@ def _asks(words: Sequence[Token], at: int, starts: Sequence[int]) -> bool:
     before = at - 1
     if word.word in ("which", "whom", "whose") and words[before].word in PREPOSITIONS and before:
         before -= 1
-    return words[before].is_function or words[before].word in _TELLING
+    return words[before].is_function or words[before].word in _REQUEST_VERBS

@@ -1,4 +1,4 @@
-"""Dense vectors in Chroma, one collection a generation; the only module that imports chromadb."""
+"""Dense vectors in Chroma, one collection per index generation; the only module that imports chromadb."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rag_core.errors import StoreUnavailable
 from rag_core.system import zero_new_allocations
 from rag_core.types import Excluding, FloatArray, Hit, Question, VersionFilter
 
-# Chroma takes at most a few thousand records in one call; the exact number depends on SQLite.
+# Chroma accepts at most a few thousand records per call; the exact number depends on SQLite.
 WRITE_BATCH = 2000
-# It binds each version of a filter to SQL, which takes 32,766 values.
+# Chroma binds each version of a filter to an SQL statement, which accepts 32,766 values.
 MOST_VERSIONS = 10_000
 
 
@@ -24,7 +24,7 @@ class DenseIndex:
     Parameters
     ----------
     client : chromadb.ClientAPI
-        As `open_chroma` gives it.
+        See `open_chroma`.
     generation_id : int
     """
 
@@ -34,11 +34,11 @@ class DenseIndex:
         self._client = client
         self._settings = client.get_settings()
         self._collection_name = collection_name(generation_id)
-        self._found: Any = None
+        self._cached_collection: Any = None
 
     @property
     def _collection(self) -> Any:
-        """The collection, or ``None`` where nothing was ever added or the generation was removed."""
+        """The collection, or ``None`` if nothing was added yet or the generation was removed."""
         from chromadb.errors import NotFoundError
 
         def find() -> Any:
@@ -47,92 +47,94 @@ class DenseIndex:
             except NotFoundError:
                 return None
 
-        if self._found is None:
-            self._found = self._call(find)
-        return self._found
+        if self._cached_collection is None:
+            self._cached_collection = self._call(find)
+        return self._cached_collection
 
-    def _made(self) -> Any:
-        """The collection, made if need be: only adding does, or reading would bring a removed one back."""
+    def _get_or_create_collection(self) -> Any:
+        """Return the collection, created if necessary: only `add` does so, or reads would restore a removed one."""
         if self._collection is None:
-            self._found = self._call(
+            self._cached_collection = self._call(
                 lambda: self._client.get_or_create_collection(
                     self._collection_name,
                     embedding_function=None,
-                    # Wider than the defaults: recall of the approximate search matters more here than
-                    # the millisecond it costs.
+                    # Larger than the defaults, because recall of the approximate search matters more than its time.
                     configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
                 )
             )
-        return self._found
+        return self._cached_collection
 
     def add(self, chunk_ids: Sequence[int], vectors: FloatArray, versions: Sequence[str]) -> None:
-        """Add or overwrite vectors, shape (n, dimension), one a chunk, each with its version."""
-        collection = self._made()
+        """Add or overwrite vectors, shape (n, dimension), one per chunk, each with its version."""
+        collection = self._get_or_create_collection()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
             last = first + WRITE_BATCH
             records = {
-                "ids": [str(one) for one in chunk_ids[first:last]],
+                "ids": [str(chunk_id) for chunk_id in chunk_ids[first:last]],
                 "embeddings": vectors[first:last],
                 "metadatas": [{"version": version} for version in versions[first:last]],
             }
             self._call(lambda records=records: collection.upsert(**records))
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """The ``k`` chunks nearest to the question, best first, within these versions, or all but these, if given."""
+        """Return the ``k`` chunks nearest to the question, best first; ``versions`` restricts the search."""
         if self._collection is None:
             return []
-        hits = [hit for where in _filters(versions) for hit in self._nearest(question, k, where)]
+        hits = [hit for where in _where_filters(versions) for hit in self._nearest(question, k, where)]
         return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        """Remove these chunks; ids that are not held are passed over."""
+        """Delete these chunks; ignore unknown ids."""
         collection = self._collection
         for first in range(0, len(chunk_ids) if collection is not None else 0, WRITE_BATCH):
-            ids = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
+            ids = [str(chunk_id) for chunk_id in chunk_ids[first : first + WRITE_BATCH]]
             self._call(lambda ids=ids: collection.delete(ids=ids))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """How many chunks are held, of these or in all."""
+        """Return the number of stored chunks, among these or in total."""
         if chunk_ids is None:
             return int(self._call(self._collection.count)) if self._collection is not None else 0
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Ids of the chunks that are held, of these or in all."""
+        """Return the ids of the stored chunks, among these or in total."""
         collection = self._collection
         if collection is None:
             return set()
         if chunk_ids is None:
-            found = self._call(lambda: collection.get(include=[])["ids"])
-            return {int(one) for one in found}
+            stored_ids = self._call(lambda: collection.get(include=[])["ids"])
+            return {int(chunk_id) for chunk_id in stored_ids}
         ids: set[int] = set()
         for first in range(0, len(chunk_ids), WRITE_BATCH):
-            run = [str(one) for one in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {int(one) for one in self._call(lambda run=run: collection.get(ids=run, include=[])["ids"])}
+            batch = [str(chunk_id) for chunk_id in chunk_ids[first : first + WRITE_BATCH]]
+            ids |= {
+                int(chunk_id)
+                for chunk_id in self._call(lambda batch=batch: collection.get(ids=batch, include=[])["ids"])
+            }
         return ids
 
     def drop(self) -> None:
-        """Remove the whole generation, if anything was ever added to it."""
+        """Delete the collection of the generation, if it exists."""
         if self._collection is not None:
-            # Kept in hand: who still searches it is told that it is gone, not that it holds nothing.
+            # The reference stays, so that a later search gets an error instead of an empty result.
             self._call(lambda: self._client.delete_collection(self._collection_name))
 
     def _nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
         collection = self._collection
-        found = self._call(
+        result = self._call(
             lambda: collection.query(
                 query_embeddings=question.dense[np.newaxis], n_results=k, where=where, include=["distances"]
             )
         )
-        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        pairs = zip(result["ids"][0], result["distances"][0], strict=True)
         return [Hit(int(chunk_id), 1.0 - float(distance)) for chunk_id, distance in pairs]
 
     def _call(self, call: Any) -> Any:
-        return _in_words(call, self._settings)
+        return _call_chroma(call, self._settings)
 
 
-def _filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
-    """What to ask Chroma for, one query each."""
+def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
+    """Return the Chroma filters for these versions, one per query."""
     if versions is None:
         return [None]
     if isinstance(versions, Excluding):
@@ -142,7 +144,7 @@ def _filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
 
 
 def open_chroma(path: Path, host: str | None, port: int) -> Any:
-    """A Chroma client: a server's when ``host`` is given, else one embedded in a folder.
+    """Return a Chroma client: for a server if ``host`` is given, else for an embedded database in a folder.
 
     Raises
     ------
@@ -153,47 +155,48 @@ def open_chroma(path: Path, host: str | None, port: int) -> Any:
 
     settings = chromadb.Settings(anonymized_telemetry=False)
     if host is None:
-        return _in_words(lambda: _embedded(str(path), settings), settings)
-    return _in_words(lambda: chromadb.HttpClient(host, port, settings=settings), settings)
+        return _call_chroma(lambda: _open_embedded(str(path), settings), settings)
+    return _call_chroma(lambda: chromadb.HttpClient(host, port, settings=settings), settings)
 
 
-def _embedded(path: str, settings: Any) -> Any:
+def _open_embedded(path: str, settings: Any) -> Any:
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
 
     try:
         return chromadb.PersistentClient(path, settings=settings)
     except Exception:
-        # Chroma keeps what it could not start, and gives it out at the next try.
+        # Chroma caches a client that failed to start and would return it at the next try.
         SharedSystemClient._identifier_to_system.pop(path, None)
         raise
 
 
 def collection_name(generation_id: int) -> str:
-    """Chroma's name for a generation."""
+    """Return the name of a generation's Chroma collection."""
     return f"chunks-{generation_id}"
 
 
-def _in_words(call: Any, settings: Any) -> Any:
-    """What is asked of the Chroma with these settings, its own; raises `StoreUnavailable`."""
+def _call_chroma(call: Any, settings: Any) -> Any:
+    """Return the result of a call to the Chroma with these settings; raise `StoreUnavailable`."""
     import httpx
     from chromadb.errors import ChromaError
 
     try:
-        # An embedded Chroma keeps room for vectors to come, and writes it to its files as malloc gave it.
+        # An embedded Chroma reserves space for future vectors and writes it to its files uninitialized.
         with zero_new_allocations():
             return call()
     # chromadb raises a bare ValueError when it cannot connect to its server.
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
         if settings.is_persistent:
-            where = f"in {settings.persist_directory}"
-            todo = (
-                "Where its disk is full, free some space. Where its files are damaged, stop Footnote, remove that "
-                "folder, start again and re-index all documents: their vectors are in the database as well"
+            location = f"in {settings.persist_directory}"
+            hint = (
+                "If its disk is full, free some space. If its files are damaged, stop Footnote, delete that folder, "
+                "start again and re-index all documents: their vectors are also in the database"
             )
         else:
-            where = f"at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
-            todo = (
-                "Check that it runs and CHROMA_HOST and RAG_CHROMA_PORT, or remove CHROMA_HOST to use the embedded one"
+            location = f"at {settings.chroma_server_host}:{settings.chroma_server_http_port}"
+            hint = (
+                "Check that it runs, and check CHROMA_HOST and RAG_CHROMA_PORT; or remove CHROMA_HOST to use the "
+                "embedded Chroma"
             )
-        raise StoreUnavailable(f"Chroma {where} does not answer ({error}). {todo}. Nothing was lost.") from error
+        raise StoreUnavailable(f"Chroma {location} does not answer ({error}). {hint}. Nothing was lost.") from error

@@ -1,4 +1,4 @@
-"""Embeddings by model and text: the cache that makes re-indexing cheap, and the reranker's store."""
+"""Embeddings by model and text, so that re-indexing reuses them and the reranker reads them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rag_core.store.schema import chunks, embeddings
 from rag_core.store.serialization import pack_embedding, unpack_dense, unpack_sentences, unpack_tokens
 from rag_core.types import ChunkVectors, Embedding, FloatArray
 
-# Chunks whose token vectors are read together before anybody asks: no question waits for long behind them.
-WARMED_AT_ONCE = 64
+# Chunks whose token vectors are prefetched in one read, which must not delay questions for long.
+PREFETCH_BATCH = 64
 
 
 class EmbeddingStore:
@@ -23,35 +23,35 @@ class EmbeddingStore:
     ----------
     database : Database
     kept_bytes : int
-        What token vectors in memory may take.
+        Size limit of the token vectors in memory.
     """
 
     def __init__(self, database: Database, kept_bytes: int = 0) -> None:
         self._db = database
-        self._kept = TokenCache(kept_bytes)
+        self._cache = TokenCache(kept_bytes)
 
     def known(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
-        """Which of these texts are embedded in the space already, as ``hash: embedding id``."""
-        found: dict[bytes, int] = {}
+        """Return those of these texts that have embeddings in the space, as ``hash: embedding id``."""
+        ids: dict[bytes, int] = {}
         with self._db.read() as connection:
-            for run in batches(list(hashes)):
+            for batch in batches(list(hashes)):
                 query = select(embeddings.c.text_hash, embeddings.c.id).where(
-                    embeddings.c.space == space, embeddings.c.text_hash.in_(run)
+                    embeddings.c.space == space, embeddings.c.text_hash.in_(batch)
                 )
-                found |= {bytes(row.text_hash): row.id for row in connection.execute(query)}
-        return found
+                ids |= {bytes(row.text_hash): row.id for row in connection.execute(query)}
+        return ids
 
-    def save(self, space: str, made: Mapping[bytes, Embedding]) -> None:
-        """Store new embeddings; those that are there already stay as they are."""
-        known = self.known(space, list(made))
-        fresh = {key: value for key, value in made.items() if key not in known}
-        rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in fresh.items()]
+    def save(self, space: str, vectors: Mapping[bytes, Embedding]) -> None:
+        """Store new embeddings; existing ones do not change."""
+        known = self.known(space, list(vectors))
+        new = {key: value for key, value in vectors.items() if key not in known}
+        rows = [{"space": space, "text_hash": key, **pack_embedding(value)} for key, value in new.items()]
         if rows:
             with self._db.begin() as connection:
                 connection.execute(insert(embeddings), rows)
 
     def link(self, pairs: Mapping[int, int]) -> None:
-        """Say which embedding each chunk has, as ``chunk id: embedding id``."""
+        """Set the embeddings of chunks, as ``chunk id: embedding id``."""
         statement = update(chunks).where(chunks.c.id == bindparam("chunk")).values(embedding_id=bindparam("embedding"))
         rows = [{"chunk": chunk_id, "embedding": embedding_id} for chunk_id, embedding_id in pairs.items()]
         if rows:
@@ -59,96 +59,96 @@ class EmbeddingStore:
                 connection.execute(statement, rows)
 
     def dense(self, embedding_ids: Sequence[int]) -> dict[int, FloatArray]:
-        """Dense vectors by embedding id, each of shape (dimension,)."""
-        found: dict[int, FloatArray] = {}
+        """Return dense vectors by embedding id, each of shape (dimension,)."""
+        vectors: dict[int, FloatArray] = {}
         with self._db.read() as connection:
-            for run in batches(list(embedding_ids)):
-                query = select(embeddings.c.id, embeddings.c.dense).where(embeddings.c.id.in_(run))
-                found |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
-        return found
+            for batch in batches(list(embedding_ids)):
+                query = select(embeddings.c.id, embeddings.c.dense).where(embeddings.c.id.in_(batch))
+                vectors |= {row.id: unpack_dense(row.dense) for row in connection.execute(query)}
+        return vectors
 
     def tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        """Token vectors by chunk id, of those chunks that have any."""
-        found = self._kept.get(chunk_ids)
-        version = self._kept.version
-        read = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in found])
-        self._kept.put(read, version)
-        return found | read
+        """Return token vectors by chunk id, without the chunks that have none."""
+        cached = self._cache.get(chunk_ids)
+        version = self._cache.version
+        loaded = self._read_tokens([chunk_id for chunk_id in chunk_ids if chunk_id not in cached])
+        self._cache.put(loaded, version)
+        return cached | loaded
 
     def prefetch(self, chunk_ids: Sequence[int]) -> None:
-        """Take token vectors of these chunks into memory, in place of those that were not used for the longest."""
-        if self._kept.most_bytes:
-            for run in batches(list(chunk_ids), WARMED_AT_ONCE):
-                self.tokens(run)
+        """Load the token vectors of these chunks into memory, replacing the least recently used."""
+        if self._cache.most_bytes:
+            for batch in batches(list(chunk_ids), PREFETCH_BATCH):
+                self.tokens(batch)
 
     def warm_up(self) -> None:
-        """Take token vectors into memory before anybody asks: the newest chunks', as many as there is room for."""
+        """Load the token vectors of the newest chunks into memory, as many as fit."""
         newest = select(chunks.c.id).where(chunks.c.embedding_id.is_not(None)).order_by(chunks.c.id.desc())
         query = newest
         while True:
-            version = self._kept.version
+            version = self._cache.version
             with self._db.read() as connection:
-                run = list(connection.execute(query.limit(WARMED_AT_ONCE)).scalars())
-            read = self._read_tokens(run)
-            if not run or not self._kept.has_room_for(read):
+                batch = list(connection.execute(query.limit(PREFETCH_BATCH)).scalars())
+            loaded = self._read_tokens(batch)
+            if not batch or not self._cache.has_room_for(loaded):
                 return
-            self._kept.put(read, version)
-            query = newest.where(chunks.c.id < run[-1])
+            self._cache.put(loaded, version)
+            query = newest.where(chunks.c.id < batch[-1])
 
     def _read_tokens(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
         if not chunk_ids:
             return {}
-        found: dict[int, ChunkVectors] = {}
+        vectors: dict[int, ChunkVectors] = {}
         query = select(chunks.c.id, chunks.c.sentences, embeddings.c.tokens, embeddings.c.scales).join(
             embeddings, embeddings.c.id == chunks.c.embedding_id
         )
         with self._db.read() as connection:
-            for run in batches(list(chunk_ids)):
-                # As tuples, and all at once: a third less time than row by row, by the names of columns.
-                rows = connection.execute(query.where(chunks.c.id.in_(run))).all()
+            for batch in batches(list(chunk_ids)):
+                # Tuples in one batch are faster than rows accessed by column name.
+                rows = connection.execute(query.where(chunks.c.id.in_(batch))).all()
                 unpacked = unpack_tokens([(tokens, scales) for _, _, tokens, scales in rows])
                 for (chunk_id, sentences, _, _), (tokens, scales) in zip(rows, unpacked, strict=True):
-                    found[chunk_id] = ChunkVectors(tokens, scales, unpack_sentences(sentences))
-        return found
+                    vectors[chunk_id] = ChunkVectors(tokens, scales, unpack_sentences(sentences))
+        return vectors
 
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
-        """Delete those embeddings (of these, or of all) that no chunk uses; returns how many."""
+        """Delete the embeddings, of these or of all, that no chunk uses, and return their number."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
-        all_or_some = [unused]
+        conditions = [unused]
         if embedding_ids is not None:
-            all_or_some = [embeddings.c.id.in_(run) & unused for run in batches(list(embedding_ids))]
+            conditions = [embeddings.c.id.in_(batch) & unused for batch in batches(list(embedding_ids))]
         with self._db.begin() as connection:
-            removed = sum(connection.execute(delete(embeddings).where(one)).rowcount for one in all_or_some)
-        self._kept.empty()
+            removed = sum(connection.execute(delete(embeddings).where(condition)).rowcount for condition in conditions)
+        self._cache.empty()
         return removed
 
     def ids_for_versions(self, version_ids: Sequence[str]) -> list[int]:
-        """Embeddings of the texts of these versions, whether or not their chunks are linked to them yet."""
-        found: set[int] = set()
+        """Return the ids of the embeddings of these versions' texts, even if no chunk is linked to them yet."""
+        ids: set[int] = set()
         of_texts = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
         with self._db.read() as connection:
-            for run in batches(list(version_ids)):
-                found.update(connection.execute(of_texts.where(chunks.c.version_id.in_(run))).scalars())
-        return sorted(found)
+            for batch in batches(list(version_ids)):
+                ids.update(connection.execute(of_texts.where(chunks.c.version_id.in_(batch))).scalars())
+        return sorted(ids)
 
     def all_linked(self, version_id: str) -> bool:
-        """Whether every chunk of a version has its embedding."""
+        """Return whether every chunk of a version has an embedding."""
         query = select(chunks.c.id).outerjoin(embeddings, embeddings.c.id == chunks.c.embedding_id)
-        lacking = query.where(chunks.c.version_id == version_id, embeddings.c.id.is_(None)).limit(1)
+        unlinked = query.where(chunks.c.version_id == version_id, embeddings.c.id.is_(None)).limit(1)
         with self._db.read() as connection:
-            return connection.execute(lacking).first() is None
+            return connection.execute(unlinked).first() is None
 
     def count(self) -> int:
-        """How many embeddings are held."""
+        """Return the number of stored embeddings."""
         with self._db.read() as connection:
             return int(connection.execute(select(func.count()).select_from(embeddings)).scalar_one())
 
     def count_unused(self, embedding_ids: Sequence[int]) -> int:
-        """How many of these are held although no chunk uses them."""
+        """Return how many of these embeddings are stored although no chunk uses them."""
         unused = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id).exists()
         total = 0
         with self._db.read() as connection:
-            for run in batches(list(embedding_ids)):
-                query = select(func.count()).select_from(embeddings).where(embeddings.c.id.in_(run), unused)
+            for batch in batches(list(embedding_ids)):
+                query = select(func.count()).select_from(embeddings).where(embeddings.c.id.in_(batch), unused)
                 total += int(connection.execute(query).scalar_one())
         return total

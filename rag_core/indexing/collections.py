@@ -1,4 +1,4 @@
-"""Collections: named sets of documents to ask."""
+"""Collections: named sets of documents that questions can be limited to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Collections:
         return {name: counts[name] for name in names}
 
     def move_documents(self, document_ids: Sequence[str], collection: str) -> None:
-        """Put documents into a collection, all or none.
+        """Move all documents into a collection, or none.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Documents: added, listed, read, shown and deleted."""
+"""Adding, listing, reading, rendering and deleting of documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rag_core.types import (
     SameName,
 )
 
-# More jobs than are ever active at once.
+# More jobs than are ever active at the same time.
 ALL_JOBS = 10_000
 
 
@@ -83,10 +83,10 @@ class Documents:
         data : bytes
         collection : str
         on_same_name : {"replace", "keep"}
-            What happens to a document of the same name with other content: it is searched until the new
-            one is complete and then removed, or kept, and the new one gets a number.
+            What happens to a document of the same name with other content: it is replaced once the new one is
+            complete, or it is kept and the new one gets a number.
         password : str, optional
-            Password of an encrypted PDF; kept in memory until the file has been read, never stored.
+            Password of an encrypted PDF; kept in memory until the file has been parsed, never stored.
         """
         return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password)
 
@@ -144,7 +144,7 @@ class Documents:
         return [chunk_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
-        """Return the chunks before and after one; ``None`` at the document's ends, and if the chunk is gone."""
+        """Return the chunks before and after a chunk; ``None`` at the document's ends, or if the chunk is gone."""
         row = self._library.visible_chunks([int(chunk_id)]).get(int(chunk_id))
         if row is None:
             return None, None

@@ -1,8 +1,7 @@
-"""The second stage of indexing: vectors for stored chunks.
+"""The second stage of indexing: embeddings of stored chunks.
 
-It runs in a separate thread, so that the next document is parsed while this one is embedded. All tasks
-that wait are embedded together, shortest texts first: a batch of equally long texts has no padding to
-compute.
+It runs in a separate thread, so that the next document is parsed while this one is embedded. All queued
+tasks are embedded together, shortest texts first, because a batch of equally long texts needs no padding.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, Emb
 from rag_core.runtime.stores import Stores
 from rag_core.types import DocumentStatus, Embedding, embedded_text
 
-TOGETHER = 512
-# Texts given to the embedder at once. It has two such lots at a time, and so need not wait while vectors are
-# stored; work is cancelled and stopped between them (2 s at most).
-AT_ONCE = 64
-LOTS = 2
+MAX_CHUNKS = 512
+# Texts per call of the embedder. Two calls run at a time, so that the embedder does not wait while vectors are
+# stored. Cancelling and stopping take effect between calls.
+TEXTS_PER_CALL = 64
+PARALLEL_CALLS = 2
 REPORT_EVERY_S = 0.25
 
 
@@ -34,7 +33,7 @@ class EmbeddingStage:
     stores : Stores
     cancelled : CancelledJobs
     tasks : EmbeddingQueue
-        What to embed; the stage closes it to stop.
+        Tasks to embed; the stage closes the queue to stop.
     embedded : queue of PublicationTask
         Receives each task once its vectors are stored.
     results : queue of TaskResult
@@ -54,7 +53,7 @@ class EmbeddingStage:
         self._tasks = tasks
         self._embedded = embedded
         self._results = results
-        self._calls = ThreadPoolExecutor(LOTS, thread_name_prefix="embedding")
+        self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
 
@@ -62,25 +61,25 @@ class EmbeddingStage:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the current lots; what is unfinished goes on at the next start."""
+        """Stop after the current calls of the embedder; unfinished tasks continue at the next start."""
         self._stopping = True
         self._tasks.close()
         self._thread.join()
-        self._calls.shutdown()
+        self._executor.shutdown()
 
     def _run(self) -> None:
-        while (tasks := self._take()) and not self._stopping:
+        while (tasks := self._take_tasks()) and not self._stopping:
             groups: dict[str, list[EmbeddingTask]] = {}
             for task in tasks:
                 groups.setdefault(task.generation.space, []).append(task)
             for group in groups.values():
                 self._process(group)
 
-    def _take(self) -> list[EmbeddingTask]:
+    def _take_tasks(self) -> list[EmbeddingTask]:
         """Return the waiting tasks, up to a number of chunks; an empty list when it is time to stop."""
         first = self._tasks.get()
         taken = [first] if first else []
-        while taken and sum(len(task.spans) for task in taken) < TOGETHER:
+        while taken and sum(len(task.spans) for task in taken) < MAX_CHUNKS:
             try:
                 following = self._tasks.get(wait=False)
             except queue.Empty:
@@ -91,11 +90,11 @@ class EmbeddingStage:
         return taken
 
     def _process(self, tasks: Sequence[EmbeddingTask]) -> None:
-        """Embed tasks together, or one by one if that fails: a bug in one document must not end the queue for all."""
+        """Embed tasks together, or one by one if that fails, so that one document cannot stop the queue."""
         batch = _Batch(tasks)
         try:
             self._embed(batch)
-        except Exception as error:  # noqa: BLE001 - see above
+        except Exception as error:  # noqa: BLE001 - one document must not stop the queue
             if len(batch.tasks) > 1:
                 for task in batch.tasks:
                     self._process([task])
@@ -109,19 +108,21 @@ class EmbeddingStage:
             self._embedded.put(PublicationTask(task, batch.computed[task]))
 
     def _embed(self, batch: _Batch) -> None:
-        """Compute and store the vectors that are missing."""
+        """Compute and store missing embeddings."""
         embedder, space = batch.tasks[0].generation.embedder, batch.tasks[0].generation.space
         batch.find_missing(self._stores.vectors.known(space, batch.hashes()))
         order = sorted(batch.texts, key=lambda digest: batch.texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
-        for first in range(0, len(order), AT_ONCE):
+        for first in range(0, len(order), TEXTS_PER_CALL):
             self._drop_cancelled(batch)
             if self._stopping or not batch.tasks:
                 break
-            lot = [digest for digest in order[first : first + AT_ONCE] if batch.is_wanted(digest)]
-            running.append((lot, self._calls.submit(embedder.embed, [batch.texts[digest][0] for digest in lot])))
-            if len(running) == LOTS:
+            digests = [digest for digest in order[first : first + TEXTS_PER_CALL] if batch.is_wanted(digest)]
+            running.append(
+                (digests, self._executor.submit(embedder.embed, [batch.texts[digest][0] for digest in digests]))
+            )
+            if len(running) == PARALLEL_CALLS:
                 self._save(space, batch, *running.popleft())
             if time.monotonic() - reported > REPORT_EVERY_S:
                 reported = time.monotonic()
@@ -130,9 +131,9 @@ class EmbeddingStage:
             self._save(space, batch, *running.popleft())
         self._drop_cancelled(batch)
 
-    def _save(self, space: str, batch: _Batch, lot: Sequence[bytes], running: Future[list[Embedding]]) -> None:
-        """Store the vectors of a lot, but not those that only cancelled tasks asked for: no chunk would own them."""
-        vectors = dict(zip(lot, running.result(), strict=True))
+    def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
+        """Store the embeddings of a call, except those that only cancelled tasks need, because no chunk uses them."""
+        vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.vectors.save(space, wanted)
         batch.count_saved(wanted)
@@ -149,7 +150,7 @@ class EmbeddingStage:
 
 
 class _Batch:
-    """Tasks that are embedded together, the texts without vectors, and how far each task is."""
+    """Tasks that are embedded together, their texts without embeddings, and the progress of each task."""
 
     def __init__(self, tasks: Sequence[EmbeddingTask]) -> None:
         self.tasks = list(tasks)
@@ -162,7 +163,7 @@ class _Batch:
         return [digest for task in self.tasks for digest in task.hashes]
 
     def find_missing(self, known: Mapping[bytes, int]) -> None:
-        """Note the texts that are not among those with vectors."""
+        """Record the texts that have no embeddings yet."""
         for task in self.tasks:
             for span, digest in zip(task.spans, task.hashes, strict=True):
                 if digest in known:
@@ -172,11 +173,11 @@ class _Batch:
                 self._owners.setdefault(digest, []).append(task)
 
     def is_wanted(self, digest: bytes) -> bool:
-        """Return whether a task that was not cancelled has this text."""
+        """Return whether a task that is not cancelled has this text."""
         return any(task in self.tasks for task in self._owners[digest])
 
     def count_saved(self, digests: Mapping[bytes, Embedding]) -> None:
-        """Count the vectors as embedded for each task with the text, and as computed for the first of them."""
+        """Count the texts as embedded for each task that has them, and as computed for the first of these tasks."""
         for digest in digests:
             self.computed[self._owners[digest][0]] += 1
             self.embedded.update(self._owners[digest])

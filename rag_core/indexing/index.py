@@ -1,4 +1,4 @@
-"""The index as a whole: compared with the settings, and built anew."""
+"""Rebuilding of the index, and its comparison with the settings."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Index:
     ) -> Job:
         """Queue a re-index of these documents, or of all.
 
-        If all documents are re-indexed with unchanged settings, those that are complete in every store
-        are kept. If settings changed, a new index is built while the old one answers, and one
-        transaction swaps the two. Text that was embedded by the same model before is not embedded again.
+        A re-index of all documents with unchanged settings keeps those that are complete in every store. If
+        settings changed, a new index is built while the old one stays in use, and one transaction swaps them.
+        Embeddings of unchanged text by the same model are reused.
 
         Parameters
         ----------
@@ -51,10 +51,7 @@ class Index:
         )
 
     def estimate_seconds(self) -> float | None:
-        """Return how long computing every vector again would take, at the rate of the newest files.
-
-        ``None`` if no file has been indexed yet.
-        """
+        """Return the time to embed all chunks again at the rate of the newest files, ``None`` without files."""
         rate = self._stores.jobs.chunks_per_second()
         return self._stores.library.counts()["chunks"] / rate if rate else None
 

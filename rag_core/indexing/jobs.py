@@ -1,4 +1,4 @@
-"""Background jobs: listed, cancelled and waited for."""
+"""Listing, cancelling and waiting for background jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.types import Job, JobState
 
 # Poll less often when reading the job table is slow, so that waiting does not slow down indexing.
 POLL_SLOWDOWN = 10
-# A single slow read, as of a locked database, says nothing about the number of jobs.
+# A single slow read, for example of a locked database, must not cause a long pause.
 LONGEST_PAUSE_S = 1.0
 
 
@@ -22,7 +22,7 @@ class Jobs:
     ----------
     store : JobStore
     indexer : IndexingQueue
-        The queue that works on them.
+        The queue that runs them.
     """
 
     def __init__(self, store: JobStore, indexer: IndexingQueue) -> None:
@@ -34,7 +34,7 @@ class Jobs:
         return self._store.all(active=active, limit=limit)
 
     def cancel(self, job_id: str) -> None:
-        """Stop a job soon. What it has stored is removed; an earlier version of the document stays."""
+        """Cancel a job soon. Its stored data is removed; an earlier version of the document stays."""
         self._indexer.cancel(job_id)
 
     def wait(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> Sequence[Job]:

@@ -1,4 +1,4 @@
-"""The first stage of indexing: a file to pages, chunks and words.
+"""The first stage of indexing: parse and chunk files and add them to the word index.
 
 It runs in the thread of the queue, one document at a time.
 """
@@ -56,7 +56,7 @@ class ParsingStage:
     removal : Removal
     cancelled : CancelledJobs
     stopping : Event
-        Set when the process ends: the current task is then left for the next start.
+        Set when the process ends; the current task then continues at the next start.
     chunked : EmbeddingQueue
         Receives each task whose chunks are stored.
     results : queue of TaskResult
@@ -98,11 +98,11 @@ class ParsingStage:
         self._parser.close()
 
     def run(self, task: IndexingTask) -> None:
-        """Take a task as far as the embedding queue, or to its result."""
+        """Process a task and pass it to the embedding queue, or pass its result on."""
         try:
             outcome = self._process(task)
-        except Exception as error:  # noqa: BLE001 - a bug in one document must not end the queue for all
-            if self._stopping.is_set():  # it begins again at the next start
+        except Exception as error:  # noqa: BLE001 - one document must not stop the queue
+            if self._stopping.is_set():  # the task starts again at the next start
                 return
             outcome = self._failure(task, error)
         if isinstance(outcome, EmbeddingTask):
@@ -121,7 +121,7 @@ class ParsingStage:
         row = library.version(task.version_id)
         if row is None:
             raise UnknownDocument(DELETED)
-        # The next version of a watched file keeps the document's name, whatever the file's is.
+        # A new version of a watched file keeps the name of the document, even if the file was renamed.
         task = replace(task, name=row.name)
         if task.parsed_version_id is None:
             self._check_size(task, row)
@@ -198,7 +198,7 @@ class ParsingStage:
         """Return the result of a task that ended with an error."""
         if not isinstance(error, RagError):
             log.error("indexing %s failed", task.name, exc_info=error)
-            reason = f"An internal error while {task.name} was read; the log has the details. Retry it."
+            reason = f"An internal error occurred while {task.name} was read; the log has the details. Retry it."
             return TaskResult(task, DocumentStatus.FAILED, reason, is_internal=True)
         if task.job_id in self._cancelled:
             return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)

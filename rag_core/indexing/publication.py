@@ -1,6 +1,6 @@
-"""The last stage of indexing: complete versions into the dense index, then into every search.
+"""The last stage of indexing: add complete versions to the dense index and make them searchable.
 
-It runs in a separate thread, so that the embedder, which takes nearly all of the time, does not wait.
+It runs in a separate thread, so that the embedder, the slowest stage, does not wait.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from rag_core.store.schema import versions
 from rag_core.types import DocumentStatus
 
 log = logging.getLogger(__name__)
-OTHER_CONTENT = "Another file took its place while it was read again."
+OTHER_CONTENT = "Another file replaced it while it was indexed again."
 
 
 class PublicationStage:
-    """Publish versions whose vectors are stored.
+    """Publish versions whose embeddings are stored.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class PublicationStage:
     removal : Removal
     cancelled : CancelledJobs
     tasks : queue of PublicationTask
-        What to publish, in this order; ``None`` ends it.
+        Tasks to publish, in order; ``None`` stops the stage.
     incomplete : EmbeddingQueue
-        Receives each task of which some vectors are gone again.
+        Receives each task with embeddings that were removed meanwhile.
     results : queue of TaskResult
         Receives the results of all other tasks.
     """
@@ -71,7 +71,7 @@ class PublicationStage:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the current version; the others go on at the next start."""
+        """Stop after the current version; the others continue at the next start."""
         self._stopping = True
         self._tasks.put(None)
         self._thread.join()
@@ -91,33 +91,33 @@ class PublicationStage:
         name = task.embedded.task.name
         try:
             self._stores.vectors.prefetch(task.embedded.chunk_ids)
-        except StoreError as error:  # the questions read them themselves
-            log.warning("the token vectors of %s could not be read ahead: %s", name, error)
-        except Exception:  # a bug that one document brings out must not end the queue for all others
-            log.exception("the token vectors of %s could not be read ahead", name)
+        except StoreError as error:  # searches read them from the database
+            log.warning("the token vectors of %s could not be prefetched: %s", name, error)
+        except Exception:  # one document must not stop the queue
+            log.exception("the token vectors of %s could not be prefetched", name)
 
     def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
-        """Return the result of a task, or what is to be embedded once more."""
+        """Return the result of a task, or the task to embed again."""
         embedded = task.embedded
         if embedded.task.job_id in self._cancelled:
             return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
             with self._removal.lock:
                 return self._publish(embedded, task.computed)
-        except Exception as error:  # noqa: BLE001 - a bug in one document must not end the queue for all
+        except Exception as error:  # noqa: BLE001 - one document must not stop the queue
             return embedded.failure(error, task.computed)
 
     def _publish(self, embedded: EmbeddingTask, computed: int) -> TaskResult | EmbeddingTask:
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.vectors.known(generation.space, list(embedded.hashes))
         row = stores.library.version(task.version_id)
-        if row is None or row.state == "removing":  # deleted while its vectors were computed
+        if row is None or row.state == "removing":  # deleted while it was embedded
             stores.vectors.remove_unused(list(ids.values()))
             return embedded.result(DocumentStatus.CANCELLED, DELETED, computed)
-        # What is embedded once more comes after files that were added later.
+        # A repeated task may be published after files that were added later.
         if embedded.is_repeated and task.activate and is_superseded(stores, row):
             return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
-        if ids.keys() != set(embedded.hashes):  # removed meanwhile with another document of the same text
+        if ids.keys() != set(embedded.hashes):  # removed meanwhile with another document that had the same text
             return replace(embedded, computed=computed, is_repeated=True)
         pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
         stores.vectors.link({chunk_id: ids[digest] for chunk_id, digest in pairs})
@@ -133,8 +133,8 @@ class PublicationStage:
         if task.activate:
             try:
                 self._remove_former(task)
-            except StoreError as error:  # no search sees it, and the queue tries again
-                log.warning("what %s replaced could not be removed yet: %s", task.name, error)
+            except StoreError as error:  # no search sees it, and the queue retries
+                log.warning("the former version of %s could not be removed yet: %s", task.name, error)
         return embedded.result(embedded.status, embedded.reason, computed)
 
     def _remove_former(self, task: IndexingTask) -> None:

@@ -1,10 +1,10 @@
-"""The queue of indexing and re-indexing: files in, searchable documents out, whatever happens between.
+"""The indexing queue, which runs the jobs that index and re-index files.
 
     files, re-index → parsing → embedding queue → embedding → publication queue → publication
                          ↓                            ↓                                ↓
                          └──────────────────── result queue ← ─────────────────────────┘
 
-Parsing, embedding, publication and what reads the results have a thread each.
+Parsing, embedding, publication and the reader of the results have one thread each.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from rag_core.types import DocumentStatus, Job, JobState
 from rag_core.types.documents import SameName
 
 log = logging.getLogger(__name__)
-# A store that failed once may do better; one that failed so often needs somebody to see to it.
+# Attempts per job: if a store still fails then, a person must act.
 MOST_TRIES = 3
-TIDY_EVERY_S = 3600.0
+PRUNE_JOBS_EVERY_S = 3600.0
 REMOVE_EVERY_S = 10.0
-# Whoever waits for a job has seen by then that it ended.
-SEEN_AFTER = timedelta(days=1)
+# Ended jobs are kept for at least this time, so that waiting threads see how they ended.
+KEEP_ENDED_FOR = timedelta(days=1)
 
 
 class IndexingQueue:
-    """Take files and re-indexes from the database through all stages, and end their jobs.
+    """Runs indexing and re-indexing jobs through all stages.
 
-    The jobs are in the database, so that a restart goes on where the last process ended.
+    The jobs are in the database, so that a new process continues the work of the last one.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class IndexingQueue:
     def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
         self._stores = stores
         self._removal = removal
-        # Kept in memory alone: a password is never stored, so a restart asks for it again.
+        # In memory only: passwords are never stored, so they must be entered again after a restart.
         self._passwords: dict[str, str] = {}
         self._submission = Submission(stores, removal, settings.max_file_mb * 1_000_000, self._passwords)
         self._cancelled = CancelledJobs()
@@ -83,19 +83,19 @@ class IndexingQueue:
         self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results)
         self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results)
         self._reindexer = Reindexer(stores, generations, removal, self._cancelled, self._stopping, reindexed)
-        self._ends = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)
-        # Jobs that were queued when last looked, and the tasks of the re-index that runs.
-        self._files: deque[Job] = deque()
+        self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords)
+        # Queued jobs that were read from the database, and the tasks of the running re-index.
+        self._pending_jobs: deque[Job] = deque()
         self._reindex: Iterator[IndexingTask | None] | None = None
         self._reindex_had_turn = False
-        # Attempts per job, cleared when no job is left.
+        # Attempts per job; entries are removed when a job has ended.
         self._attempts: Counter[str] = Counter()
-        self._tidied = self._removed = time.monotonic()
+        self._jobs_pruned_at = self._removals_checked_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
 
     def start(self) -> None:
-        """Begin to work on what is queued."""
-        self._ends.start()
+        """Start to run queued jobs."""
+        self._result_stage.start()
         self._publication.start()
         self._embedding.start()
         self._thread.start()
@@ -105,13 +105,13 @@ class IndexingQueue:
         self._parsing.warm_up()
 
     def stop(self) -> None:
-        """Stop soon, the first stage first; what is unfinished goes on at the next start."""
+        """Stop all stages soon, first to last; unfinished jobs continue at the next start."""
         self._stopping.set()
         self._in_flight.notify()
         self._thread.join()
         self._embedding.stop()
         self._publication.stop()
-        self._ends.stop()
+        self._result_stage.stop()
         self._parsing.close()
 
     def submit(
@@ -126,20 +126,20 @@ class IndexingQueue:
     ) -> Job:
         """Store a file and queue its indexing; see `Documents.submit`.
 
-        ``document_id`` names the document whose next version this is, whatever the names.
+        With ``document_id``, the file becomes the next version of that document, whatever its name is.
         """
         job = self._submission.submit(name, data, collection, on_same_name, password, document_id)
         self._in_flight.notify()
         return job
 
     def retry(self, document_id: str, password: str | None) -> Job:
-        """Queue a document's file once more; see `Documents.retry`."""
+        """Queue a document's file again; see `Documents.retry`."""
         job = self._submission.retry(document_id, password)
         self._in_flight.notify()
         return job
 
     def clashes(self, name: str, data: bytes, collection: str) -> bool:
-        """See `Documents.has_name_clash`."""
+        """Return whether a file has a name clash; see `Documents.has_name_clash`."""
         return self._submission.has_name_clash(name, data, collection)
 
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
@@ -154,13 +154,13 @@ class IndexingQueue:
         return job
 
     def cancel(self, job_id: str) -> None:
-        """Stop a job; one that has ended is left as it is."""
+        """Cancel a job; do nothing if it has ended."""
         job = self._stores.jobs.get(job_id)
         if job.state is JobState.QUEUED and self._stores.jobs.start(job_id):
             try:
-                self._end(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
+                self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, CANCELLED)
             except StoreError:
-                # It runs and nobody works on it: to be taken up, and ended, once the store does better.
+                # The job is marked as running but no thread runs it: end it when the store works again.
                 self._cancelled.add(job_id)
                 self._attempts[job_id] = 0
                 raise
@@ -170,11 +170,11 @@ class IndexingQueue:
             self._in_flight.notify()
 
     def wait_for_change(self, timeout_s: float) -> None:
-        """Sleep until some job has ended, or the time is over."""
+        """Wait until a job has ended or the time is over."""
         self._in_flight.wait(timeout_s)
 
     def drain(self) -> None:
-        """Wait until every task has ended, or the process is stopping."""
+        """Wait until all tasks have ended or the process is stopping."""
         self._in_flight.wait_for_zero(self._stopping)
 
     # the thread that chooses tasks and parses them
@@ -182,42 +182,42 @@ class IndexingQueue:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                self._work()
-            except Exception:  # the store of the queue itself failed: the next turn may do better
-                log.exception("the queue could not be worked on")
+                self._run_next_task()
+            except Exception:  # the store of the queue failed; the next attempt may succeed
+                log.exception("the indexing queue failed")
                 self.wait_for_change(1.0)
 
-    def _work(self) -> None:
-        """Take one task as far as the embedding queue: a new file's, else the re-index's.
+    def _run_next_task(self) -> None:
+        """Parse one task, of a queued file or else of the re-index.
 
-        The files that wait go first; those that come meanwhile wait for one task of the re-index, which would
-        neither advance nor notice that it is cancelled otherwise.
+        Files that are queued already go first. New files wait for one task of the re-index, because otherwise the
+        re-index could neither progress nor notice that it is cancelled.
         """
         task = None
-        if self._files or self._reindex is None or self._reindex_had_turn:
+        if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
             task = self._next_file()
             self._reindex_had_turn = False
         if task is None:
-            self._reindex = self._reindex or self._begin_reindex()
+            self._reindex = self._reindex or self._start_reindex()
             if self._reindex is None:
                 if self._in_flight.is_zero:
                     self._retry_and_clean()
                 self.wait_for_change(1.0)
                 return
-            task = self._next_of_reindex(self._reindex)
+            task = self._next_reindex_task(self._reindex)
             self._reindex_had_turn = True
         if task is not None:
             self._in_flight.add()
             self._parsing.run(task)
 
     def _next_file(self) -> IndexingTask | None:
-        if not self._files:
-            self._files.extend(self._stores.jobs.queued("index"))
-        while self._files:
-            # Removed after its job has started: if the store fails here, no later file may go before this one.
-            begun = self._stores.jobs.start(self._files[0].job_id)
-            job = self._files.popleft()
-            if begun:
+        if not self._pending_jobs:
+            self._pending_jobs.extend(self._stores.jobs.queued("index"))
+        while self._pending_jobs:
+            # Removed only after its job has started: if the store fails, no later file may go first.
+            is_started = self._stores.jobs.start(self._pending_jobs[0].job_id)
+            job = self._pending_jobs.popleft()
+            if is_started:
                 self._attempts[job.job_id] += 1
                 return IndexingTask(
                     job.job_id,
@@ -229,52 +229,52 @@ class IndexingQueue:
                 )
         return None
 
-    def _begin_reindex(self) -> Iterator[IndexingTask | None] | None:
-        waiting = self._stores.jobs.queued("reindex")
-        if waiting and self._stores.jobs.start(waiting[0].job_id):
-            self._attempts[waiting[0].job_id] += 1
-            return self._reindexer.run(waiting[0])
+    def _start_reindex(self) -> Iterator[IndexingTask | None] | None:
+        queued = self._stores.jobs.queued("reindex")
+        if queued and self._stores.jobs.start(queued[0].job_id):
+            self._attempts[queued[0].job_id] += 1
+            return self._reindexer.run(queued[0])
         return None
 
-    def _next_of_reindex(self, tasks: Iterator[IndexingTask | None]) -> IndexingTask | None:
-        """Return the next task of the re-index that runs, or ``None`` if it has ended."""
+    def _next_reindex_task(self, tasks: Iterator[IndexingTask | None]) -> IndexingTask | None:
+        """Return the next task of the running re-index, or ``None`` if it has ended."""
         self._reindex = None
         for task in tasks:
             if task is not None:
                 self._reindex = tasks
                 return task
-            # No file may be begun before the re-index goes on: see `Reindexer.run`.
+            # No file may start before the re-index continues; see `Reindexer.run`.
             self.drain()
         self._in_flight.notify()
         return None
 
     def _retry_and_clean(self) -> None:
-        """See to jobs and removals that a failing store kept from ending, and to the list of ended jobs."""
-        jobs, problems = self._stores.jobs, self._ends.problems
+        """Retry jobs and removals that a failed store interrupted, and delete old ended jobs."""
+        jobs, problems = self._stores.jobs, self._result_stage.problems
         if self._attempts:
             given_up = {
-                job_id: f"Given up after {times} tries. {problems.get(job_id, 'A store failed each time.')}"
-                for job_id, times in list(self._attempts.items())
-                if times >= MOST_TRIES
+                job_id: f"Failed after {attempts} attempts. {problems.get(job_id, 'A store failed each time.')}"
+                for job_id, attempts in list(self._attempts.items())
+                if attempts >= MOST_TRIES
             }
-            begun = list(self._attempts)
-            resume_jobs(self._stores, self._removal, begun, given_up)
-            states = jobs.states(begun)
-            for job_id in begun:
+            job_ids = list(self._attempts)
+            resume_jobs(self._stores, self._removal, job_ids, given_up)
+            states = jobs.states(job_ids)
+            for job_id in job_ids:
                 if states.get(job_id) is not JobState.QUEUED:
                     del self._attempts[job_id]
             for job_id in problems.keys() - self._attempts.keys():
                 del problems[job_id]
             self._in_flight.notify()
-        if time.monotonic() - self._removed > REMOVE_EVERY_S:
+        if time.monotonic() - self._removals_checked_at > REMOVE_EVERY_S:
             finish_removals(self._stores, self._removal)
-            self._removed = time.monotonic()
-        if time.monotonic() - self._tidied > TIDY_EVERY_S:
-            self._tidied = time.monotonic()
-            jobs.forget_ended(KEPT_JOBS, ended_before=now() - SEEN_AFTER)
+            self._removals_checked_at = time.monotonic()
+        if time.monotonic() - self._jobs_pruned_at > PRUNE_JOBS_EVERY_S:
+            self._jobs_pruned_at = time.monotonic()
+            jobs.forget_ended(KEPT_JOBS, ended_before=now() - KEEP_ENDED_FOR)
 
-    def _end(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
-        """End a job that no stage has begun."""
+    def _end_job(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
+        """End a job that no stage has started."""
         self._passwords.pop(job_id, None)
         if version_id:
             # Publication links chunks to stored vectors under the same lock.

@@ -1,4 +1,4 @@
-"""At start: put right what an abrupt end left, before anything is answered or indexed."""
+"""Recovery at start: repair what a crash left in the stores, before questions are answered."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from rag_core.types import DocumentStatus, JobState, VersionRow
 
 log = logging.getLogger(__name__)
 CLEAN = "clean_shutdown"
-# Ended work that stays listed: more than any page shows, and too little to weigh.
+# Ended jobs that stay listed, more than any page shows.
 KEPT_JOBS = 2000
-REPLACED = "A file that was added later took its place first."
+REPLACED = "A file that was added later replaced it first."
 
 
 def recover(stores: Stores, removal: Removal) -> bool:
-    """Finish deletions, reset what was half indexed, and remove what no document owns.
+    """Finish removals, reset partly indexed versions, and delete entries that no document uses.
 
-    Cheap after an orderly end: stores are compared entry by entry only where the last process did
-    not say goodbye. False where Chroma is away, so that some of it is left to a later start: what it
-    would remove is seen by no search.
+    The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if
+    Chroma is unavailable, so that a later start must repeat a part; no search sees the data that is left.
     """
     clean = stores.preferences.get(CLEAN) is True
     stores.preferences.set(CLEAN, None)
@@ -35,35 +34,35 @@ def recover(stores: Stores, removal: Removal) -> bool:
         removal.finish,
         lambda: _reset_unfinished(stores, removal),
         lambda: _remove_former(stores, removal),
-        lambda: _empty_ended(stores, removal),
+        lambda: _clear_ended(stores, removal),
         *([] if clean else [lambda: _remove_orphans(stores)]),
     ]
-    done = [_done(step) for step in steps]
-    return all(done)
+    outcomes = [_try_step(step) for step in steps]
+    return all(outcomes)
 
 
-def _done(step: Callable[[], None]) -> bool:
-    """Whether a step of the sweep came to its end; the database itself must answer."""
+def _try_step(step: Callable[[], None]) -> bool:
+    """Run a step and return whether it succeeded; errors of the database itself are raised."""
     try:
         step()
     except (StoreUnavailable, OSError) as error:
-        log.warning("what an abrupt end left could not all be put right yet: %s", error)
+        log.warning("the recovery after a crash is not complete yet: %s", error)
         return False
     return True
 
 
 def record_clean_shutdown(stores: Stores) -> None:
-    """Say that everything was ended in order; where that cannot be written, the next start looks at all once more."""
+    """Record a clean shutdown; if that fails, the next start only compares all stores again."""
     try:
         stores.preferences.set(CLEAN, True)
     except StoreError as error:
-        log.warning("that everything was ended in order could not be noted: %s", error)
+        log.warning("the clean shutdown could not be recorded: %s", error)
 
 
 def finish_removals(stores: Stores, removal: Removal) -> None:
-    """Remove what no search finds: deleted documents, replaced versions, every generation that does not answer.
+    """Remove deleted documents, replaced versions, and all generations but the active one.
 
-    What a store keeps from being removed is left to the next call. Not to be called while one is built.
+    If a store fails, the next call removes the rest. Do not call it while a generation is being built.
     """
     try:
         removal.finish()
@@ -71,16 +70,16 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
         if stores.library.hidden_versions():
             _remove_replaced(stores, removal)
     except StoreError as error:
-        log.warning("what was deleted or replaced could not all be removed yet: %s", error)
+        log.warning("not all deleted or replaced data could be removed yet: %s", error)
 
 
 def resume_jobs(
     stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
 ) -> None:
-    """End or requeue jobs that are marked as running and were orphaned by a store failure.
+    """End or requeue jobs that are marked as running although a store failure stopped them.
 
-    Decided ones end. Half-indexed ones start again from their file, except those that a later file has replaced and
-    the jobs in ``given_up``, which fail for the reason given there.
+    Jobs whose version is complete or ended are ended. Other jobs start again from their file, except those that a
+    later file has replaced, and those in ``given_up``, which fail for the given reason.
     """
     for job_id, state in stores.jobs.states(list(job_ids)).items():
         if state is not JobState.RUNNING:
@@ -109,25 +108,25 @@ def resume_jobs(
 
 
 def is_superseded(stores: Stores, row: VersionRow) -> bool:
-    """Return whether other content than a version's, added after it, is being searched in its place."""
+    """Return whether the document's searched version has other content that was added later."""
     searched = stores.library.version(row.active_version) if row.active_version else None
     return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
 
-def _empty_ended(stores: Stores, removal: Removal) -> None:
-    """Versions that came to nothing while a store did not answer, so that they could not be emptied."""
+def _clear_ended(stores: Stores, removal: Removal) -> None:
+    """Clear ended versions that could not be cleared before, because a store did not answer."""
     for version_id in stores.library.ended_with_chunks():
         row = stores.library.version(version_id)
         if row is None:
             continue
         try:
             removal.clear_version(version_id, row.generation_id)
-        except StoreError as error:  # a later start may do better; no search sees them
-            log.warning("what %s left could not be removed yet: %s", row.name, error)
+        except StoreError as error:  # a later start tries again; no search sees them
+            log.warning("the data of %s could not be removed yet: %s", row.name, error)
 
 
 def _end_published(stores: Stores) -> None:
-    """Jobs whose version was published and that were cut off before they could say so."""
+    """End queued jobs whose version was published before the process ended."""
     for job in stores.jobs.queued("index"):
         row = stores.library.version(job.details["version_id"])
         if row is not None and row.state == "full":
@@ -136,7 +135,7 @@ def _end_published(stores: Stores) -> None:
 
 
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
-    """Versions whose indexing was cut off begin again from their file; those no job wants are removed."""
+    """Queue partly indexed versions again, and remove those that no job needs."""
     waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
     building = {generation_id for generation_id, _ in stores.library.generations("building")}
     for row in stores.library.versions_where(versions.c.state.in_(("building", "words"))):
@@ -144,7 +143,7 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
             removal.clear_version(row.id, row.generation_id)
             stores.library.restart_version(row.id)
         elif row.active_version == row.id:
-            # Published for words, and its job gone: index it again rather than lose it.
+            # Searchable by words, but its job is gone: index it again instead of removing it.
             removal.clear_version(row.id, row.generation_id)
             stores.library.restart_version(row.id)
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
@@ -155,8 +154,8 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Complete versions whose document has another, those of an index that is being built aside."""
-    with removal.lock:  # so that none is being published
+    """Remove complete versions whose document has another, except those of a generation that is being built."""
+    with removal.lock:  # so that no version is being published
         building = {generation_id for generation_id, _ in stores.library.generations("building")}
         for row in stores.library.versions_where(versions.c.state == "full"):
             if row.active_version != row.id and row.generation_id not in building:
@@ -164,10 +163,10 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_former(stores: Stores, removal: Removal) -> None:
-    """Complete versions that were replaced, and generations that do not answer, but for one that is still built."""
+    """Remove replaced versions and inactive generations, except one that a re-index job still builds."""
     _remove_replaced(stores, removal)
-    wanted = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
-    _remove_generations(stores, removal, "retired", *(() if wanted else ("building",)))
+    is_reindexing = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
+    _remove_generations(stores, removal, "retired", *(() if is_reindexing else ("building",)))
 
 
 def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
@@ -177,16 +176,16 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 
 
 def _remove_orphans(stores: Stores) -> None:
-    """Entries of the derived stores, and files, that the database knows nothing of."""
-    known = set(stores.library.chunk_ids_all())
-    stores.words.delete(sorted(stores.words.ids() - known))
+    """Delete entries of the derived stores, and files, that the database does not refer to."""
+    chunk_ids = set(stores.library.chunk_ids_all())
+    stores.words.delete(sorted(stores.words.ids() - chunk_ids))
     for state in ("active", "building"):
         for generation_id, _ in stores.library.generations(state):
             dense = stores.dense(generation_id)
-            dense.delete(sorted(dense.ids() - known))
+            dense.delete(sorted(dense.ids() - chunk_ids))
     stores.vectors.remove_unused()
-    referred = {row.sha256 for row in stores.library.versions_where()}
+    digests = {row.sha256 for row in stores.library.versions_where()}
     for digest in stores.files.digests():
-        if digest not in referred:
+        if digest not in digests:
             stores.files.delete(digest)
     stores.files.remove_parts()

@@ -1,4 +1,4 @@
-"""Re-indexing: a new generation beside the active one, or single documents within it."""
+"""Re-indexing of all documents into a new generation, or of single documents within the active one."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from rag_core.types import DocumentStatus, Fingerprint, Job, JobState, VersionRo
 
 log = logging.getLogger(__name__)
 UNCHANGED = "Cancelled; the index is as it was."
-INTERNAL_ERROR = "An internal error while re-indexing; the log has the details. What was not re-indexed is as it was."
+INTERNAL_ERROR = "An internal error occurred while re-indexing; the log has the details. Other documents are unchanged."
 
 
 class Reindexer:
-    """Produce the tasks of one re-index at a time, and end its job.
+    """Produces the tasks of one re-index at a time and ends its job.
 
-    With settings unchanged, documents that are complete in every store are kept as they are. With
-    settings changed, all are built anew in a generation of their own while the active one answers,
-    and one transaction swaps the two; files that arrive meanwhile are indexed for the active
-    generation first and then built again like the others.
+    With unchanged settings, documents that are complete in every store are kept. With changed settings,
+    all documents are indexed into a new generation while the active one stays in use, and one transaction
+    swaps the two. New files are indexed into the active generation first and then into the new one.
 
     Parameters
     ----------
@@ -37,9 +36,9 @@ class Reindexer:
     removal : Removal
     cancelled : CancelledJobs
     stopping : Event
-        Set when the process ends: a re-index goes on at the next start.
+        Set when the process ends; a re-index continues at the next start.
     results : queue of TaskResult
-        Brings the results of the tasks.
+        Contains the results of the tasks.
     """
 
     def __init__(
@@ -62,9 +61,9 @@ class Reindexer:
     def run(self, job: Job) -> Iterator[IndexingTask | None]:
         """Yield the tasks of a queued re-index, one at a time, and end the job after the last.
 
-        ``None`` in place of a task means: wait until all tasks have ended, and begin no other before
-        the next one is asked for. Otherwise a file that is still on its way into the former
-        generation would be lost when the two are swapped.
+        ``None`` instead of a task means: wait until all tasks have ended, and start no other task before
+        calling ``next`` again. Otherwise, the swap would lose a file that is still being indexed into the
+        former generation.
         """
         self._ended = []
         try:
@@ -72,8 +71,8 @@ class Reindexer:
         except RagError as error:
             if not self._stopping.is_set():
                 self._fail(job, str(error))
-        except Exception:  # a bug must not end the queue
-            if self._stopping.is_set():  # nothing is wrong: it goes on at the next start
+        except Exception:  # a bug must not stop the queue
+            if self._stopping.is_set():  # not an error: the job continues at the next start
                 return
             log.exception("re-indexing failed")
             self._fail(job, INTERNAL_ERROR)
@@ -96,12 +95,12 @@ class Reindexer:
             return
         cancelled = ""
         if job.job_id in self._cancelled and len(self._ended) < todo:
-            again = sum(not result.has_failed for result in self._ended)
-            cancelled = f"Cancelled after {again} of {todo} documents were re-indexed." if again else UNCHANGED
+            reindexed = sum(not result.has_failed for result in self._ended)
+            cancelled = f"Cancelled after {reindexed} of {todo} documents were re-indexed." if reindexed else UNCHANGED
         self._finish(job, kept, cancelled=cancelled)
 
     def _rebuild(self, job: Job, target: Fingerprint) -> Generator[IndexingTask | None, None, bool]:
-        """Build a new generation of all documents and swap it in; return false if interrupted before the swap."""
+        """Build a new generation of all documents and activate it; return false if interrupted before."""
         generation = self._resumed(target) or self._generations.begin(target)
         while not self._is_interrupted(job):
             missing = self._missing(generation)
@@ -121,28 +120,28 @@ class Reindexer:
             return False
         self._check_internal_errors()
         if self._ended and all(result.has_failed for result in self._ended):
-            raise RagError(f"No document could be re-indexed; the index is as it was. {self._ended[0].reason}")
+            raise RagError(f"No document could be re-indexed; the index is unchanged. {self._ended[0].reason}")
         self._stores.library.swap_generation(generation.generation_id)
         finish_removals(self._stores, self._removal)
         return True
 
     def _check_internal_errors(self) -> None:
-        """Raise `RagError` if a document failed for no fault of its own: the swap would drop it from search."""
+        """Raise `RagError` after an internal error, because the swap would remove that document from search."""
         if any(result.is_internal for result in self._ended):
             raise RagError(INTERNAL_ERROR)
 
     def _reindex_within_active(
         self, job: Job, target: Fingerprint, chosen: Sequence[str] | None
     ) -> Generator[IndexingTask | None, None, tuple[int, list[VersionRow]]]:
-        """Index chosen documents again, or those of all that are not complete.
+        """Index the chosen documents again, or else all incomplete ones.
 
-        Return how many those are, and the rows of the others.
+        Return their number, and the rows of the documents that are kept.
         """
         generation = self._generations.active()
         differing = set(generation.fingerprint.differences(target)) - {"extractor"}
         if differing:
             raise IndexMismatch(
-                "Single documents cannot be re-indexed with other settings than the rest "
+                "Single documents cannot be re-indexed with other settings than the other documents "
                 f"({', '.join(sorted(differing))} differ). Re-index all documents."
             )
         rows = self._active_rows()
@@ -163,7 +162,7 @@ class Reindexer:
     def _create_task(
         self, job: Job, row: VersionRow, generation: IndexGeneration, *, activate: bool, again: bool = False
     ) -> Iterator[IndexingTask]:
-        """Yield the task of a new version of a document's content; nothing if the document was deleted meanwhile."""
+        """Yield the task of a new version of a document's content, or nothing if it was deleted meanwhile."""
         library = self._stores.library
         with self._removal.lock:
             if library.version(row.id) is None:
@@ -195,7 +194,7 @@ class Reindexer:
         self._collect_results(job)
 
     def _collect_results(self, job: Job) -> None:
-        """Take in the results so far, but for those of cancelled tasks and of an earlier re-index."""
+        """Collect the results so far, except those of cancelled tasks and of an earlier re-index."""
         while True:
             try:
                 result = self._results.get_nowait()
@@ -213,7 +212,7 @@ class Reindexer:
         return self._stores.library.versions_where(documents.c.active_version == versions.c.id)
 
     def _chosen(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
-        """Return what is searched of these documents, or the file that came to nothing if nothing is."""
+        """Return the searched versions of these documents, or their ended version if none is searched."""
         todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
         ended = self._stores.library.versions_where(
             versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
@@ -221,13 +220,13 @@ class Reindexer:
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
     def _missing(self, generation: IndexGeneration) -> list[VersionRow]:
-        """Return documents that the new generation does not contain yet and that have not failed."""
+        """Return the documents that are not in the new generation yet and have not failed."""
         rows = self._stores.library.versions_where(versions.c.generation_id == generation.generation_id)
         done = {row.document_id for row in rows} | {result.task.document_id for result in self._ended}
         return [row for row in self._active_rows() if row.document_id not in done]
 
     def _drop_outdated(self, generation: IndexGeneration) -> None:
-        """Remove versions whose document was replaced since they were built; they are built again."""
+        """Remove versions whose document was replaced after they were built, so that they are built again."""
         content = {row.document_id: row.sha256 for row in self._active_rows()}
         current = set()
         for row in self._stores.library.versions_where(versions.c.generation_id == generation.generation_id):
@@ -235,11 +234,11 @@ class Reindexer:
                 self._removal.remove_version(row)
             else:
                 current.add(row.id)
-        # Some are gone by now: what replaces a document takes its former versions away.
+        # Replacing a document also removes its former versions.
         self._ended = [result for result in self._ended if result.task.version_id in current]
 
     def _complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
-        """Return the versions of which every chunk is in every store."""
+        """Return the ids of the versions whose chunks are all in every store."""
         stores = self._stores
         words, dense = stores.words.ids(), stores.dense(generation.generation_id).ids()
         complete = set()
@@ -251,7 +250,7 @@ class Reindexer:
         return complete
 
     def _resumed(self, target: Fingerprint) -> IndexGeneration | None:
-        """Return the generation that an interrupted re-index left, if it was for the same target."""
+        """Return the generation of an interrupted re-index with the same target, and remove others."""
         for generation_id, fingerprint in self._stores.library.generations("building"):
             if fingerprint == target:
                 return self._generations.building()
@@ -265,11 +264,13 @@ class Reindexer:
         self._stores.jobs.finish(job.job_id, JobState.FAILED, None, reason)
 
     def _finish(self, job: Job, kept: Sequence[Any], *, cancelled: str = "") -> None:
-        """End the job with the outcome of each document; ``cancelled`` is the reason if not all were done."""
+        """End the job with the result of each document; ``cancelled`` is the reason if not all were indexed."""
         rows = [
             *(
-                _document_row(one.task.document_id, one.task.name, one.status.value, one.chunks, one.reason)
-                for one in self._ended
+                _document_row(
+                    result.task.document_id, result.task.name, result.status.value, result.chunks, result.reason
+                )
+                for result in self._ended
             ),
             *(_document_row(row.document_id, row.name, row.status, row.chunks, row.reason) for row in kept),
         ]

@@ -1,4 +1,4 @@
-"""Take documents and versions out of every store, count what is left, and end versions that are not published."""
+"""Removal of documents and versions from all stores, and the end of versions that are not published."""
 
 from __future__ import annotations
 
@@ -14,77 +14,79 @@ log = logging.getLogger(__name__)
 
 
 class Removal:
-    """Removes versions and documents. The order makes a half-done removal invisible and repeatable:
-    out of every search first, then out of the derived stores, last out of the database."""
+    """Removes documents and versions: first from every search, then from the derived stores, last from the
+    database. In this order, an interrupted removal is invisible and can be repeated."""
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        # Held while a document is removed, and while a version is put into the derived stores: what is
-        # written there for a document that is gone would stay for good.
+        # Locked while a document is removed and while a version is written to the derived stores: data that is
+        # written there for a removed document would stay for ever.
         self.lock = threading.RLock()
-        self._at_hand: set[str] = set()
+        self._in_progress: set[str] = set()
 
     def document(self, document_id: str) -> DeleteReceipt:
-        """Remove a document with all its versions, or what an attempt before left; raises `UnknownDocument`."""
+        """Remove a document with all its versions, or finish its removal; raise `UnknownDocument`."""
         with self.lock:
-            self._at_hand.add(document_id)
+            self._in_progress.add(document_id)
             try:
                 self._stores.library.begin_removal(document_id)
-                return self._hidden(document_id)
+                return self._remove_hidden(document_id)
             finally:
-                self._at_hand.remove(document_id)
+                self._in_progress.remove(document_id)
 
     def unfinished(self) -> list[str]:
-        """Names of documents whose removal was cut off."""
-        at_hand = set(self._at_hand)
+        """Return the names of the documents whose removal was interrupted."""
+        in_progress = set(self._in_progress)
         removing = self._stores.library.removing()
-        return sorted(name for one, name in removing.items() if one not in at_hand | self._at_hand)
+        return sorted(
+            name for document_id, name in removing.items() if document_id not in in_progress | self._in_progress
+        )
 
     def finish(self) -> None:
-        """Go on with the removals that were cut off."""
+        """Finish the removals that were interrupted."""
         with self.lock:
             for document_id in self._stores.library.removing():
-                self._hidden(document_id)
+                self._remove_hidden(document_id)
 
-    def _hidden(self, document_id: str) -> DeleteReceipt:
+    def _remove_hidden(self, document_id: str) -> DeleteReceipt:
         library = self._stores.library
         name = library.name(document_id)
-        held = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
-        version_ids = [row.id for row in held]
+        rows = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
+        version_ids = [row.id for row in rows]
         chunk_ids = library.chunk_ids(version_ids)
         embedding_ids = self._stores.vectors.ids_for_versions(version_ids)
-        removed = sum(self.remove_version(row) for row in held)
+        removed = sum(self.remove_version(row) for row in rows)
         library.remove_document(document_id)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
             "words": self._stores.words.count(chunk_ids),
             "vectors": sum(
                 self._stores.dense(generation).count(chunk_ids)
-                for generation in {row.generation_id for row in held if row.generation_id}
+                for generation in {row.generation_id for row in rows if row.generation_id}
             ),
             "token vectors": self._stores.vectors.count_unused(embedding_ids),
-            "files": sum(self._left_over(digest) for digest in {row.sha256 for row in held}),
+            "files": sum(self._is_orphaned(digest) for digest in {row.sha256 for row in rows}),
         }
         return DeleteReceipt(document_id, name, removed, remaining)
 
     def remove_version(self, row: VersionRow) -> int:
-        """Remove one version (a row of `DocumentStore.versions_where`); returns how many chunks it had."""
+        """Remove a version and return the number of its chunks."""
         version_id, generation_id, digest = row.id, row.generation_id, row.sha256
         removed = self.clear_version(version_id, generation_id)
         with self._stores.file_lock:
-            # The file first: where that fails, the row is left to say what is still to be done.
+            # The file first: if that fails, the row stays and the removal can be repeated.
             if not self._stores.library.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
             self._stores.library.remove_version(version_id)
         return removed
 
     def remove_generation(self, generation_id: int) -> None:
-        """Remove a generation that does not answer, with its versions.
+        """Remove an inactive generation with its versions.
 
-        What came to nothing stays listed with its file and its reason, and what a job still waits for begins again.
+        Ended versions stay listed with their file and reason, and versions that a job still needs are queued again.
         """
         stores = self._stores
-        # Held throughout, so that nothing is published into it meanwhile.
+        # Locked, so that no version is published into the generation.
         with self.lock:
             wanted = {job.details["version_id"] for job in stores.jobs.all(active=True)}
             for row in stores.library.versions_where(versions.c.generation_id == generation_id):
@@ -100,7 +102,7 @@ class Removal:
             stores.library.drop_generation(generation_id)
 
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
-        """Empty a version, its row and file left; returns how many chunks it had."""
+        """Delete a version's data except its row and file, and return the number of its chunks."""
         chunk_ids = self._stores.library.chunk_ids([version_id])
         embedding_ids = self._stores.vectors.ids_for_versions([version_id])
         if chunk_ids:
@@ -111,16 +113,16 @@ class Removal:
         self._stores.vectors.remove_unused(embedding_ids)
         return len(chunk_ids)
 
-    def _left_over(self, digest: str) -> bool:
-        """Whether a file is held that no version refers to."""
+    def _is_orphaned(self, digest: str) -> bool:
+        """Return whether a file is stored that no version refers to."""
         referred = self._stores.library.versions_where(versions.c.sha256 == digest)
         return not referred and self._stores.files.exists(digest)
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
-        """End a version that will not be published, and empty it.
+        """End a version that will not be published, and clear it.
 
-        It stays listed with its reason if it is all that its document has, or if ``keep``; a former
-        version is still searched.
+        If another version is searched, the row is removed unless ``keep`` is true. Otherwise it stays listed
+        with its reason and replaces other ended versions.
         """
         row = self._stores.library.version(version_id)
         if row is None:
@@ -129,8 +131,8 @@ class Removal:
         try:
             self.clear_version(version_id, row.generation_id)
         except StoreError as error:
-            # Out of every search already; the next start removes the rest.
-            log.warning("what %s left could not be removed yet: %s", row.name, error)
+            # No search sees the version; the next start removes the rest.
+            log.warning("the data of %s could not be removed yet: %s", row.name, error)
         others = self._stores.library.versions_where(
             versions.c.document_id == row.document_id, versions.c.id != version_id
         )

@@ -1,4 +1,4 @@
-"""The end of every task: the version and the job end as the result says, and waiting threads wake."""
+"""The end of every task: end its version and job according to its result, and wake waiting threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskCounter:
-    """Counts the tasks that were begun and have not ended, and wakes the threads that wait for a change."""
+    """Counts the running tasks and wakes the threads that wait for a change."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -26,12 +26,12 @@ class TaskCounter:
         return not self._count
 
     def add(self) -> None:
-        """Count a task that begins."""
+        """Count a task that starts."""
         with self._changed:
             self._count += 1
 
     def remove(self) -> None:
-        """Take off a task that has ended."""
+        """Stop counting a task that has ended."""
         with self._changed:
             self._count -= 1
             self._changed.notify_all()
@@ -41,32 +41,32 @@ class TaskCounter:
             self._changed.notify_all()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until something has changed, or the time is over."""
+        """Wait until something has changed or the time is over."""
         with self._changed:
             self._changed.wait(timeout_s)
 
     def wait_for_zero(self, stopping: threading.Event) -> None:
-        """Wait until every task has ended, or the process is stopping."""
+        """Wait until all tasks have ended or the process is stopping."""
         with self._changed:
             while self._count and not stopping.is_set():
                 self._changed.wait(0.5)
 
 
 class ResultStage:
-    """Read the results of all stages, in a separate thread, and end their versions and jobs.
+    """Reads the results of all stages in a separate thread, and ends their versions and jobs.
 
     Parameters
     ----------
     stores : Stores
     removal : Removal
     results : queue of TaskResult
-        What to end; ``None`` ends the stage.
+        Results to process; ``None`` stops the stage.
     reindexed : queue of TaskResult
         Receives the results of a re-index, which ends its job itself.
     counter : TaskCounter
-        What each task is taken off once it has ended.
+        Counts the running tasks.
     passwords : dict of str to str
-        By job; the password of a job is removed with its result.
+        Passwords by job id; the password of a job is deleted with its result.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ResultStage:
         self._reindexed = reindexed
         self._counter = counter
         self._passwords = passwords
-        # By job: why it failed, for the message of a job that is given up because its end could not be stored.
+        # Reasons of failure by job id, for the message of a job whose end could not be stored after all attempts.
         self.problems: dict[str, str] = {}
         self._thread = threading.Thread(target=self._run, name="results", daemon=True)
 
@@ -92,7 +92,7 @@ class ResultStage:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the results so far."""
+        """Stop after the results so far."""
         self._results.put(None)
         self._thread.join()
 
@@ -100,8 +100,8 @@ class ResultStage:
         while (result := self._results.get()) is not None:
             try:
                 self._end(result)
-            except Exception:  # the queue sees to its job once nothing else is in flight
-                log.exception("%s could not be ended", result.task.name)
+            except Exception:  # the queue retries the job when no other task is running
+                log.exception("the result of %s could not be stored", result.task.name)
             if result.task.is_reindex:
                 self._reindexed.put(result)
             elif result.status is DocumentStatus.FAILED:
@@ -114,7 +114,7 @@ class ResultStage:
         if result.needs_password:
             self._stores.library.update_version(task.version_id, needs_password=True)
         if not result.is_published:
-            # The publication stage must not lose a vector between looking it up and linking it.
+            # The publication stage must not lose an embedding between its lookup and its link.
             with self._removal.lock:
                 self._removal.end_version(task.version_id, result.status, result.reason, keep=not task.activate)
         if not task.is_reindex:

@@ -1,4 +1,4 @@
-"""Files that are added or tried again: stored, compared with what is there, and queued."""
+"""Submission of new files and retries: detect duplicates, store the file, queue its job."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Submission:
     stores : Stores
     removal : Removal
     max_bytes : int
-        Larger files are not stored; they are rejected when their turn comes.
+        Larger files are not stored; they are rejected when their job starts.
     passwords : dict of str to str
-        Receives the password of each job that has one, before the job can be taken up.
+        Receives passwords by job id before the job can start.
     """
 
     def __init__(self, stores: Stores, removal: Removal, max_bytes: int, passwords: dict[str, str]) -> None:
@@ -49,12 +49,12 @@ class Submission:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), sha256_of(data)
         with stores.file_lock:
-            twin = stores.library.find_content(digest)
-            if twin:
-                lost = twin[2] and not stores.files.exists(digest)
-                if twin[2]:
+            duplicate = stores.library.find_content(digest)
+            if duplicate:
+                is_missing = duplicate[2] and not stores.files.exists(digest)
+                if duplicate[2]:
                     stores.files.put(data)
-                return self._add_duplicate(name, *twin, lost=lost)
+                return self._add_duplicate(name, *duplicate, lost=is_missing)
             if document_id is None or not stores.library.documents([document_id]):
                 document_id = stores.library.find_name(name, collection)
                 if document_id and on_same_name == "keep":
@@ -64,36 +64,36 @@ class Submission:
             return self._add(new_job("index", name), password, collection, digest, len(data), document_id=document_id)
 
     def retry(self, document_id: str, password: str | None) -> Job:
-        """Queue a document's file once more; see `IndexingQueue.retry`."""
+        """Queue a document's file again; see `IndexingQueue.retry`."""
         stores = self._stores
         with self._removal.lock, stores.file_lock:
             row = stores.library.version(stores.library.document(document_id).version_id)
             if row is None:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
-            twin = stores.library.find_content(row.sha256, waiting=True)
-            if twin:
-                return self._add_duplicate(row.name, *twin)
+            duplicate = stores.library.find_content(row.sha256, waiting=True)
+            if duplicate:
+                return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            again = new_job("index", row.name, details={"reread": True})
-            return self._add(again, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
+            job_row = new_job("index", row.name, details={"reread": True})
+            return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
-        """Return whether a document of that name with other content is searched or waits."""
+        """Return whether a document of that name with other content is searched or queued."""
         library = self._stores.library
         if library.find_content(sha256_of(data)):
             return False
         document_id = library.find_name(clean_name(name), collection)
         rows = library.versions_where(versions.c.document_id == document_id) if document_id else []
-        # One that waits counts as well: it may be of the same batch, and would be gone before anyone saw it.
+        # Queued documents count too: one of the same upload would be replaced before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
-    def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **of: Any) -> Job:
-        """Begin a version with the job that indexes it; see `DocumentStore.add_version`."""
+    def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **options: Any) -> Job:
+        """Add a version and the job that indexes it; see `DocumentStore.add_version`."""
         if password:
             self._passwords[row["id"]] = password
         try:
-            self._stores.library.add_version(row["name"], *content, **of, job=row)
+            self._stores.library.add_version(row["name"], *content, **options, job=row)
         except StoreError:
             self._passwords.pop(row["id"], None)
             raise
@@ -103,11 +103,11 @@ class Submission:
         if complete:
             same = "it is in the library already" if twin == name else f"the same content is in the library as {twin}"
         else:
-            what = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
-            same = f"{what}. If that comes to nothing, add this file again"
+            state = "it is being indexed already" if twin == name else f"the same content is being indexed as {twin}"
+            same = f"{state}. If that fails, add this file again"
         stored = "Its file was missing and is stored again" if lost else "Nothing was stored"
         result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{stored}: {same}.", "finished_at": now()}
-        # Ended from the beginning: the queue must not take up a job without a version.
+        # Added as an ended job: the queue must not run a job without a version.
         return self._stores.jobs.add("index", name, document_id=document_id, state=JobState.DONE.value, **result)
 
     def _free_name(self, name: str, collection: str) -> str:

@@ -1,4 +1,4 @@
-"""What passes between the stages of indexing: one frozen value per stage, and the queue before the embedder."""
+"""The tasks and results that pass between the stages of indexing, and the queue before the embedder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_core.types import ChunkSpan, DocumentStatus, JobState, Page, PageState
 
 log = logging.getLogger(__name__)
 MAX_LISTED = 8
-# Documents that may wait for the embedder: they must not be parsed much faster than they are embedded.
+# Maximum number of documents that wait for the embedder, so that parsing does not run far ahead.
 MAX_WAITING = 64
 CANCELLED = "Cancelled before it was indexed."
 DELETED = "Deleted before it was indexed."
@@ -23,24 +23,24 @@ _JOB_STATES = {DocumentStatus.CANCELLED: JobState.CANCELLED, DocumentStatus.FAIL
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexingTask:
-    """A version that is to be parsed, chunked, embedded and published.
+    """A version to parse, chunk, embed and publish.
 
     Parameters
     ----------
     job_id, version_id, document_id, name : str
     generation : IndexGeneration, optional
-        The index that it joins; the one that is active when parsing begins, unless given.
+        The index generation of the version; default: the active one when parsing starts.
     activate : bool
-        Make it the searched version once it is complete. A re-index that builds a new generation
-        activates all of its versions at once instead.
+        Make it the searched version when it is complete. A re-index that builds a new generation
+        activates all versions together instead.
     is_reindex : bool
-        Whether the job is a re-index, which ends when all of its tasks have ended.
+        Whether the job is a re-index, which ends when all its tasks have ended.
     is_reread : bool
-        Whether the content was in the library before: it must not replace other content.
+        Whether the content is indexed again, so that it must not replace other content.
     parsed_version_id : str, optional
-        A version of the same file whose stored pages are used, so that the file is not parsed again.
+        A version of the same file whose stored pages are used instead of parsing the file again.
     password : str, optional
-        Of an encrypted file.
+        Password of an encrypted file.
     """
 
     job_id: str
@@ -57,7 +57,7 @@ class IndexingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkedDocument:
-    """A version that was parsed and chunked, before anything of it is stored."""
+    """A version that was parsed and chunked but not stored yet."""
 
     task: IndexingTask
     generation: IndexGeneration
@@ -68,11 +68,11 @@ class ChunkedDocument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddingTask:
-    """A version whose chunks are stored and whose vectors are missing.
+    """A version whose chunks are stored and whose embeddings are missing.
 
-    It has no pages: their word boxes would fill the memory while many tasks wait. ``status`` and
-    ``reason`` are the version's once it is published, ``computed`` is how many vectors were computed for it
-    before, and ``is_repeated`` says that it was to be published and lacked vectors.
+    It has no pages, because their word boxes would use much memory while many tasks wait. ``status`` and
+    ``reason`` apply once the version is published. ``computed`` is the number of embeddings that were computed for
+    it so far. ``is_repeated`` is true if embeddings were missing when it should have been published.
     """
 
     task: IndexingTask
@@ -90,16 +90,16 @@ class EmbeddingTask:
         return TaskResult(self.task, status, reason, len(self.spans), computed)
 
     def failure(self, error: Exception, computed: int) -> TaskResult:
-        """Return the result that ends this task with an error; a bug is logged, and users do not see its text."""
+        """Return the result of this task after an error; a bug is logged, but its text is not shown to users."""
         if not isinstance(error, RagError):
-            log.error("the vectors of %s could not be made", self.task.name, exc_info=error)
-            error = RagError("An internal error while its vectors were made; the log has the details. Retry it.")
+            log.error("embedding %s failed", self.task.name, exc_info=error)
+            error = RagError("An internal error occurred while it was embedded; the log has the details. Retry it.")
         return self.result(DocumentStatus.FAILED, str(error), computed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicationTask:
-    """A version whose vectors are stored; ``computed`` of them were computed for it and not found."""
+    """A version whose embeddings are stored; ``computed`` of them are new, the others were reused."""
 
     embedded: EmbeddingTask
     computed: int
@@ -107,10 +107,10 @@ class PublicationTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskResult:
-    """How a task ended: published, rejected, failed or cancelled.
+    """The result of a task: published, rejected, failed or cancelled.
 
-    A version that was not published is still to be ended, and the job as well unless it is a re-index.
-    ``is_internal`` says that a bug or the machine failed, and not the document.
+    The result stage must still end the job, unless it is a re-index, and a version that was not published.
+    ``is_internal`` is true if the document is not the cause of a failure.
     """
 
     task: IndexingTask
@@ -127,12 +127,12 @@ class TaskResult:
 
     @property
     def has_failed(self) -> bool:
-        """Return whether the document could not be indexed, other than by being cancelled."""
+        """Whether the document could not be indexed; false if it was cancelled."""
         return self.status in (DocumentStatus.REJECTED, DocumentStatus.FAILED)
 
 
 class CancelledJobs:
-    """Ids of the jobs that were cancelled while they ran; each stage looks before it goes on with a task."""
+    """The ids of jobs that were cancelled while they ran, which each stage checks."""
 
     def __init__(self) -> None:
         self._job_ids: set[str] = set()
@@ -145,24 +145,24 @@ class CancelledJobs:
 
 
 class EmbeddingQueue:
-    """The bounded queue between parsing and embedding, in order of arrival."""
+    """The bounded FIFO queue between parsing and embedding."""
 
     def __init__(self) -> None:
         self._tasks: queue.SimpleQueue[EmbeddingTask | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(MAX_WAITING)
 
     def put(self, task: EmbeddingTask) -> None:
-        """Add a task; wait while too many are waiting."""
+        """Add a task; block while the queue is full."""
         self._room.acquire()
         self._tasks.put(task)
 
     def put_back(self, task: EmbeddingTask) -> None:
-        """Add a repeated task at once: the publication stage must not wait for the embedder."""
+        """Add a repeated task without blocking: the publication stage must not wait for the embedder."""
         assert task.is_repeated
         self._tasks.put(task)
 
     def close(self) -> None:
-        """Add the end of the queue."""
+        """Mark the end of the queue."""
         self._tasks.put(None)
 
     def get(self, *, wait: bool = True) -> EmbeddingTask | None:
@@ -174,12 +174,12 @@ class EmbeddingQueue:
 
 
 def job_state(status: DocumentStatus) -> JobState:
-    """Return the state in which a job ends whose document has a status."""
+    """Return the final state of a job whose document has this status."""
     return _JOB_STATES.get(status, JobState.DONE)
 
 
 def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
-    """Return ``indexed``, or ``partial`` with the pages that are missing and why."""
+    """Return ``indexed``, or ``partial`` with the missing pages and the reasons."""
     parts = []
     failed = [page for page in pages if page.state is PageState.FAILED]
     empty = [page for page in pages if page.state is PageState.EMPTY]

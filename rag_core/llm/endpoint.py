@@ -1,6 +1,6 @@
-"""One request to an OpenAI-compatible endpoint, and what can go wrong with it.
+"""Send requests to an OpenAI-compatible endpoint, and convert its errors.
 
-The only module that imports ``openai``, when the first request is made.
+This is the only module that imports ``openai``. It does so at the first request.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from rag_core.settings import Settings
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
-# Servers on the own machine want no key, but the client is not made without one.
+# Placeholder for servers that require no key; the client requires one.
 _NO_KEY = "no-key-needed"
 
 
 class Endpoint:
-    """The endpoint that the settings name, or the model in this process. Safe to use from many threads."""
+    """The endpoint of the settings, or the model in this process. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._explain = EndpointErrors(settings)
+        self._errors = EndpointErrors(settings)
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
-        self._local = GgufServer(settings) if settings.gguf else None
+        self._gguf_server = GgufServer(settings) if settings.gguf else None
         self._api = api_of(settings)
         self._options = self._api.options(settings)
 
     def stream(self, messages: Sequence[dict[str, str]], report: RequestReport) -> Generator[str, None, None]:
-        """Pieces of the reply's text; ``report`` is filled on the way.
+        """Yield the pieces of the reply's text, and fill ``report``.
 
-        Closing the iterator closes the connection, at which servers stop generating.
+        Closing the iterator closes the connection; servers then stop generating.
 
         Raises
         ------
@@ -62,28 +62,28 @@ class Endpoint:
         try:
             with closing(self._open(messages)) as events:
                 connected = True
-                for found in map(self._api.read, events):
-                    report.tokens = found.tokens or report.tokens
-                    report.finish = report.finish or found.finish
-                    report.refusal += found.refusal
-                    report.written += found.text + found.refusal
-                    if found.failure:
-                        failure = self._told(*found.failure, started=bool(report.written))
+                for event in map(self._api.read, events):
+                    report.tokens = event.tokens or report.tokens
+                    report.finish = report.finish or event.finish
+                    report.refusal += event.refusal
+                    report.written += event.text + event.refusal
+                    if event.failure:
+                        failure = self._event_error(*event.failure, started=bool(report.written))
                         break
-                    if found.text:
-                        yield found.text
-                    # Tokens are told with the end or, by Chat Completions, after it; some count along on the way.
-                    if report.finish and found.tokens:
+                    if event.text:
+                        yield event.text
+                    # Chat Completions reports the tokens after the end of the text, some servers in every event.
+                    if report.finish and event.tokens:
                         return
         except (OpenAIError, ValueError) as error:
-            # The client lets JSON and UTF-8 errors of a stream through: both are ValueErrors.
-            failure = self._failure(error, connected=connected, started=bool(report.written))
-        # Nothing that goes wrong after the end takes anything from the text.
+            # The client does not convert the JSON and UTF-8 errors of a stream; both are ValueErrors.
+            failure = self._convert_error(error, connected=connected, started=bool(report.written))
+        # An error after the end of the text does not affect it.
         if not report.finish:
-            raise failure or self._broken("the stream ended before the answer was complete", bool(report.written))
+            raise failure or self._stream_error("the stream ended before the answer was complete", bool(report.written))
 
     def models(self) -> list[str]:
-        """Names of the models that the endpoint offers, sorted.
+        """Return the names of the endpoint's models, sorted.
 
         Raises
         ------
@@ -94,57 +94,54 @@ class Endpoint:
         try:
             return sorted(str(model.id) for model in self._connect().models.list())
         except (OpenAIError, ValueError, AttributeError) as error:
-            failure = self._failure(error, connected=False, started=False)
+            failure = self._convert_error(error, connected=False, started=False)
         raise failure
 
     def warm_up(self) -> None:
-        """Do ahead what the first request would wait for, short of asking anything; raises `RequestError`.
-
-        A model that runs in this process is loaded.
-        """
+        """Create the client, and load a model that runs in this process; raise `RequestError`."""
         self._api.resource(self._connect())
 
     def close(self) -> None:
-        """Close idle connections, and free a model in this process; the next request begins anew."""
+        """Close idle connections and free a model in this process; the next request opens them again."""
         with self._lock:
             client, self._client = self._client, None
         if client:
             client.close()
-        if self._local:
-            self._local.stop()
+        if self._gguf_server:
+            self._gguf_server.stop()
 
     def _connect(self) -> OpenAI:
         with self._lock:
             if self._client is None:
-                self._client = self._new_client()
+                self._client = self._create_client()
             return self._client
 
-    def _new_client(self) -> OpenAI:
+    def _create_client(self) -> OpenAI:
         from openai import DefaultHttpxClient, OpenAI, Timeout
 
         settings = self._settings
-        url, key = self._address()
+        url, key = self._find_address()
         host = host_of(url)
         if not host:
-            raise RequestError(self._explain.unreachable("it does not begin with http:// or https:// and a host"))
+            raise RequestError(self._errors.unreachable("it does not begin with http:// or https:// and a host"))
         if not all(33 <= ord(char) <= 126 for char in key):
-            raise RequestError(self._explain.unusable_key())
+            raise RequestError(self._errors.unusable_key())
         timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
-        # Documents go to the address that was set: not to where it redirects, nor, when that address
-        # is this machine, through a proxy that the environment names.
+        # Documents must only be sent to the configured address: no redirects, and no proxy of the environment for
+        # addresses on this machine.
         try:
             http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
         except (ImportError, OSError, ValueError) as error:
-            unusable = self._explain.unusable_environment(str(error))
+            unusable = self._errors.unusable_environment(str(error))
             raise RequestError(unusable) from None
         return OpenAI(api_key=key or _NO_KEY, base_url=url, timeout=timeout, max_retries=0, http_client=http)
 
-    def _address(self) -> tuple[str, str]:
-        """Base URL and key."""
-        if self._local:
+    def _find_address(self) -> tuple[str, str]:
+        """Return the base URL and the key."""
+        if self._gguf_server:
             failure = None
             try:
-                return self._local.start()
+                return self._gguf_server.start()
             except GeneratorError as error:
                 failure = error
             raise RequestError(failure)
@@ -165,38 +162,38 @@ class Endpoint:
                     raise
             self._options = simpler
 
-    def _failure(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
+    def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> RequestError:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
             unconnected = type(error.__cause__).__name__ == "ConnectTimeout"
-            return RequestError(self._explain.no_connection() if unconnected else self._explain.timeout())
+            return RequestError(self._errors.no_connection() if unconnected else self._errors.timeout())
         if isinstance(error, openai.APIStatusError):
-            return self._refused(error)
+            return self._status_error(error)
         if isinstance(error, openai.APIConnectionError) and not connected:
-            return RequestError(self._explain.unreachable(str(error.__cause__ or "")), passing=True)
+            return RequestError(self._errors.unreachable(str(error.__cause__ or "")), passing=True)
         if isinstance(error, openai.APIConnectionError):
-            return self._broken("the connection was lost", started)
+            return self._stream_error("the connection was lost", started)
         if isinstance(error, openai.APIError):
-            return self._told(*error_details(error), started=started)
-        return self._broken("the endpoint sent something that is not part of an answer", started)
+            return self._event_error(*error_details(error), started=started)
+        return self._stream_error("the endpoint sent something that is not part of an answer", started)
 
-    def _told(self, code: str, said: str, *, started: bool) -> RequestError:
-        """An error that came as an event of the stream."""
+    def _event_error(self, code: str, message: str, *, started: bool) -> RequestError:
+        """Convert an error that the endpoint sends as an event of the stream."""
         status = int(code) if code.isdecimal() else STATUS_OF.get(code)
         if status is None or started:
-            return self._broken(f"the endpoint reported “{said or code}”", started)
-        return RequestError(self._explain.status(status, code, said), passing=is_retryable(status, code, said))
+            return self._stream_error(f"the endpoint reported “{message or code}”", started)
+        return RequestError(self._errors.status(status, code, message), passing=is_retryable(status, code, message))
 
-    def _broken(self, why: str, started: bool) -> RequestError:
+    def _stream_error(self, why: str, started: bool) -> RequestError:
         if started:
-            return RequestError(self._explain.interrupted(why))
-        return RequestError(self._explain.empty(why), passing=True)
+            return RequestError(self._errors.interrupted(why))
+        return RequestError(self._errors.empty(why), passing=True)
 
-    def _refused(self, error: APIStatusError) -> RequestError:
-        code, said = error_details(error)
-        explained = self._explain.status(error.status_code, code, said)
+    def _status_error(self, error: APIStatusError) -> RequestError:
+        code, message = error_details(error)
+        explanation = self._errors.status(error.status_code, code, message)
         after_s = retry_after_s(error.response.headers)
-        # Nobody waits longer for a second try than they would for an answer.
-        passing = is_retryable(error.status_code, code, said) and after_s <= self._settings.openai_timeout_s
-        return RequestError(explained, status=error.status_code, passing=passing, after_s=after_s)
+        # A retry must not wait longer than the time-out of an answer.
+        passing = is_retryable(error.status_code, code, message) and after_s <= self._settings.openai_timeout_s
+        return RequestError(explanation, status=error.status_code, passing=passing, after_s=after_s)

@@ -1,7 +1,7 @@
-"""What an endpoint's refusals mean to the person who runs it: which setting to look at, what to do.
+"""Convert an endpoint's errors into messages that name the setting to change.
 
-Free of any client library: it works on status codes and words. No message ever holds the key or a
-header, and what a server says about itself is quoted only after the key is taken out of it.
+The module uses status codes and texts, not a client library. Messages never contain the key or a header; the key is
+removed from quoted server messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20
 
 
 class EndpointErrors:
-    """Makes errors of the package out of what went wrong with the endpoint that the settings name."""
+    """Creates the exceptions for errors of the endpoint in the settings."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -36,31 +36,33 @@ class EndpointErrors:
         self._api = api_of(settings).name
         if settings.gguf:
             self._model = f"RAG_GGUF={settings.gguf}"
-            self._where = f"model in {self._model}"
+            self._endpoint = f"model in {self._model}"
         else:
             self._model = f"RAG_OPENAI_MODEL={settings.openai_model}"
-            self._where = f"endpoint at RAG_OPENAI_BASE_URL={redact_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
+            self._endpoint = (
+                f"endpoint at RAG_OPENAI_BASE_URL={redact_url(settings.openai_base_url or DEFAULT_BASE_URL)}"
+            )
 
-    def status(self, status: int, code: str, said: str) -> GeneratorError:
-        """An answer with an HTTP status of an error, or the same as an event in a stream.
+    def status(self, status: int, code: str, message: str) -> GeneratorError:
+        """Return the error for an HTTP status, which may also come from an event of a stream.
 
-        ``code`` is the ``code`` or ``type`` of the endpoint's error object, ``said`` its message.
+        ``code`` is the ``code`` or ``type`` of the endpoint's error object, ``message`` its message.
         """
         model = self._model
-        quoted = self._quoted(said)
+        quote = self._quote(message)
         if status in (401, 403):
-            has_key = "refused OPENAI_API_KEY" if self._key else "wants a key and OPENAI_API_KEY is not set"
+            has_key = "refused OPENAI_API_KEY" if self._key else "requires a key and OPENAI_API_KEY is not set"
             return GeneratorAuthError(
-                f"The {self._where} {has_key} (HTTP {status}). Set a valid key that may use {model}."
+                f"The {self._endpoint} {has_key} (HTTP {status}). Set a valid key that may use {model}."
             )
-        if status == 429 and _is_quota(code, said):
+        if status == 429 and _is_quota(code, message):
             return GeneratorRateLimited(
-                f"The account behind OPENAI_API_KEY has used up its quota at the {self._where} (HTTP 429). "
+                f"The account behind OPENAI_API_KEY has used up its quota at the {self._endpoint} (HTTP 429). "
                 "Raise its limit or use another key."
             )
         if status == 429:
             return GeneratorRateLimited(
-                f"The {self._where} takes no more requests for now (HTTP 429){quoted}. "
+                f"The {self._endpoint} accepts no more requests at the moment (HTTP 429){quote}. "
                 "Wait a little and ask again, or raise RAG_OPENAI_RETRIES."
             )
         if status in (408, 504):
@@ -68,101 +70,98 @@ class EndpointErrors:
         if status == 404:
             other = ", or set RAG_OPENAI_API=chat" if self._settings.openai_api == "responses" else ""
             return GeneratorUnavailable(
-                f"The {self._where} has no {model}, or no {self._api} at this address "
-                f"(HTTP 404){quoted}. Correct one of them{other}; base URLs mostly end in /v1."
+                f"The {self._endpoint} has no {model}, or no {self._api} at this address "
+                f"(HTTP 404){quote}. Correct the model or the address{other}; most base URLs end in /v1."
             )
         if 300 <= status < 400:
             return GeneratorUnavailable(
-                f"The {self._where} redirects elsewhere (HTTP {status}), and documents are "
-                "sent to no other address than the one you set. Set RAG_OPENAI_BASE_URL to the final address."
+                f"The {self._endpoint} redirects to another address (HTTP {status}), but documents are "
+                "only sent to the address that you set. Set RAG_OPENAI_BASE_URL to the final address."
             )
-        if status < 500 and _CONTEXT.search(f"{code} {said}".replace("_", " ")):
+        if status < 500 and _CONTEXT.search(f"{code} {message}".replace("_", " ")):
             return GeneratorUnavailable(
-                f"The prompt was too long for {model} (HTTP {status}){quoted}. Lower "
-                f"RAG_OPENAI_CONTEXT_TOKENS (now {self._settings.openai_context_tokens}) to its length."
+                f"The prompt was too long for {model} (HTTP {status}){quote}. Lower "
+                f"RAG_OPENAI_CONTEXT_TOKENS (now {self._settings.openai_context_tokens}) to the model's context length."
             )
         return GeneratorUnavailable(
-            f"The {self._where} could not answer (HTTP {status}){quoted}. Look at its log, and check {model}."
+            f"The {self._endpoint} could not answer (HTTP {status}){quote}. Read its log, and check {model}."
         )
 
     def timeout(self) -> GeneratorTimeout:
-        """Nothing came for as long as the settings allow."""
+        """Return the error for an endpoint that sends nothing within the time-out."""
         return GeneratorTimeout(
-            f"The {self._where} sent nothing for {self._settings.openai_timeout_s:g} s. "
+            f"The {self._endpoint} sent nothing for {self._settings.openai_timeout_s:g} s. "
             "Check that it is not overloaded, or raise RAG_OPENAI_TIMEOUT_S."
         )
 
     def unreachable(self, cause: str) -> GeneratorUnavailable:
-        """No connection came about."""
+        """Return the error for a failed connection."""
         return GeneratorUnavailable(
-            f"No connection to the {self._where}{self._quoted(cause)}. Start it, or correct the address."
+            f"No connection to the {self._endpoint}{self._quote(cause)}. Start it, or correct the address."
         )
 
     def no_connection(self) -> GeneratorTimeout:
-        """Nobody took up the connection."""
+        """Return the error for a time-out while connecting."""
         return GeneratorTimeout(
-            f"No connection to the {self._where} came about in {CONNECT_TIMEOUT_S:g} s. Check "
-            "the address and the network."
+            f"No connection to the {self._endpoint} within {CONNECT_TIMEOUT_S:g} s. Check the address and the network."
         )
 
     def unusable_environment(self, cause: str) -> GeneratorUnavailable:
-        """The environment names a proxy or certificates that cannot be used."""
+        """Return the error for an unusable proxy or certificate file in the environment."""
         return GeneratorUnavailable(
-            f"No connection to the {self._where} can be made from here{self._quoted(cause)}. Correct HTTP_PROXY, "
-            "HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE in the environment, or name this host in NO_PROXY."
+            f"The proxy or certificates in the environment cannot be used for the {self._endpoint}{self._quote(cause)}"
+            ". Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE, or add this host to NO_PROXY."
         )
 
     def unusable_key(self) -> GeneratorAuthError:
-        """The key holds characters that HTTP cannot carry."""
+        """Return the error for a key with characters that an HTTP header cannot contain."""
         return GeneratorAuthError(
-            "OPENAI_API_KEY holds white space or characters that no key has, as after pasting more than the "
-            "key. Set it again."
+            "OPENAI_API_KEY contains white space or characters that are invalid in a key. Set it again, without other "
+            "text."
         )
 
     def interrupted(self, why: str) -> GeneratorInterrupted:
-        """The stream ended or broke after some text had come."""
+        """Return the error for a stream that ends or fails after some text."""
         return GeneratorInterrupted(
-            f"The answer from the {self._where} broke off half-way: {self._clean(why)}. Ask again; if it happens "
-            "often, look at its log."
+            f"The answer from the {self._endpoint} stopped half-way: {self._redact(why)}. Ask again; if it happens "
+            "often, read the endpoint's log."
         )
 
     def empty(self, why: str) -> GeneratorUnavailable:
-        """The stream ended or broke before any text."""
+        """Return the error for a stream that ends or fails before any text."""
         return GeneratorUnavailable(
-            f"The {self._where} gave no answer: {self._clean(why)}. Check that it serves "
+            f"The {self._endpoint} gave no answer: {self._redact(why)}. Check that it serves "
             f"{self._api} and that {self._model} is a chat model."
         )
 
-    def declined(self, said: str) -> GeneratorUnavailable:
-        """The model said that it will not answer, as providers let it say apart from answers."""
+    def declined(self, message: str) -> GeneratorUnavailable:
+        """Return the error for a refusal that the endpoint marks as such."""
         return GeneratorUnavailable(
-            f"{self._model} declined to answer{self._quoted(said)}. "
-            "Put the question in other words, or set another model."
+            f"{self._model} declined to answer{self._quote(message)}. Rephrase the question, or set another model."
         )
 
     def only_reasoning(self) -> GeneratorUnavailable:
-        """The model spent its tokens before the first word of the answer."""
+        """Return the error for a model that uses up its tokens before the first word of the answer."""
         return GeneratorUnavailable(
-            f"{self._model} used up "
-            f"RAG_OPENAI_ANSWER_TOKENS={self._settings.openai_answer_tokens} before the answer began, as "
-            "models that think first do. Raise it."
+            f"{self._model} used up RAG_OPENAI_ANSWER_TOKENS={self._settings.openai_answer_tokens} before the answer "
+            "started; reasoning models need more tokens. Raise it."
         )
 
-    def _quoted(self, said: str) -> str:
-        cleaned = self._clean(said)
+    def _quote(self, message: str) -> str:
+        cleaned = self._redact(message)
         return f": {cleaned}" if cleaned else ""
 
-    def _clean(self, said: str) -> str:
-        hidden = said.replace(self._key, "***") if self._key else said
+    def _redact(self, message: str) -> str:
+        hidden = message.replace(self._key, "***") if self._key else message
         printable = "".join(char if char.isprintable() else " " for char in hidden)
         return " ".join(printable.split())[:_LONGEST_QUOTE].rstrip(". ")
 
 
-def _is_quota(code: str, said: str) -> bool:
-    """Whether a 429 means that the account is used up, which waiting does not change."""
-    return "quota" in f"{code} {said}".casefold()
+def _is_quota(code: str, message: str) -> bool:
+    """Return whether a 429 means that the account's quota is used up, so that a retry cannot succeed."""
+    return "quota" in f"{code} {message}".casefold()
 
 
-def is_retryable(status: int, code: str, said: str) -> bool:
-    """Whether another try may succeed after such an answer."""
-    return status >= 500 or (status == 429 and not _is_quota(code, said))
+def is_retryable(status: int, code: str, message: str) -> bool:
+    """Return whether a retry may succeed."""
+    return status >= 500 or (status == 429 and not _is_quota(code, message))

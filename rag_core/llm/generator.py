@@ -1,4 +1,4 @@
-"""Answers written by a language model, streamed."""
+"""Stream answers from a language model, with retries."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from rag_core.text.injection import contains_instructions
 from rag_core.types import REFUSAL, Message, ModelCheck, Passage, Usage
 
 T = TypeVar("T")
-# Seconds before the second try; they double with each try.
+# Seconds before the first retry; they double with each retry.
 BACKOFF_S = 0.5
 _Pieces = Generator[str, None, None]
 
 
 class AnswerStream(Iterator[str]):
-    """The pieces of one answer, and afterwards what the reader should know about it.
+    """Iterator over the pieces of one answer.
 
     Attributes
     ----------
     notices : tuple[str, ...]
-        Plain sentences, complete once the iterator is exhausted: passages that did not fit, an
-        answer that reached its length limit.
+        Messages for the user, for example about passages that do not fit or about the length limit. They are complete
+        when the iterator is exhausted.
     usage : Usage
-        What it took, also where it failed or was closed half-way.
+        The usage so far, also after an error or `close`.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], _Pieces]) -> None:
@@ -49,30 +49,30 @@ class AnswerStream(Iterator[str]):
         return next(self._pieces)
 
     def close(self) -> None:
-        """Stop: the connection is closed, at which servers stop generating."""
+        """Close the connection; servers then stop generating."""
         self._pieces.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The whole reply to a request, and what it took."""
+    """The complete reply to a request, and its usage."""
 
     text: str
     usage: Usage
 
 
 class LanguageModel:
-    """A model behind any endpoint that speaks OpenAI's Chat Completions or Responses, or in this process.
+    """A model behind an endpoint with OpenAI's Chat Completions or Responses API, or in this process.
 
     Parameters
     ----------
     settings : Settings
-        ``gguf`` and the ``openai_*`` fields. Without a base URL it is OpenAI's own; without a key a placeholder
-        is sent, as servers on the own machine expect.
+        ``gguf`` and the ``openai_*`` fields. Without a base URL, the endpoint is OpenAI's; without a key, a
+        placeholder is sent, for local servers.
     on_usage : Callable[[Usage], None]
-        Hears what each request took, as soon as it has ended.
+        Called with the usage of each request when it ends.
     sleep : Callable[[float], None]
-        Waits between tries.
+        Waits before a retry.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class LanguageModel:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings = settings
-        self._explain = EndpointErrors(settings)
+        self._errors = EndpointErrors(settings)
         self._endpoint = Endpoint(settings)
         self._on_usage = on_usage
         self._sleep = sleep
@@ -95,65 +95,64 @@ class LanguageModel:
     def stream_answer(
         self, question: str, passages: Sequence[Passage], history: Sequence[Message] = (), *, doubtful: bool = False
     ) -> AnswerStream:
-        """Write an answer from the passages that fit into the context; see `prompts.build_messages`.
+        """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
 
-        A request that fails for the moment (HTTP 429, 5xx, no connection, a break before the first
-        piece) is repeated up to ``RAG_OPENAI_RETRIES`` times, after pauses that double, vary by chance
-        and are no shorter than the endpoint asks for; a time-out is not, for the reader has waited
-        long enough.
+        A request that fails temporarily (HTTP 429, 5xx, no connection, an interruption before the first piece) is
+        repeated up to ``RAG_OPENAI_RETRIES`` times. The pause doubles with each retry, contains jitter, and is not
+        shorter than the endpoint demands. A time-out is not retried, since the user already waited for long.
 
         Raises
         ------
         GeneratorError
-            On iteration, as the subclass that fits.
+            On iteration, as one of its subclasses.
         SettingsError
             No model is set.
         """
         if not self._settings.model:
             raise SettingsError("RAG_OPENAI_MODEL is not set. Name a model that the endpoint serves.")
-        return AnswerStream(lambda outcome: self._pieces(outcome, question, passages, history, doubtful))
+        return AnswerStream(lambda stream: self._pieces(stream, question, passages, history, doubtful))
 
     def write(self, messages: Sequence[dict[str, str]]) -> AnswerStream:
-        """The reply to chat messages, in pieces, for work other than answering from passages."""
-        return AnswerStream(lambda outcome: self._tries(outcome, messages))
+        """Stream the reply to arbitrary chat messages."""
+        return AnswerStream(lambda stream: self._stream_with_retries(stream, messages))
 
     def complete(self, messages: Sequence[dict[str, str]]) -> Completion:
-        """The whole reply to chat messages; raises a `GeneratorError`."""
+        """Return the complete reply to chat messages; raise `GeneratorError`."""
         reply = self.write(messages)
         return Completion(text_after_reasoning("".join(reply)), reply.usage)
 
     def models(self) -> list[str]:
-        """Names of the models that the endpoint offers, sorted.
+        """Return the names of the endpoint's models, sorted.
 
         Raises
         ------
         GeneratorError
             The endpoint does not answer, or not with a list of models.
         """
-        return self._asked(self._endpoint.models)
+        return self._call_endpoint(self._endpoint.models)
 
     def warm_up(self) -> None:
-        """Do ahead what the first question would wait for; raises a `GeneratorError`."""
-        self._asked(self._endpoint.warm_up)
+        """Create the client, and load a model that runs in this process; raise `GeneratorError`."""
+        self._call_endpoint(self._endpoint.warm_up)
 
     def probe(self) -> Iterator[ModelCheck]:
-        """Try the endpoint out with one small request; see `rag_core.llm.connection_test.check_connection`."""
+        """Test the endpoint with a small request; see `rag_core.llm.connection_test.check_connection`."""
         return check_connection(self._endpoint, self._settings, self._on_usage)
 
     def close(self) -> None:
-        """Close idle connections; the generator may be used again."""
+        """Close idle connections; the model stays usable."""
         self._endpoint.close()
 
-    def _asked(self, what: Callable[[], T]) -> T:
+    def _call_endpoint(self, call: Callable[[], T]) -> T:
         try:
-            return what()
+            return call()
         except RequestError as failed:
             error = failed.error
         raise error
 
     def _pieces(
         self,
-        outcome: AnswerStream,
+        stream: AnswerStream,
         question: str,
         passages: Sequence[Passage],
         history: Sequence[Message],
@@ -161,7 +160,7 @@ class LanguageModel:
     ) -> _Pieces:
         settings = self._settings
         if not passages:
-            # A model without passages would only answer from what it was trained on.
+            # Without passages the model would answer from its training data.
             yield REFUSAL
             return
         room = {
@@ -169,12 +168,14 @@ class LanguageModel:
             "answer_tokens": settings.openai_answer_tokens,
         }
         fitted = fit_context(passages, question, history, **room)
-        outcome.notices += tuple(_budget_notices(fitted, len(passages), settings.openai_context_tokens))
-        yield from self._tries(outcome, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful))
+        stream.notices += tuple(_describe_omissions(fitted, len(passages), settings.openai_context_tokens))
+        yield from self._stream_with_retries(
+            stream, build_messages(question, fitted.passages, fitted.history, doubtful=doubtful)
+        )
 
-    def _tries(self, outcome: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
+    def _stream_with_retries(self, stream: AnswerStream, messages: Sequence[dict[str, str]]) -> _Pieces:
         retries = self._settings.openai_retries
-        for tried in range(retries + 1):
+        for attempt in range(retries + 1):
             report, started, failed = RequestReport(), False, None
             try:
                 with closing(strip_reasoning(self._endpoint.stream(messages, report))) as pieces:
@@ -184,45 +185,45 @@ class LanguageModel:
             except RequestError as failure:
                 failed = failure
             finally:
-                self._account(outcome, messages, report)
+                self._record_usage(stream, messages, report)
             if failed is None:
-                self._conclude(outcome, report, started)
+                self._finish(stream, report, started)
                 return
-            if started or not failed.passing or tried == retries:
+            if started or not failed.passing or attempt == retries:
                 raise failed.error
-            self._sleep(self._pause_s(tried, failed.after_s))
+            self._sleep(self._compute_pause_s(attempt, failed.after_s))
 
-    def _pause_s(self, tried: int, asked_s: float) -> float:
-        longest = min(BACKOFF_S * 2.0**tried, self._settings.openai_timeout_s)
-        # Half of the pause is left to chance, so that those turned away together do not come back together.
-        return asked_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+    def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:
+        longest = min(BACKOFF_S * 2.0**attempt, self._settings.openai_timeout_s)
+        # Jitter, so that clients that were rejected together do not retry together.
+        return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
-    def _account(self, outcome: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
+    def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, str]], report: RequestReport) -> None:
         if not report.written and report.tokens is None:
-            return  # refused, or broken off before anything was made of it
+            return  # The request was refused or interrupted before the model wrote anything.
         usage = estimate_usage(self._settings, messages, report.written, report.tokens)
-        outcome.usage += usage
+        stream.usage += usage
         self._on_usage(usage)
 
-    def _conclude(self, outcome: AnswerStream, report: RequestReport, started: bool) -> None:
+    def _finish(self, stream: AnswerStream, report: RequestReport, started: bool) -> None:
         if report.finish == "content_filter":
             why = "its content filter withheld the text"
-            raise self._explain.interrupted(why) if started else self._explain.empty(why)
+            raise self._errors.interrupted(why) if started else self._errors.empty(why)
         if report.refusal:
-            why = f"the model declined to go on with “{report.refusal}”"
-            raise self._explain.interrupted(why) if started else self._explain.declined(report.refusal)
+            why = f"the model declined to continue: “{report.refusal}”"
+            raise self._errors.interrupted(why) if started else self._errors.declined(report.refusal)
         if not started:
-            raise self._explain.only_reasoning() if report.finish == "length" else self._explain.empty("it has no text")
+            raise self._errors.only_reasoning() if report.finish == "length" else self._errors.empty("it has no text")
         if report.finish == "length":
-            outcome.notices += (
-                f"The answer reached its limit of {self._settings.openai_answer_tokens} tokens "
-                "(RAG_OPENAI_ANSWER_TOKENS) and stops there.",
+            stream.notices += (
+                f"The answer ends at the limit of {self._settings.openai_answer_tokens} tokens "
+                "(RAG_OPENAI_ANSWER_TOKENS).",
             )
         if report.finish == "incomplete":
-            outcome.notices += ("The endpoint ended the answer before it was complete.",)
+            stream.notices += ("The endpoint ended the answer before it was complete.",)
 
 
-def _budget_notices(fitted: FittedContext, given: int, context_tokens: int) -> Iterator[str]:
+def _describe_omissions(fitted: FittedContext, given: int, context_tokens: int) -> Iterator[str]:
     setting = f"RAG_OPENAI_CONTEXT_TOKENS={context_tokens}"
     if fitted.left_out:
         listed = ", ".join(f"[{rank}]" for rank in fitted.left_out)
@@ -232,6 +233,6 @@ def _budget_notices(fitted: FittedContext, given: int, context_tokens: int) -> I
     withheld = [f"[{one.rank}]" for one in fitted.passages if contains_instructions(one.text)]
     if withheld:
         yield (
-            f"Sentences that read like instructions to a model were kept from the model, in {', '.join(withheld)}. "
+            f"Sentences that read like instructions to a model were not sent to it: in {', '.join(withheld)}. "
             "Open the passage to read them."
         )

@@ -1,6 +1,6 @@
-"""A language model out of a GGUF file, served by llama.cpp inside this process.
+"""Run a language model from a GGUF file with llama.cpp inside this process.
 
-The only module that imports ``xllamacpp``, which is an extra, when the model is first needed.
+This is the only module that imports the optional package ``xllamacpp``. It does so when the model is first needed.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from rag_core.settings import Settings
 from rag_core.system import available_cores
 
 _MAGIC = b"GGUF"
-_ERRORS_ALONE = 1
-# Prompts kept for the next question of a conversation, which begins like the one before; llama.cpp keeps 8 GB of them.
+_ERRORS_ONLY = 1
+# Cache for prompts, since the prompts of one conversation start alike; llama.cpp's default is too large.
 _PROMPT_CACHE_MIB = 512
 
 
 class GgufServer:
-    """Serves the file that ``RAG_GGUF`` names to this process, over OpenAI's protocols on the loopback.
+    """Serves the file in ``RAG_GGUF`` to this process, with OpenAI's API on a loopback port.
 
-    llama.cpp always listens on a port. Other programs of the machine, and pages in its browsers, are
-    kept out by a key that is made anew each time and known to this process alone.
+    llama.cpp always listens on a port. A random key, which only this process knows, keeps out other programs and
+    web pages.
     """
 
     def __init__(self, settings: Settings) -> None:
         assert settings.gguf is not None
         self._path = settings.gguf
         self._settings = settings
-        self._starting = threading.Lock()
+        self._lock = threading.Lock()
         self._server: Any = None
         self._key = secrets.token_urlsafe(32)
 
     def start(self) -> tuple[str, str]:
-        """Load the model unless it is loaded; returns base URL and key.
+        """Load the model if it is not loaded, and return base URL and key.
 
         Raises
         ------
         GeneratorUnavailable
-            The file is missing or none that llama.cpp can load, or the package is not installed. The
-            next call tries again.
+            The file is missing, llama.cpp cannot load it, or the package is not installed. The next
+            call tries again.
         """
-        with self._starting:
+        with self._lock:
             if self._server is None:
                 self._server = self._load(self._path)
             return f"{self._server.listening_address}/v1", self._key
 
     def stop(self) -> None:
         """Free the model's memory; `start` loads it again."""
-        with self._starting:
+        with self._lock:
             self._server = None
 
     def _load(self, path: Path) -> Any:
@@ -73,26 +73,26 @@ class GgufServer:
         params.ui = params.endpoint_slots = params.endpoint_props = False
         params.offline = True
         params.warmup = False
-        params.verbosity = _ERRORS_ALONE
+        params.verbosity = _ERRORS_ONLY
         for threads in (params.cpuparams, params.cpuparams_batch):
-            # Its threads wait for each other in busy loops: one too many, and each step takes ten times as long.
+            # The threads wait for each other in busy loops, so one thread more than free cores slows down every step.
             threads.n_threads = self._settings.gguf_threads or max(1, available_cores() - 1)
             threads.poll = 0
         try:
             server = xllamacpp.Server(params)
-            self._until_it_works(server.listening_address)
+            self._wait_until_ready(server.listening_address)
             return server
         except (RuntimeError, OSError, HTTPException) as error:
             raise GeneratorUnavailable(
-                f"The model in RAG_GGUF={path} could not be loaded ({str(error).rstrip('.')}). The file may be cut "
-                "short, of a kind that this version of xllamacpp does not know, or larger than the free memory; the "
-                "log says more. Lower RAG_OPENAI_CONTEXT_TOKENS if memory is short."
+                f"The model in RAG_GGUF={path} could not be loaded ({str(error).rstrip('.')}). The file may be "
+                "incomplete, in a format that this version of xllamacpp does not support, or too large for the free "
+                "memory; see the log. Lower RAG_OPENAI_CONTEXT_TOKENS to use less memory."
             ) from None
 
-    def _until_it_works(self, address: str) -> None:
-        """Return once its queue is worked on; this question is answered from there.
+    def _wait_until_ready(self, address: str) -> None:
+        """Wait until the server processes its queue, by a request that goes through the queue.
 
-        It is said to be ready a moment before, and freed in that moment it waits for ever.
+        llama.cpp reports readiness slightly earlier, and a server freed in between hangs.
         """
         connection = HTTPConnection(address.removeprefix("http://"), timeout=self._settings.openai_timeout_s)
         connection.request("GET", "/lora-adapters", headers={"Authorization": f"Bearer {self._key}"})
@@ -101,14 +101,14 @@ class GgufServer:
 
 
 def find_gguf_problem(path: Path) -> str:
-    """What keeps a file from being loaded, in words; empty where nothing is seen without loading it."""
+    """Return why a file cannot be loaded; empty if a check without loading finds no problem."""
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))
     except OSError as error:
         return f"RAG_GGUF={path} cannot be read ({error.strerror}). Correct the path, or unset it."
     if magic != _MAGIC:
-        return f"RAG_GGUF={path} is not a GGUF file. Name a model in that format, or unset it."
+        return f"RAG_GGUF={path} is not a GGUF file. Set it to a GGUF file, or unset it."
     if importlib.util.find_spec("xllamacpp") is None:
         return (
             f"RAG_GGUF={path} needs the package xllamacpp, which is not installed. Install it: "

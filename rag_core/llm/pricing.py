@@ -1,4 +1,4 @@
-"""What a request to a language model took: tokens, as told or counted, and their price."""
+"""Count the tokens of a request to a language model, and compute their price."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _MILLION = 1_000_000
 
 
 def estimate_usage(
-    settings: Settings, messages: Sequence[dict[str, str]], written: str, told: tuple[int, int] | None
+    settings: Settings, messages: Sequence[dict[str, str]], written: str, reported: tuple[int, int] | None
 ) -> Usage:
-    """What one request took.
+    """Return the usage of one request.
 
     Parameters
     ----------
+    settings : Settings
     messages : Sequence[dict[str, str]]
-        What was sent.
+        The request's messages.
     written : str
-        What the model wrote.
-    told : tuple[int, int], optional
-        Input and output tokens as the endpoint counts them; else both are estimated with
-        ``cl100k_base``, which other models' tokenizers differ from by a tenth or two.
+        The reply's text.
+    reported : tuple[int, int], optional
+        Input and output tokens as reported by the endpoint; without them, both are estimated with ``cl100k_base``.
     """
-    if told is None:
+    if reported is None:
         sent = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
         counts = sent, count_tokens(written)
     else:
-        counts = told
-    return Usage(1, *counts, estimated=told is None, cost=_cost(settings, *counts), currency=_currency(settings))
+        counts = reported
+    return Usage(1, *counts, estimated=reported is None, cost=_cost(settings, *counts), currency=_currency(settings))
 
 
 def _cost(settings: Settings, input_tokens: int, output_tokens: int) -> float | None:

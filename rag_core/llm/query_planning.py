@@ -1,7 +1,7 @@
-"""How a language model says what to search for: its instructions, and what is made of its replies.
+"""Ask a language model for search queries, and parse its replies.
 
-Each function asks once. Replies are taken as data: lines are counted, shortened and held against the
-question, so that a model that rambles costs a search and no more.
+Each function sends one request. Replies are untrusted: their lines are limited in number and length and compared
+with the question, so that a bad reply costs at most a search.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rag_core.text.noun_phrases import content_words
 from rag_core.text.words import tokenize
 from rag_core.types import Message, Passage
 
-# Gives a model's whole reply to chat messages.
+# Returns a model's complete reply to chat messages.
 Complete = Callable[[Sequence[dict[str, str]]], str]
 
-# What the prompt may hold of the conversation, and how much longer than it the question may become.
+# Maximum tokens of the conversation in the prompt, and maximum number of words that a rewritten question may add.
 HISTORY_TOKENS = 1500
 MOST_WORDS_ADDED = 40
 LONGEST_QUERY = 300
@@ -55,78 +55,78 @@ repeat it letter for letter. Reply with the question alone, on one line, in its 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _JSON_LIST = re.compile(r"\[\s*\"[^\[\]]*\"\s*,?\s*\]")
 _NUMBER = re.compile(r"^\[(\d{1,4})\]\s*")
-# "Rewritten question:" before it.
+# A label such as "Rewritten question:" before the reply.
 _LABEL = re.compile(r"^\W*(?:[\w-]+\s+){0,3}(?:question|query|rewritten|rewrite)\W*:\W*", re.I)
-# "Here are the queries:", and the fences of a block of code.
+# Lines such as "Here are the queries:", and the fences of a code block.
 _ANNOUNCES = re.compile(r":\W*$|^\s*```")
 
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """A question that another was taken apart into; ``document`` is the position of the one to ask, if any."""
+    """A part of a question; ``document`` is the position of the document to search, if only one."""
 
     question: str
     document: int | None = None
 
 
 def expand_queries(complete: Complete, question: str, most: int) -> list[str]:
-    """Up to ``most`` queries that differ from the question and from each other; none if the model has none."""
+    """Return up to ``most`` queries that differ from the question and from each other."""
     reply = complete(build_chat(_QUERIES.format(most=most) + _QUOTED, f"Question: {escape_markup(question)}"))
-    return _queries(reply, [question])[:most]
+    return _parse_queries(reply, [question])[:most]
 
 
 def write_hypothesis(complete: Complete, question: str) -> str:
-    """A made-up passage that would answer the question, to search with and for nothing else.
+    """Return a hypothetical passage that would answer the question, only for use in a search.
 
     Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
     """
     reply = complete(build_chat(_HYPOTHESIS + _QUOTED, f"Question: {escape_markup(question)}"))
-    return _line(reply)[:LONGEST_HYPOTHESIS]
+    return _clean_line(reply)[:LONGEST_HYPOTHESIS]
 
 
 def decompose_question(complete: Complete, question: str, documents: Sequence[str], most: int) -> list[SubQuestion]:
-    """The questions that one is taken apart into, each about one thing, in order; at most ``most``.
+    """Return at most ``most`` parts of a question, each about one thing, in order.
 
-    A part that shares no word with the question is dropped: answers to it would not answer the question.
+    A part that shares no word with the question is dropped, since its answer would not answer the question.
     Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
     """
-    listed = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
-    request = f"Documents:\n{listed}\n\nQuestion: {escape_markup(question)}"
+    document_list = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
+    request = f"Documents:\n{document_list}\n\nQuestion: {escape_markup(question)}"
     reply = complete(build_chat(_PARTS.format(most=most) + _QUOTED, request))
-    found: dict[tuple[str, int | None], SubQuestion] = {}
-    for line in _lines(reply):
+    parts: dict[tuple[str, int | None], SubQuestion] = {}
+    for line in _parse_lines(reply):
         text = _BULLET.sub("", line)
         number = _NUMBER.match(text)
         document = int(number[1]) - 1 if number and 0 < int(number[1]) <= len(documents) else None
-        text = _query(_NUMBER.sub("", text))
-        if text and _stems(text) & _stems(question):
-            found.setdefault((text.casefold(), document), SubQuestion(text, document))
-    return list(found.values())[:most]
+        text = _parse_query(_NUMBER.sub("", text))
+        if text and _content_stems(text) & _content_stems(question):
+            parts.setdefault((text.casefold(), document), SubQuestion(text, document))
+    return list(parts.values())[:most]
 
 
-def next_query(complete: Complete, question: str, passages: Sequence[Passage], asked: Sequence[str]) -> str:
-    """A query for what the passages leave open; empty where nothing is, or the model names nothing new.
+def next_query(complete: Complete, question: str, passages: Sequence[Passage], queries: Sequence[str]) -> str:
+    """Return a query for what the passages do not answer; empty if nothing is missing, or the query is not new.
 
-    A query must share a word with the question, or with a passage that does: one about something else
-    would find what answers something else. Trivedi et al., "Interleaving retrieval with chain-of-thought
-    reasoning for knowledge-intensive multi-step questions", ACL 2023, on retrieving by what was read.
+    The query must share a word with the question, or with a passage that does, so that it stays on the subject.
+    Trivedi et al., "Interleaving retrieval with chain-of-thought reasoning for knowledge-intensive multi-step
+    questions", ACL 2023.
     """
     blocks = "\n\n".join(format_passage(passage) for passage in passages)
-    before = "\n".join(f"- {escape_markup(one)}" for one in asked)
-    request = f"{blocks}\n\nSearched for so far:\n{before}\n\nQuestion: {escape_markup(question)}"
+    searched = "\n".join(f"- {escape_markup(one)}" for one in queries)
+    request = f"{blocks}\n\nSearched for so far:\n{searched}\n\nQuestion: {escape_markup(question)}"
     reply = complete(build_chat(_MISSING + _QUOTED, request))
     if re.match(rf"\W*{ENOUGH}\b", reply, re.IGNORECASE) or re.search(rf"\b{ENOUGH}\W*$", reply):
         return ""
-    wanted = next(iter(_queries(reply, asked)), "")
-    known = _stems(question)
+    query = next(iter(_parse_queries(reply, queries)), "")
+    known = _content_stems(question)
     for passage in passages:
-        its = _stems(passage.text)
-        known |= its if its & _stems(question) else set()
-    return wanted if _stems(wanted) & known else ""
+        stems = _content_stems(passage.text)
+        known |= stems if stems & _content_stems(question) else set()
+    return query if _content_stems(query) & known else ""
 
 
 def format_conversation(history: Sequence[Message]) -> str:
-    """Return the newest turns that fit into `HISTORY_TOKENS`, a line each."""
+    """Return the newest turns that fit into `HISTORY_TOKENS`, one per line."""
     earlier, _ = newest_exchanges(history, HISTORY_TOKENS)
     return "\n".join(
         f"{'Reader' if one.role == 'user' else 'Answer'}: {format_turn(one)['content']}" for one in earlier
@@ -134,59 +134,59 @@ def format_conversation(history: Sequence[Message]) -> str:
 
 
 def build_rewrite_messages(question: str, conversation: str) -> list[dict[str, str]]:
-    """Return chat messages that ask for a question in words that can be understood without the conversation."""
+    """Return chat messages that ask the model to rewrite a question so that it does not need the conversation."""
     return build_chat(_REWRITE, f"Conversation:\n{conversation}\n\nLast question: {escape_markup(question)}")
 
 
 def parse_rewritten_question(reply: str, question: str, conversation: str) -> str:
-    """Return the model's wording of a question; empty if it is no question, or far from what was said."""
+    """Return the rewritten question; empty if the reply is not a question, or too far from the conversation."""
     lines = [line for line in reply_lines(reply) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
     if len(wording.split()) > len(question.split()) + MOST_WORDS_ADDED:
         return ""
-    # A statement in place of a question is an answer.
+    # The model answered the question instead of rewriting it.
     if wording.endswith((".", "!")) and question.rstrip().endswith("?"):
         return ""
     known = {word.lower() for text in (question, conversation) for word in content_words(text)}
     added = [word.lower() for word in content_words(wording)]
-    # The model made up what neither question nor conversation contains.
+    # Reject a question in which most content words are new.
     return wording if added and sum(word in known for word in added) * 2 >= len(added) else ""
 
 
-def _queries(reply: str, known: Sequence[str]) -> list[str]:
-    """The reply's lines as queries, each once, without those known."""
-    taken = {_line(one).casefold() for one in known}
-    found: dict[str, str] = {}
-    for line in _lines(reply):
-        query = _query(_BULLET.sub("", line))
-        if query and query.casefold() not in taken:
-            found.setdefault(query.casefold(), query)
-    return list(found.values())
+def _parse_queries(reply: str, known: Sequence[str]) -> list[str]:
+    """Return the distinct queries in a reply without the known ones."""
+    known_queries = {_clean_line(one).casefold() for one in known}
+    queries: dict[str, str] = {}
+    for line in _parse_lines(reply):
+        query = _parse_query(_BULLET.sub("", line))
+        if query and query.casefold() not in known_queries:
+            queries.setdefault(query.casefold(), query)
+    return list(queries.values())
 
 
-def _lines(reply: str) -> list[str]:
-    """What a reply lists, one a line or as JSON, which many models write unasked, without what announces it."""
-    listed = _JSON_LIST.search(reply)
-    if listed:
+def _parse_lines(reply: str) -> list[str]:
+    """Return the items of a reply with one item per line, or with a JSON list, which some models write instead."""
+    json_list = _JSON_LIST.search(reply)
+    if json_list:
         with suppress(ValueError):
-            return [one for one in json.loads(listed[0]) if isinstance(one, str)]
+            return [one for one in json.loads(json_list[0]) if isinstance(one, str)]
     return reply_lines(reply)
 
 
-def _query(line: str) -> str:
-    """A line as a query; empty where it says nothing, or more than a query would."""
-    query = _line(line).strip("\"'“”‘’` ")
-    return query if len(query) <= LONGEST_QUERY and _stems(query) else ""
+def _parse_query(line: str) -> str:
+    """Return a line as a query; empty if it has no content word or is too long."""
+    query = _clean_line(line).strip("\"'“”‘’` ")
+    return query if len(query) <= LONGEST_QUERY and _content_stems(query) else ""
 
 
-def _line(text: str) -> str:
+def _clean_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def _stems(text: str) -> set[str]:
+def _content_stems(text: str) -> set[str]:
     return {word.stem for word in tokenize(text) if word.content}
 
 
 def reply_lines(reply: str) -> list[str]:
-    """Return the lines of a reply without those that only announce others, or mark them as code."""
+    """Return the lines of a reply without introductory lines and code fences."""
     return [line for line in reply.splitlines() if not _ANNOUNCES.search(line)]

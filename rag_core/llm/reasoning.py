@@ -1,4 +1,4 @@
-"""What models think aloud before they answer."""
+"""Remove the reasoning that models write before their answers."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from contextlib import closing
 
 from rag_core.types import AskEvent, Delta, Restart
 
-_THOUGHT = "What the model thought before it answered was left out."
+_REASONING_REMOVED = "The model's reasoning before the answer was removed."
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
 _BLOCKS = (*((f"<{name}>", f"</{name}>") for name in _NAMES), ("[THINK]", "[/THINK]"))
 
 
 def strip_reasoning(pieces: Generator[str, None, None]) -> Generator[str, None, None]:
-    """Leave out a block of thought at the start, as ``<think>``, which some servers send as part of the text."""
-    held = start = ""
+    """Yield the pieces without a reasoning block at the start, such as ``<think>``, which some servers send."""
+    buffer = start = ""
     end: str | None = None
     with closing(pieces):
         for piece in pieces:
-            held += piece
-            start = held.lstrip()
-            end = end or next((closed for begun, closed in _BLOCKS if start.startswith(begun)), None)
+            buffer += piece
+            start = buffer.lstrip()
+            end = end or next((closing_tag for opening, closing_tag in _BLOCKS if start.startswith(opening)), None)
             if end:
                 start = start.partition(end)[2].lstrip()
-            elif any(begun.startswith(start) for begun, _ in _BLOCKS):
+            elif any(opening.startswith(start) for opening, _ in _BLOCKS):
                 continue
             if start:
                 yield start
                 yield from pieces
                 return
-    # The answer ended where it could still have become a block: a lone "<" is all the text there is.
+    # The text ended while it was still a prefix of an opening tag, such as a single "<".
     if start and not end:
         yield start.rstrip()
 
 
 def text_after_reasoning(text: str) -> str:
-    """A whole text without thought whose end alone is marked: its beginning stands in the prompt of some models."""
-    for begun, closed in _BLOCKS:
-        if closed in text and begun not in text.partition(closed)[0]:
-            return text.rpartition(closed)[2].lstrip()
+    """Return a text without reasoning that only has a closing tag, since some prompts contain the opening tag."""
+    for opening, closing_tag in _BLOCKS:
+        if closing_tag in text and opening not in text.partition(closing_tag)[0]:
+            return text.rpartition(closing_tag)[2].lstrip()
     return text
 
 
 def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
-    """What was written, `text_after_reasoning`; what was shown of the thought is taken back."""
+    """Return the text after the reasoning; if reasoning was already shown, yield events that replace it."""
     written = "".join(pieces)
     text = text_after_reasoning(written)
     if text != written:
-        yield Restart(_THOUGHT)
+        yield Restart(_REASONING_REMOVED)
         yield Delta(text)
     return text

@@ -1,6 +1,6 @@
-"""A request to an endpoint: its address, its report, and what an error means for the next try.
+"""Reports and errors of requests to an endpoint, and checks of its address.
 
-The module imports no client library; errors are read by the names of their attributes.
+The module imports no client library; it reads the attributes of errors by name.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from urllib.parse import urlsplit, urlunsplit
 from rag_core.errors import GeneratorError
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-# Codes of errors that come as events, and the HTTP status that says the same.
+# Error codes of stream events with the equivalent HTTP status.
 STATUS_OF = {"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429}
-# How a refusal that names an option in words alone says that it is not known, and not just too large.
+# Words that mean that an option is unknown, rather than out of range.
 _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
 )
-# Without it the provider keeps what it is sent: rather no answer.
-_INDISPENSABLE = "store"
+# Never dropped, since the provider would then store the request.
+_REQUIRED_OPTION = "store"
 
 
 class RequestError(Exception):
-    """A request that came to nothing.
+    """A failed request.
 
     Attributes
     ----------
     error : GeneratorError
-        What to tell the reader. It is raised where no other exception is being handled, so that
-        nothing of the client's request, which holds the key, hangs on to it.
+        The error for the user. Raise it outside of exception handlers, so that its context does not refer to the
+        client's request, which contains the key.
     status : int
-        HTTP status of the endpoint's reply; 0 where there was none.
+        HTTP status of the endpoint's reply; 0 if there is none.
     passing : bool
-        Whether another try may succeed.
+        Whether a retry may succeed.
     after_s : float
-        Seconds that the endpoint asks to wait before it; 0 when it asks for nothing.
+        Seconds that the endpoint demands before a retry; 0 if it demands none.
     """
 
     def __init__(self, error: GeneratorError, *, status: int = 0, passing: bool = False, after_s: float = 0.0) -> None:
@@ -52,10 +52,10 @@ class RequestError(Exception):
 
 @dataclass(slots=True)
 class RequestReport:
-    """What a request brought beside its pieces: complete once its stream has ended, however that was.
+    """The result of a request. It is complete when the stream ends, also after an error.
 
-    ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`; ``written`` is all that the model wrote, also
-    what it declined with in ``refusal``; ``tokens`` are those of input and output, where told.
+    ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`; ``written`` is the model's whole text, including
+    ``refusal``; ``tokens`` are the input and output tokens, if the endpoint reports them.
     """
 
     finish: str = ""
@@ -65,39 +65,39 @@ class RequestReport:
 
 
 def retry_after_s(headers: Any) -> float:
-    """Seconds that ``Retry-After`` asks to wait, given as such or as a date (RFC 9110, 10.2.3); else 0."""
-    asked = str(headers.get("retry-after", "")).strip()
-    if asked.isdecimal():
-        return float(asked)
+    """Return the seconds in ``Retry-After``, which may also be a date (RFC 9110, 10.2.3); 0 if there is none."""
+    value = str(headers.get("retry-after", "")).strip()
+    if value.isdecimal():
+        return float(value)
     try:
-        moment = parsedate_to_datetime(asked)
+        moment = parsedate_to_datetime(value)
     except ValueError:
         return 0.0
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def error_details(error: Any) -> tuple[str, str]:
-    """Code and message of the endpoint's error object; some send words in its place, or call them "detail"."""
+    """Return code and message of the error object; some endpoints send plain text, or the field "detail"."""
     body = error.body if isinstance(error.body, dict) else {"message": error.body}
-    said = body.get("message") or body.get("detail")
-    return str(error.code or body.get("type") or ""), said if isinstance(said, str) else ""
+    message = body.get("message") or body.get("detail")
+    return str(error.code or body.get("type") or ""), message if isinstance(message, str) else ""
 
 
 def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] | None:
-    """A request's options without the one that the endpoint does not take, ``None`` if it was not ours.
+    """Return a request's options without the one that the endpoint rejects; ``None`` if none can be dropped.
 
-    Models that think first know ``max_completion_tokens`` and one temperature; most other servers
-    know only ``max_tokens``.
+    Reasoning models accept ``max_completion_tokens`` and one temperature; most other servers accept
+    only ``max_tokens``.
     """
-    said = str(error)
-    named = (name for name in options if re.search(rf"\b{name}\b", said) and _UNKNOWN.search(said))
-    refused = str(error.param or next(named, ""))
-    if refused not in options or refused == _INDISPENSABLE:
+    message = str(error)
+    unknown = (name for name in options if re.search(rf"\b{name}\b", message) and _UNKNOWN.search(message))
+    rejected = str(error.param or next(unknown, ""))
+    if rejected not in options or rejected == _REQUIRED_OPTION:
         return None
-    simpler = {name: value for name, value in options.items() if name != refused}
-    if refused == "max_tokens":
-        simpler["max_completion_tokens"] = options["max_tokens"]
-    return simpler
+    remaining = {name: value for name, value in options.items() if name != rejected}
+    if rejected == "max_tokens":
+        remaining["max_completion_tokens"] = options["max_tokens"]
+    return remaining
 
 
 def redact_url(url: str) -> str:
@@ -110,7 +110,7 @@ def redact_url(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an HTTP URL; empty if it is none."""
+    """Return the host of an HTTP URL; empty if the URL is invalid or not HTTP."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and url.isprintable() and parts.port != 0

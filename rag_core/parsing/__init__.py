@@ -1,4 +1,4 @@
-"""PDF files to pages: text in reading order, the position of each word, and the section of each page."""
+"""Parse PDF files into pages: text in reading order, the position of each word, and the section of each page."""
 
 from rag_core.parsing.parser import PARSER_VERSION, PdfParser
 

@@ -1,4 +1,4 @@
-"""What characters become: ligatures spelt out, controls dropped, symbol fonts' bullets recognised."""
+"""Clean characters: spell out ligatures, drop controls, and replace symbol fonts' bullets."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import unicodedata
 
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
-# Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte; these are the ones
-# that carry meaning in reports and forms. Other private use characters are drawings to a reader of text.
+# Symbol and Wingdings put their glyphs in the private use area at 0xF000 + their byte. These have a meaning in
+# reports and forms; other private use characters have none as text.
 _SYMBOLS = {
     0xF0A7: "•",
     0xF0B7: "•",
@@ -32,13 +32,13 @@ _DROPPED = re.compile(
 )
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 _COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
-# TeX draws the stroke first and what it negates over it.
+# TeX draws the stroke first and then the sign that it negates.
 _NEGATED = re.compile("(\u0338)(.)")
 _SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _NEGATED)))
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
 
-# Scripts written without spaces: each character is a word of its own, so that a highlight can mark a few of
-# them, and neither a line end nor the blank that PDF producers put between glyphs separates two of them.
+# Scripts written without spaces: each character is a separate word, so that a highlight can mark a few of
+# them, and a line end or a blank that a PDF producer put between two glyphs does not separate them.
 UNSPACED_SCRIPTS = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3130-\u318f\u31f0-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
@@ -48,30 +48,30 @@ SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{SUPERSCRIPT_DIG
 
 
 def needs_cleaning(text: str) -> bool:
-    """Whether `clean_word` could change any word of ``text``; a quick look before the slow one."""
+    """Whether `clean_word` could change any word of ``text``; a cheap test that avoids cleaning most pages."""
     return _SUSPECT.search(text) is not None
 
 
 def clean_word(word: str) -> str:
-    """Spell out ligatures and presentation forms, drop what is not text; may return an empty string."""
+    """Spell out ligatures and presentation forms and drop controls; the result may be empty."""
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
-    word = _NEGATED.sub(_negated, word)
+    word = _NEGATED.sub(_compose_negation, word)
     word = _PRIVATE.sub(lambda match: _SYMBOLS.get(ord(match[0]), ""), word)
     return _DROPPED.sub("", word)
 
 
-def _negated(match: re.Match[str]) -> str:
-    made = unicodedata.normalize("NFC", match[2] + match[1])
-    return made if len(made) == 1 else match[0]
+def _compose_negation(match: re.Match[str]) -> str:
+    composed = unicodedata.normalize("NFC", match[2] + match[1])
+    return composed if len(composed) == 1 else match[0]
 
 
 def clean_line(text: str) -> str:
-    """Clean a title or label that came from metadata: one line, no controls, no double spaces."""
+    """Clean a title or label from metadata: one line, no controls, no double spaces."""
     return clean_word(" ".join(text.split()))
 
 
 def unreadable_share(text: str) -> float:
-    """Share of the visible characters that fonts without a Unicode table left as garbage, 0..1."""
+    """Return the share, 0..1, of visible characters that are garbage because a font has no Unicode table."""
     if not _UNREADABLE.search(text):
         return 0.0
     visible = sum(not char.isspace() for char in text)

@@ -1,4 +1,4 @@
-"""Highlights on a page's picture, with Pillow."""
+"""Draw highlights on the picture of a page, with Pillow."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Box = tuple[int, int, int, int]
 
 
 def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
-    """Return a picture with rectangles tinted as PNG, and how many of them lie in it.
+    """Return the picture with tinted rectangles as PNG, and the number of rectangles inside the picture.
 
     Parameters
     ----------
     image : PIL.Image.Image
         RGB.
     rects : FloatArray, shape (n, 4)
-        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. Where they overlap, the tint is
-        no deeper; the blank between two neighbours is tinted with them.
+        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. Overlaps are not darker; the
+        blank between two neighbours on a line is tinted too.
     """
     from PIL import Image, ImageChops, ImageDraw
 
@@ -38,21 +38,21 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
         inside = right >= 0 and bottom >= 0 and left <= image.width and top <= image.height
         if inside and left < right and top <= bottom:
             draw.rectangle((left, top, right, bottom), fill=255)
-            if before is not None and (gap := _gap(before, (left, top, right, bottom))):
+            if before is not None and (gap := _gap_box(before, (left, top, right, bottom))):
                 draw.rectangle(gap, fill=255)
             before = left, top, right, bottom
             count += 1
-    # Multiplied rather than laid over, so that black letters stay black.
+    # Multiply instead of overlay, so that black letters stay black.
     tinted = ImageChops.multiply(image, Image.new("RGB", image.size, _COLOUR))
     buffer = io.BytesIO()
     Image.composite(tinted, image, mask).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue(), count
 
 
-def _gap(one: Box, other: Box) -> Box | None:
-    """What lies between two words that follow each other on a line, if they do."""
-    top, bottom = max(one[1], other[1]), min(one[3], other[3])
-    height = min(one[3] - one[1], other[3] - other[1])
-    if bottom - top < height / 2 or not one[2] < other[0] < one[2] + height:
+def _gap_box(first: Box, second: Box) -> Box | None:
+    """Return the box between two words that follow each other on a line, otherwise `None`."""
+    top, bottom = max(first[1], second[1]), min(first[3], second[3])
+    height = min(first[3] - first[1], second[3] - second[1])
+    if bottom - top < height / 2 or not first[2] < second[0] < first[2] + height:
         return None
-    return one[2], top, other[0], bottom
+    return first[2], top, second[0], bottom

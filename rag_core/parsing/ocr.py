@@ -1,4 +1,4 @@
-"""The one module that imports RapidOCR: the words of a picture of a page, and where they stand."""
+"""Recognise the words of a page picture and their positions. Only this module imports RapidOCR."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rag_core.types import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Two pixels a point reads nearly as well as three and takes half the time; small pages hold small print.
+# Pixels per point: more hardly reads better and takes longer. Small pages have small print and need a larger scale.
 _SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
 _CELL_GAP = 1.3
-# Scores of lines: of those between, few words are right, and below, none.
+# Scores of lines: between the two, few words are right, and below, none.
 _SURE, _LEAST_SCORE = 0.85, 0.7
-# A box so many times as long as it is high says which way its text lies; one of a figure or two does not.
+# A box with this ratio of length to height shows the direction of its text; the box of one or two figures does not.
 _LONG = 2.5
 
 
@@ -31,13 +31,13 @@ class OcrMissingError(Exception):
 
 
 def scale_for(width: float, height: float) -> float:
-    """Pixels a point at which a page of that size, in points, is read."""
+    """Return the pixels per point at which a page of this size, in points, is recognised."""
     longest = max(width, height, 1.0)
     return min(max(_SCALE, _SIDE / longest), _LARGEST_SCALE, _LONGEST_SIDE / longest)
 
 
 @lru_cache(maxsize=1)
-def _engine() -> Any:
+def _load_engine() -> Any:
     try:
         from rapidocr import RapidOCR
     except ImportError as error:
@@ -47,7 +47,7 @@ def _engine() -> Any:
             "Global.log_level": "error",
             "Global.return_word_box": True,
             "Global.max_side_len": int(_LONGEST_SIDE),
-            # It turns good lines of a page that lies a little askew upside down.
+            # It turns lines of a slightly skewed page upside down.
             "Global.use_cls": False,
         }
     )
@@ -61,7 +61,7 @@ class _Line:
 
 
 def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run], list[float], int]:
-    """Recognise the text of a page, whichever way up it lies.
+    """Recognise the text of a page in any of its four orientations.
 
     Parameters
     ----------
@@ -74,16 +74,16 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
     -------
     runs : list of Run
     confidences : list of float
-        Of every word, 0..1.
+        Confidence of each word, 0..1.
     lost : int
-        Number of lines of which too little can be read.
+        Number of lines whose score is too low to keep.
 
     Raises
     ------
     OcrMissingError
     """
-    # Copied, since a view with its channels reversed has strides that OpenCV refuses.
-    lines, direction = _lines(np.ascontiguousarray(np.asarray(image)[:, :, ::-1]))
+    # OpenCV refuses the strides of a view with reversed channels, so this is a copy.
+    lines, direction = _recognize_lines(np.ascontiguousarray(np.asarray(image)[:, :, ::-1]))
     runs: list[Run] = []
     confidences: list[float] = []
     for line in lines:
@@ -95,70 +95,72 @@ def recognize_text(image: Image, width: float, height: float) -> tuple[list[Run]
         rects = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
         rects /= np.array([image.width, image.height] * 2, np.float32)
         names = [word.strip() for word, _, _ in kept]
-        runs.append(_run(names, _spaces(line.text, names), rects, rotate_boxes(rects, direction, width, height)))
+        runs.append(
+            _build_run(names, _find_spaces(line.text, names), rects, rotate_boxes(rects, direction, width, height))
+        )
         confidences += [float(confidence) for _, confidence, _ in kept]
     if runs:
-        _settle_sizes(runs)
+        _level_sizes(runs)
     return runs, confidences, sum(line.score < _LEAST_SCORE and bool(line.text.strip()) for line in lines)
 
 
-def _lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
-    """What is written in a picture, and where its text runs to; doubtful lines are tried the other way up, too."""
-    engine = _engine()
-    found = engine(pixels, use_rec=False)
-    if found.boxes is None or not len(found.boxes):
+def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
+    """Return the lines of a picture and the direction of its text; doubtful lines are also read upside down."""
+    engine = _load_engine()
+    detection = engine(pixels, use_rec=False)
+    if detection.boxes is None or not len(detection.boxes):
         return [], "right"
-    # Corners clockwise; text is taken to run from the first to the second.
-    boxes = np.asarray(found.boxes, np.float32)
-    across, down = _sides(boxes)
+    # Corners are clockwise; text is read from the first to the second.
+    boxes = np.asarray(detection.boxes, np.float32)
+    across, down = _side_lengths(boxes)
     long = np.maximum(across, down) > _LONG * np.minimum(across, down)
     upright = across[long & (across > down)].sum() >= down[long & (across < down)].sum()
     if not upright:
         boxes = np.roll(boxes, -1, axis=1)
         across, down = down, across
-    lines = _recognised(engine, pixels, boxes)
+    lines = _recognize_boxes(engine, pixels, boxes)
     doubtful = [number for number, line in enumerate(lines) if line.score < _SURE]
-    turned = dict(zip(doubtful, _recognised(engine, pixels, _turned(boxes[doubtful])), strict=True))
+    turned = dict(zip(doubtful, _recognize_boxes(engine, pixels, _turn_boxes(boxes[doubtful])), strict=True))
     along = (across >= down).tolist()
     better = [number for number in turned if turned[number].score > lines[number].score]
     lengths = [len(line.text) for line in lines]
-    over = 2 * sum(lengths[number] for number in better if along[number]) > sum(compress(lengths, along))
-    if over:
-        # Also those that read well: upside down, 68 is 89.
+    upside_down = 2 * sum(lengths[number] for number in better if along[number]) > sum(compress(lengths, along))
+    if upside_down:
+        # Lines with a good score too: 68 upside down is 89.
         others = [number for number in range(len(lines)) if along[number] and number not in turned]
-        turned |= zip(others, _recognised(engine, pixels, _turned(boxes[others])), strict=True)
+        turned |= zip(others, _recognize_boxes(engine, pixels, _turn_boxes(boxes[others])), strict=True)
     for number, line in turned.items():
-        if over if along[number] else number in better:
+        if upside_down if along[number] else number in better:
             lines[number] = line
     return lines, {(True, False): "right", (True, True): "left", (False, False): "down", (False, True): "up"}[
-        upright, over
+        upright, upside_down
     ]
 
 
-def _sides(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Lengths of the first and the second side of each box."""
+def _side_lengths(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lengths of the first and the second side of each box."""
     first, second = (np.linalg.norm(boxes[:, end] - boxes[:, end - 1], axis=1) for end in (1, 2))
     return first, second
 
 
-def _turned(boxes: FloatArray) -> FloatArray:
+def _turn_boxes(boxes: FloatArray) -> FloatArray:
     return np.roll(boxes, 2, axis=1)
 
 
-def _recognised(engine: Any, pixels: npt.NDArray[np.uint8], boxes: FloatArray) -> list[_Line]:
+def _recognize_boxes(engine: Any, pixels: npt.NDArray[np.uint8], boxes: FloatArray) -> list[_Line]:
     if not len(boxes):
         return []
     crops = engine.crop_text_regions(pixels, boxes)
-    found = engine.recognize_txt(crops)
-    words = engine.cal_rec_boxes(crops, boxes, found).word_results
+    recognition = engine.recognize_txt(crops)
+    words = engine.cal_rec_boxes(crops, boxes, recognition).word_results
     return [
         _Line(text, float(score), [word for word in line if word[2] is not None])
-        for text, score, line in zip(found.txts, found.scores, words, strict=True)
+        for text, score, line in zip(recognition.txts, recognition.scores, words, strict=True)
     ]
 
 
-def _spaces(text: str, words: list[str]) -> list[bool]:
-    """Whether a space stands before each word: recognised lines have them, recognised words do not."""
+def _find_spaces(text: str, words: list[str]) -> list[bool]:
+    """Return whether there is a space before each word: recognised lines have spaces, recognised words do not."""
     spaced, cursor = [], 0
     for word in words:
         place = text.find(word, cursor)
@@ -167,20 +169,20 @@ def _spaces(text: str, words: list[str]) -> list[bool]:
     return spaced
 
 
-def _run(words: list[str], spaced: list[bool], rects: FloatArray, spots: FloatArray) -> Run:
-    low, high = spots[:, :2].min(axis=0).tolist(), spots[:, 2:].max(axis=0).tolist()
-    size = float(np.median(spots[:, 3] - spots[:, 1]))
-    gaps = spots[1:, 0] - spots[:-1, 2]
+def _build_run(words: list[str], spaced: list[bool], rects: FloatArray, line_boxes: FloatArray) -> Run:
+    low, high = line_boxes[:, :2].min(axis=0).tolist(), line_boxes[:, 2:].max(axis=0).tolist()
+    size = float(np.median(line_boxes[:, 3] - line_boxes[:, 1]))
+    gaps = line_boxes[1:, 0] - line_boxes[:-1, 2]
     cells = 1 + int(np.count_nonzero(gaps > _CELL_GAP * max(size, 1.0)))
     hyphen = len(words[-1]) > 1 and words[-1].endswith("-") and words[-1][-2].isalpha()
     if hyphen:
         words = [*words[:-1], words[-1][:-1]]
     box = (low[0], low[1], high[0], high[1])
-    return Run(words, spaced, rects, spots, box, size, cells=cells, hyphen=hyphen)
+    return Run(words, spaced, rects, line_boxes, box, size, cells=cells, hyphen=hyphen)
 
 
-def _settle_sizes(runs: list[Run]) -> None:
-    """Recognised boxes differ by a few pixels from line to line, which must not look like headings."""
+def _level_sizes(runs: list[Run]) -> None:
+    """Give runs of similar size the usual size, because a few pixels of difference must not look like a heading."""
     usual = float(np.median([run.size for run in runs for _ in run.words]))
     for run in runs:
         if 0.72 * usual < run.size < 1.35 * usual:

@@ -1,4 +1,4 @@
-"""One page, start to end: text layer, layout, and reading it as a picture where there is no text."""
+"""Parse one page: text layer, layout, and text recognition if the text layer has too little text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FULL_PAGE_CHARACTERS = 300
 
 
 @dataclass(slots=True)
-class _Found:
+class _PageRuns:
     runs: list[Run]
     state: PageState
     confidence: float | None = None
@@ -44,26 +44,26 @@ class _Found:
 
 
 def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
-    """Read a page; ``page_label``, the final ``heading`` and divided words are left to whoever knows the document.
+    """Read a page, without ``page_label``, section ``heading`` and joined words, which need the whole document.
 
     Parameters
     ----------
     reader : PdfPage
     page_index : int
     fonts : Fonts
-        Of the same file.
+        Fonts of the same file.
     ocr : {"auto", "on", "off"}
     """
 
-    def spelt(unmapped: Sequence[tuple[str, int]]) -> list[int]:
+    def decode(unmapped: Sequence[tuple[str, int]]) -> list[int]:
         return decode_glyphs(unmapped, partial(fonts.glyph_names, page_index))
 
-    characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(spelt)))
-    found = _extract_runs(reader, characters, ocr)
-    lines = order_lines(remove_line_numbers(found.runs), written=found.written)
-    between = line_separators(lines)
-    text, boxes, spans = join_lines(lines, between)
-    state = found.state if text.strip() or found.state is PageState.FAILED else PageState.EMPTY
+    characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(decode)))
+    page_runs = _extract_runs(reader, characters, ocr)
+    lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
+    separators = line_separators(lines)
+    text, boxes, spans = join_lines(lines, separators)
+    state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
         page_label="",
@@ -71,17 +71,19 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
         state=state,
         width=reader.width,
         height=reader.height,
-        reason=found.reason,
-        confidence=found.confidence,
+        reason=page_runs.reason,
+        confidence=page_runs.confidence,
         boxes=boxes,
         hidden=hidden,
     )
     words = words_of(_whole_words(lines))
-    return ParsedPage(page, find_headings(lines, spans), hyphenated_words(lines, between, spans), tuple(sorted(words)))
+    return ParsedPage(
+        page, find_headings(lines, spans), hyphenated_words(lines, separators, spans), tuple(sorted(words))
+    )
 
 
 def _whole_words(lines: list[Line]) -> str:
-    """The words of a page but for the halves that line ends made, which are to be judged by the others."""
+    """Return the words of a page without the halves at line ends, since the whole words decide how to join them."""
     parts = []
     for number, line in enumerate(lines):
         words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
@@ -89,16 +91,16 @@ def _whole_words(lines: list[Line]) -> str:
     return " ".join(parts)
 
 
-def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _Found:
+def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
     characters, numbers = insert_word_spaces(*insert_form_fields(reader, characters))
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
     garbage = _is_garbage(characters)
-    layer = _Found(runs, PageState.TEXT)
+    layer = _PageRuns(runs, PageState.TEXT)
     if garbage:
-        layer.reason = "the fonts of this page do not say which letters they draw; its text may be wrong"
+        layer.reason = "the fonts of this page do not define which letters they draw; its text may be wrong"
     if ocr == "off" or not (ocr == "on" or garbage or _lacks_text(reader, runs)):
         return layer
-    return _recognised(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
+    return _recognize_page(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
 
 
 def _is_garbage(characters: Characters) -> bool:
@@ -107,7 +109,7 @@ def _is_garbage(characters: Characters) -> bool:
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
-    """Less text than its pictures could hold; without any text, whatever is drawn may be letters."""
+    """Whether a page has less text than its pictures could contain, or no text although it draws something."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
         return reader.draws()
@@ -117,45 +119,45 @@ def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
     return share >= _IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
 
 
-def _recognised(reader: PdfPage, layer: _Found, *, keep: bool) -> _Found:
+def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRuns:
     from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for
 
     try:
         image = reader.picture(scale_for(reader.width, reader.height))
         runs, confidences, lost = recognize_text(image, reader.width, reader.height)
     except OcrMissingError:
-        layer.reason = "text recognition is not installed; add the package rapidocr"
+        layer.reason = "text recognition is not installed; install the package rapidocr"
         return layer
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - three libraries deep; the text layer is worth having anyway
-        layer.reason = f"text recognition failed ({_in_short(error)})"
+    except Exception as error:  # noqa: BLE001 - three libraries can fail here, and the text layer is still useful
+        layer.reason = f"text recognition failed ({_shorten_error(error)})"
         if not layer.runs:
             layer.state = PageState.FAILED
         return layer
     if keep:
-        runs = [run for run in runs if not _covered(run.rects, layer.runs)]
+        runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""
     if sum(char.isalnum() for run in runs for word in run.words for char in word) < _FEWEST_RECOGNISED:
         layer.reason = layer.reason or reason
         return layer  # specks and ornaments
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
-        return _Found([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
-    return _Found(runs, PageState.OCR, confidence, reason, written=False)
+        return _PageRuns([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
+    return _PageRuns(runs, PageState.OCR, confidence, reason, written=False)
 
 
-def _in_short(error: Exception) -> str:
-    """Some of the libraries put a whole traceback into the message."""
+def _shorten_error(error: Exception) -> str:
+    """Return the last line of an error message, because some libraries put a whole traceback into it."""
     message = str(error)
     if "alloc" in message:
-        return "it needs more memory than a reader may use"
+        return "it needs more memory than a reader process may use"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:200]
 
 
-def _covered(rects: FloatArray, runs: list[Run]) -> bool:
-    """Whether the text layer already has what was recognised there: most word centres lie in its words."""
+def _is_covered(rects: FloatArray, runs: list[Run]) -> bool:
+    """Whether the text layer contains a recognised run: most word centres are inside its words."""
     known = np.concatenate([run.rects for run in runs])
     across = (rects[:, 0] + rects[:, 2])[:, None] / 2
     down = (rects[:, 1] + rects[:, 3])[:, None] / 2

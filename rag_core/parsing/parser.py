@@ -1,4 +1,4 @@
-"""The parent side of extraction: files in, pages out, whatever the files do to the worker."""
+"""Parse PDF files in worker processes, so that a file that kills a worker does not stop the application."""
 
 from __future__ import annotations
 
@@ -13,52 +13,51 @@ from rag_core.types import Page
 
 _HEADER_WITHIN = 1024
 
-# Raised with every change to layout, cleaning or reading order that changes the text of some page: citations
-# are offsets into that text.
+# Increase it with every change that changes the text of some page, because citations are offsets into that text.
 LAYOUT_REVISION = 6
 PARSER_VERSION = f"pypdfium2 {version('pypdfium2')}, layout {LAYOUT_REVISION}"
 
 
 def check_pdf_header(data: bytes, name: str) -> None:
-    """Refuse at once what cannot be a PDF.
+    """Raise an error if the data cannot be a PDF.
 
     Parameters
     ----------
     data : bytes
         The file, or at least its first 1,024 bytes.
     name : str
-        What to call it in a message.
+        Name of the file in messages.
 
     Raises
     ------
     EmptyDocument, NotAPdf
     """
     if not data:
-        raise EmptyDocument(f"{name} is empty: it holds no bytes at all. Save or download it again.")
-    # Mail gateways and printers put lines of their own before the header; readers allow 1,024 bytes of it.
+        raise EmptyDocument(f"{name} is empty: the file has no bytes. Save or download it again.")
+    # Mail gateways and printers put lines before the header; PDF readers allow 1,024 bytes of them.
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
-        raise NotAPdf(f"{name} is not a PDF, whatever its name says. Export it as a PDF and add that.")
+        raise NotAPdf(f"{name} is not a PDF file. Export it as a PDF and add the exported file.")
 
 
 class PdfParser:
-    """Reads PDFs in worker processes that it owns and reuses.
+    """Read PDFs in reusable worker processes.
 
     Parameters
     ----------
     page_timeout_s : float
-        Longest time on one page; a page that takes longer fails alone.
+        Time limit of a page; a page that takes longer fails, the other pages do not.
     memory_mb : int
-        Memory limit of a worker, where the platform has such limits.
+        Memory limit of a worker, if the platform supports such limits.
     max_pages : int
-        Most pages a document may have.
+        Largest number of pages of a document.
     max_decompressed_mb : int
-        Most that one stream of a file may unpack to.
+        Largest size of a decompressed stream of a file.
     ocr : {"auto", "on", "off"}
-        Read pages as pictures: those without enough text, all, or none.
+        Recognise text on pages without enough text, on all pages, or on none.
 
     Notes
     -----
-    Several threads may extract at once; each gets workers of its own.
+    Several threads may parse at the same time; each uses separate workers.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class PdfParser:
         self._pool = WorkerPool(memory_mb, ocr)
 
     def warm_up(self) -> None:
-        """Start as many workers as read a file, so that the first one need not wait for them."""
+        """Start the workers that one file needs, so that the first file does not wait for them."""
         for worker in [self._pool.acquire() for _ in range(READERS)]:
             self._pool.release(worker)
 
@@ -92,22 +91,22 @@ class PdfParser:
         ----------
         path : Path
         name : str, optional
-            What to call the file in messages, by default its name on disk.
+            Name of the file in messages, by default its name on disk.
         password : str, optional
-            Of an encrypted file; one that opens with an empty password needs none.
+            Password of an encrypted file, unless it opens with an empty password.
         cancelled : callable
-            Asked several times a second; once it says so, the iterator ends early.
+            Called several times a second; once it returns true, the iterator ends early.
 
         Yields
         ------
         PdfHeader, then Page
-            Every page in order. Running headers need the next pages to be seen, so a page comes up to four
-            pages after it was read.
+            Every page in order. Header detection needs the next pages, so a page comes up to four pages after
+            it was read.
 
         Raises
         ------
         NotAPdf, EncryptedPdf, EmptyDocument, DamagedPdf, DocumentTooLarge, ExtractionFailed
-            `EmptyDocument` for want of any text comes after the last page.
+            `EmptyDocument` is raised after the last page if no page has text.
         """
         name = name or path.name
         with path.open("rb") as file:
@@ -121,5 +120,5 @@ class PdfParser:
             reading.close()
 
     def close(self) -> None:
-        """End the workers; an extraction that still runs ends its own."""
+        """End the idle workers; a busy worker ends when its file is done."""
         self._pool.close()

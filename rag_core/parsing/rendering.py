@@ -1,4 +1,4 @@
-"""Pictures of pages for whoever checks a citation, drawn in a worker like all else that opens a file."""
+"""Draw pictures of pages, to check citations, in a worker process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
 
 
 class PageRenderer:
-    """Draws pages in one worker that it owns, one page at a time; threads wait for each other.
+    """Draw pages in one worker, one page at a time; threads wait for each other.
 
     Parameters
     ----------
     timeout_s : float
-        Longest time on one page.
+        Time limit of a page.
     memory_mb : int
         Memory limit of the worker.
     """
@@ -53,11 +53,11 @@ class PageRenderer:
         path : Path
         page_index : int
         name : str, optional
-            What to call the file in messages, by default its name on disk.
+            Name of the file in messages, by default its name on disk.
         rects : FloatArray, shape (n, 4), optional
-            ``x0, y0, x1, y1`` of what to highlight, as fractions of the displayed page.
+            ``x0, y0, x1, y1`` of the highlights, as fractions of the displayed page.
         scale : float
-            Pixels a point (1/72 inch); less for a page that would become a giant.
+            Pixels per point (1/72 inch); reduced if the picture of a large page would have too many pixels.
         password : str, optional
 
         Raises
@@ -84,7 +84,7 @@ class PageRenderer:
         return PageImage(png, **result)
 
     def close(self) -> None:
-        """End the worker; the next page starts another."""
+        """End the worker; `render` starts a new one."""
         with self._lock:
             worker, self._worker, self._open = self._worker, None, None
         if worker is not None:
@@ -96,7 +96,7 @@ class PageRenderer:
             self._worker = self._open = None
         if self._worker is None:
             self._worker = WorkerProcess(self._memory_mb, "off")
-        # Content can change under a name: a document that stays open is known by more than its path.
+        # The file at a path can change, so time and size are part of the key of the open document.
         status = path.stat()
         key = (path.absolute(), status.st_mtime_ns, status.st_size, password)
         if key != self._open:
@@ -133,7 +133,7 @@ def render_page(
     scale: float = 1.5,
     password: str | None = None,
 ) -> PageImage:
-    """`PageRenderer.render` with a renderer that lasts as long as this process."""
+    """Draw a page with the shared renderer of this process; see `PageRenderer.render`."""
     global _shared
     with _shared_lock:
         if _shared is None:

@@ -1,7 +1,7 @@
-"""The kind of answer that an English question asks for, and whether a text holds such a thing.
+"""The kind of answer that an English question asks for, and whether a text contains one.
 
-The patterns are English; a question in another language asks for no kind that is known here, and
-its sentences are told apart by likeness alone.
+The patterns are English. A question in another language has no expected kind, and its sentences are ranked by
+similarity alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 
-from rag_core.reading.clauses import items
+from rag_core.reading.clauses import count_items
 from rag_core.text.dates import find_quarters, is_year
 from rag_core.text.grammar import AUXILIARIES, WH, tokens
 from rag_core.text.numbers import Number, parse_numbers
@@ -20,7 +20,7 @@ from rag_core.text.words import stem
 
 
 class Kind(Enum):
-    """What a question wants to be told."""
+    """The kind of answer that a question asks for."""
 
     PERCENT = "percent"
     DATE = "date"
@@ -30,21 +30,21 @@ class Kind(Enum):
     DEFINITION = "definition"
 
 
-# Figures that a business reports, and what may stand before and after their names.
+# Reported business figures, and the words allowed before and after them.
 _REPORTED = (
     r"(?:revenues?|sales|income|profits?|loss(?:es)?|earnings|margins?|ebitda|eps|expenses?|expenditures?|capex|"
     r"cash flows?|assets|liabilities|equity|debts?|dividends?|ratio|rate|turnover|salary|wages?|tax(?:es)?)\b"
 )
 _FEW_WORDS = r"(?:(?!of\b)[\w'’&.-]+ ){0,5}?"
 _OF_WHAT = r"\W+(?:in|for|at|of|during|as of)\b"
-# "What was the net income for 2021", "what are Acme's sales": not "what is income tax", which asks for a meaning, nor
-# "what was the cause of the loss".
+# Matches "What was the net income for 2021" and "what are Acme's sales"; not "what is income tax", which asks for a
+# definition, and not "what was the cause of the loss".
 _PAST_FIGURE = rf"\bwhat (?:was|were) {_FEW_WORDS}{_REPORTED}(?=\W*$|{_OF_WHAT})"
 _PRESENT_FIGURE = (
     rf"\bwhat (?:is|are) {_FEW_WORDS}(?:{_REPORTED}(?={_OF_WHAT})|[\w.&-]+['’]s {_FEW_WORDS}{_REPORTED}(?=\W*$))"
 )
-# In this order: "what percentage" is no "how many", and "who was it when" no date.
-_ASKED: Mapping[Kind, str] = {
+# The order matters: "what percentage" must not match NUMBER, and "who was it when" must not match DATE.
+_QUESTIONS: Mapping[Kind, str] = {
     Kind.PERCENT: r"\b(?:what|which) (?:\w+ )?(?:percent|percentage|share|proportion|fraction)\b|\bhow many percent\b",
     Kind.DATE: (
         rf"\bwhen (?:{'|'.join(sorted(AUXILIARIES))})\b|"
@@ -65,12 +65,12 @@ _ASKED: Mapping[Kind, str] = {
     ),
     Kind.REASON: r"\bwhy\b|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:\w+ )?(?:reasons?|causes?|caused)\b",
     Kind.DEFINITION: (
-        # Not "what is Acme's symbol", nor what something was in a year.
+        # Not "what is Acme's symbol", and not a question about a year.
         r"^what (?:is|are|was|were) (?!.*(?:['’]s\b|\b(?:1\d|20)\d\d\b))(?:an? |the )?[\w' -]{2,40}\?*$|"
         r"\bwhat does .+ (?:mean|stand for)\b|^define\b"
     ),
 }
-_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.items()}
+_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _QUESTIONS.items()}
 _DAY_TO_MONTH, _MONTH_TO_DAY = re.compile(r"(?:st|nd|rd|th)?\s+(?:of\s+)?"), re.compile(r"\.?\s+")
 _CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:half|third|quarter|majority|most)\b", re.IGNORECASE)
@@ -79,8 +79,8 @@ _REASON = re.compile(
     r"to (?:avoid|prevent|protect|ensure|allow|make|keep|reduce|gain))\b",
     re.IGNORECASE,
 )
-# What an answer cannot do without, in words that leave no doubt that it is asked for.
-_WANTED: Mapping[str, re.Pattern[str]] = {
+# Kinds of value that an answer must contain, with unambiguous wordings of the question.
+_REQUIRED_VALUES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
         "a percentage": r"\b(?:what|which) (?:\w+ )?percent(?:age)?\b|\bhow many percent\b",
@@ -94,7 +94,7 @@ _WANTED: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 _ASKS_MORE = re.compile(rf"(?:,|\b(?:and|or))\s(?:\w+ )?(?:{'|'.join(sorted(WH))})\b", re.IGNORECASE)
-# How many there are can be said without a number: "dozens", "no employees", "the only bridge", "a lot".
+# Words that give a quantity without a number: "dozens", "no employees", "the only bridge", "a lot".
 _QUANTITY = re.compile(
     r"\b(?:all|another|any|both|couples?|countless|double|dozens?|each|either|entire|every|few(?:er)?|halves|half|"
     r"hundreds?|last|lots?|majority|many|minority|most|multi(?:ple)?|neither|never|no|nobody|none|nothing|numbers?|"
@@ -109,7 +109,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _YEARS = re.compile(r"\b(?:years?|centur(?:y|ies)|decades?|c\d{3,4})\b", re.IGNORECASE)
-# When something was can be said without a date: "after the war", "at dawn"; and how long without a number: "for ever".
+# Words that give a time without a date, as in "after the war" and "at dawn", or a duration without a number.
 _TIMES = re.compile(
     r"\b(?:afternoons?|after\w*|ages?|ago|already|always|ancient|anniversary|annual\w*|antiquity|autumn|before\w*|"
     r"beg[aiu]n\w*|between|birth|christmas|currently|dai?ly|dawn|days?|during|dusk|earl(?:y|ier)|easter|ended|"
@@ -127,8 +127,8 @@ _LASTING = re.compile(
     r"quick\w*|rare\w*|regular\w*|seconds?|short\w*|teen\w*|temporar\w+|usual\w*|\w*long\w*|young\w*)\b",
     re.IGNORECASE,
 )
-# The words that say what is wanted without a number.
-_TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
+# Words that give each kind of value without a number.
+_WORDS_FOR: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a percentage": (_QUANTITY,),
     "a number": (_QUANTITY,),
     "an amount": (_AMOUNT, _QUANTITY),
@@ -137,98 +137,98 @@ _TOLD_BY: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "a length": (_YEARS, _TIMES, _LASTING, _QUANTITY),
     "an age": (_YEARS, _TIMES, _LASTING, _QUANTITY),
 }
-# A list says how many there are.
+# The items of a list can be counted.
 _COUNTED = frozenset({"a percentage", "a number", "an amount"})
-# Of the words of English prose four in ten belong to its grammar. Numbers in words are not known in other languages.
-_ENGLISH = 0.2
+# Least share of function words in English text; numbers in words are parsed only in English.
+_MIN_FUNCTION_WORDS = 0.2
 _DEFINING = re.compile(
     r"\b(?:is|are|was|were) (?:an?|the|any)\b|\b(?:means?|refers? to|stands? for|defined|known as|called)\b",
     re.IGNORECASE,
 )
 
 
-def expected(question: str) -> Kind | None:
-    """The kind of answer that a question asks for; ``None`` where its words do not tell.
+def find_answer_kind(question: str) -> Kind | None:
+    """Return the kind of answer that a question asks for; ``None`` if its wording does not show it.
 
-    >>> expected("In which year was the bridge opened?")
+    >>> find_answer_kind("In which year was the bridge opened?")
     <Kind.DATE: 'date'>
-    >>> expected("Wie hoch ist der Turm?")
+    >>> find_answer_kind("Wie hoch ist der Turm?")
     """
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(question)), None)
 
 
-def holds(kind: Kind, text: str, question: str) -> bool:
-    """Whether a text holds something of a kind that the question does not name itself.
+def contains_kind(kind: Kind, text: str, question: str) -> bool:
+    """Return whether a text contains a value of this kind that is not in the question.
 
-    >>> holds(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
+    >>> contains_kind(Kind.DATE, "The bridge was opened in 1931.", "When was the bridge opened?")
     True
-    >>> holds(Kind.DATE, "The mill burnt in 1931.", "When after 1931 was the mill rebuilt?")
+    >>> contains_kind(Kind.DATE, "The mill burnt in 1931.", "When after 1931 was the mill rebuilt?")
     False
     """
-    return _HOLDS[kind](text, question)
+    return _CONTAINS[kind](text, question)
 
 
-# A text's numbers are asked about one by one.
+# Cached, because the numbers of one text are checked one by one.
 @lru_cache(maxsize=64)
-def _numbers(text: str) -> tuple[Number, ...]:
+def _parse_numbers(text: str) -> tuple[Number, ...]:
     return tuple(parse_numbers(text))
 
 
 def wanting(question: str, texts: Sequence[str]) -> str:
-    """What a question asks for and no text says, such as ``a number`` or ``a time``; empty where one may.
-
-    Of 6,754 such questions of two public sets (part of SQuAD 1.1, and those of Miller et al., "The effect of natural
-    distribution shift on question answering models", ICML 2020) the sentence with the answer is found wanting for
-    19, and of the other sentences of its paragraph 36 in a hundred.
+    """Return the value that a question asks for and no text contains, such as ``a number``; empty if none is missing.
 
     >>> wanting("How many arches does it have?", ["The bridge was built by the mayor."])
     'a number'
     >>> wanting("How many arches does it have?", ["The bridge has several arches."])
     ''
     """
-    wanted = next((name for name, pattern in _WANTED.items() if pattern.search(question)), "")
+    wanted = next((name for name, pattern in _REQUIRED_VALUES.items() if pattern.search(question)), "")
     if not wanted or not texts or _ASKS_MORE.search(question):
         return ""
-    return "" if any(not _is_english(text) or _may_say(wanted, text, question) for text in texts) else wanted
+    return "" if any(not _is_english(text) or _may_contain(wanted, text, question) for text in texts) else wanted
 
 
-def _may_say(wanted: str, text: str, question: str) -> bool:
-    found = unasked(text, question)
+def _may_contain(wanted: str, text: str, question: str) -> bool:
+    numbers = find_new_numbers(text, question)
     if wanted == "a number":
-        asked = {stem(token.word) for token in tokens(question)}
-        found = [one for one in found if not dated(one, text) or _counts(one, text, asked)]
-    told = found or any(words.search(text) for words in _TOLD_BY[wanted])
-    return bool(told or (wanted in _COUNTED and items(text) > 1))
+        question_stems = {stem(token.word) for token in tokens(question)}
+        numbers = [
+            number
+            for number in numbers
+            if not is_date_part(number, text) or _precedes_question_word(number, text, question_stems)
+        ]
+    has_value = numbers or any(words.search(text) for words in _WORDS_FOR[wanted])
+    return bool(has_value or (wanted in _COUNTED and count_items(text) > 1))
 
 
-def _counts(number: Number, text: str, asked: Collection[str]) -> bool:
-    """Whether what looks like a year stands before what is asked about, as in "2000 guests"."""
+def _precedes_question_word(number: Number, text: str, question_stems: Collection[str]) -> bool:
+    """Return whether a number that looks like a year precedes a word of the question, as in "2000 guests"."""
     following = tokens(text[number.end :])[:2]
-    return any(stem(token.word) in asked for token in following if not token.is_function)
+    return any(stem(token.word) in question_stems for token in following if not token.is_function)
 
 
 def _is_english(text: str) -> bool:
     words = tokens(text)
-    return sum(word.is_function for word in words) >= _ENGLISH * len(words)
+    return sum(word.is_function for word in words) >= _MIN_FUNCTION_WORDS * len(words)
 
 
-def unasked(text: str, question: str) -> list[Number]:
-    """The numbers of a text that its question does not name itself."""
-    known: set[Decimal] = {value for number in _numbers(question) for value in number.values}
-    return [number for number in _numbers(text) if not known & number.values]
+def find_new_numbers(text: str, question: str) -> list[Number]:
+    """Return the numbers of a text that are not in its question."""
+    known: set[Decimal] = {value for number in _parse_numbers(question) for value in number.values}
+    return [number for number in _parse_numbers(text) if not known & number.values]
 
 
-def periods(text: str) -> set[str]:
-    """The years and quarters that a text names, in one notation.
+def find_periods(text: str) -> set[str]:
+    """Return the years and quarters that a text names, in one notation.
 
-    >>> sorted(periods("Sales in the first quarter of 2023, and in Q2"))
+    >>> sorted(find_periods("Sales in the first quarter of 2023, and in Q2"))
     ['2023', 'q1', 'q2']
     """
-    return find_quarters(text) | {number.text for number in _numbers(text) if _is_year(number)}
+    return find_quarters(text) | {number.text for number in _parse_numbers(text) if _is_year(number)}
 
 
-def dated(number: Number, text: str) -> bool:
-    """Whether a number of a text is a year, a part of a date or a decade."""
+def is_date_part(number: Number, text: str) -> bool:
+    """Return whether a number of a text is a year, a part of a date or a decade."""
     return _is_year(number) or number.kind in ("month", "decade") or _is_day(number, text)
 
 
@@ -239,31 +239,31 @@ def _is_year(number: Number) -> bool:
 
 
 def _is_day(number: Number, text: str) -> bool:
-    """Whether a number is a day, by the month beside it."""
+    """Return whether a number is a day: a month is next to it."""
     if not number.unscaled or number.kind:
         return False
-    # "12 may attend" names no month.
-    months = [one for one in _numbers(text) if one.kind == "month" and one.text[0].isupper()]
+    # "12 may attend" contains no month.
+    months = [other for other in _parse_numbers(text) if other.kind == "month" and other.text[0].isupper()]
     return any(
-        _DAY_TO_MONTH.fullmatch(text, number.end, one.start) or _MONTH_TO_DAY.fullmatch(text, one.end, number.start)
-        for one in months
+        _DAY_TO_MONTH.fullmatch(text, number.end, month.start) or _MONTH_TO_DAY.fullmatch(text, month.end, number.start)
+        for month in months
     )
 
 
-def _holds_date(text: str, question: str) -> bool:
-    return any(dated(number, text) for number in unasked(text, question)) or bool(_CENTURY.search(text))
+def _contains_date(text: str, question: str) -> bool:
+    return any(is_date_part(number, text) for number in find_new_numbers(text, question)) or bool(_CENTURY.search(text))
 
 
-def _holds_percent(text: str, question: str) -> bool:
-    return any(number.kind == "percent" for number in unasked(text, question)) or bool(_PART.search(text))
+def _contains_percent(text: str, question: str) -> bool:
+    return any(number.kind == "percent" for number in find_new_numbers(text, question)) or bool(_PART.search(text))
 
 
-def _holds_number(text: str, question: str) -> bool:
-    return any(not dated(number, text) for number in unasked(text, question))
+def _contains_number(text: str, question: str) -> bool:
+    return any(not is_date_part(number, text) for number in find_new_numbers(text, question))
 
 
-def _holds_name(text: str, question: str) -> bool:
-    """A capitalised word that does not merely begin the text, and that the question lacks."""
+def _contains_name(text: str, question: str) -> bool:
+    """Return whether a text has a capitalised word that does not begin it and is not in the question."""
     known = {stem(token.word) for token in tokens(question)}
     return any(
         token.text[0].isupper() and not token.is_function and stem(token.word) not in known
@@ -271,19 +271,19 @@ def _holds_name(text: str, question: str) -> bool:
     )
 
 
-def _holds_reason(text: str, _question: str) -> bool:
+def _contains_reason(text: str, _question: str) -> bool:
     return bool(_REASON.search(text))
 
 
-def _holds_definition(text: str, _question: str) -> bool:
+def _contains_definition(text: str, _question: str) -> bool:
     return bool(_DEFINING.search(text))
 
 
-_HOLDS: Mapping[Kind, Callable[[str, str], bool]] = {
-    Kind.PERCENT: _holds_percent,
-    Kind.DATE: _holds_date,
-    Kind.NUMBER: _holds_number,
-    Kind.NAME: _holds_name,
-    Kind.REASON: _holds_reason,
-    Kind.DEFINITION: _holds_definition,
+_CONTAINS: Mapping[Kind, Callable[[str, str], bool]] = {
+    Kind.PERCENT: _contains_percent,
+    Kind.DATE: _contains_date,
+    Kind.NUMBER: _contains_number,
+    Kind.NAME: _contains_name,
+    Kind.REASON: _contains_reason,
+    Kind.DEFINITION: _contains_definition,
 }

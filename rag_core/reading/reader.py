@@ -1,4 +1,4 @@
-"""The extractive reader: the sentences that answer, verbatim, each with its citation."""
+"""The extractive reader: quotes the sentences that answer a question, each with its citation."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_core.reading.clauses import (
-    LONGEST_LIST_WORDS,
-    announces,
-    asks,
-    continues_list,
-    goes_on,
-    opens_list,
-    refers_back,
+    MAX_LIST_WORDS,
+    has_back_reference,
+    has_more_items,
+    is_introduction,
+    is_list_continuation,
+    is_list_start,
+    is_question,
 )
-from rag_core.reading.sentence_scoring import Evidence, Scoring, Sentence
+from rag_core.reading.sentence_scoring import Evidence, Sentence, SentenceScorer
 from rag_core.text.tables import is_row
 from rag_core.types import Citation, FloatArray, Passage, Question
 
@@ -23,125 +23,127 @@ __all__ = ["Evidence", "read"]
 MAX_SENTENCES = 3
 # A further sentence is quoted only if it is about as close to the question as the best one.
 MARGIN = 0.1
-# A predecessor up to this long is quoted with a sentence that refers back to it.
-SHORT_WORDS = 25
-# A row of a table is quoted with the line above it that names most of the rest of the question,
-# which is its column's head, if it names so much at all.
-LEAST_GAIN = 0.05
-# White space that may part the two.
-MOST_BETWEEN = 3
-LEFT_OUT = "…"
+# Longest preceding sentence that is quoted with a sentence that refers back to it.
+MAX_ANTECEDENT_WORDS = 25
+# A table row is quoted with the line above it that covers most of the rest of the question, which is the column
+# header, if the gain is at least this much.
+MIN_GAIN = 0.05
+# Most white space, in characters, between a sentence and the next one.
+MAX_GAP_CHARS = 3
+ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """A span of a passage, and whether it begins or ends within a sentence or a list."""
+    """A span of a passage; ``cut_before`` and ``cut_after`` mark a cut in a sentence or list before and after it."""
 
     passage: Passage
     start: int
     end: int
-    begun: bool
-    broken_off: bool
+    cut_before: bool
+    cut_after: bool
 
 
 def read(question: Question, weights: FloatArray, evidence: Sequence[Evidence]) -> tuple[str, tuple[Citation, ...]]:
     """Quote one to three sentences from the page that answers best.
 
-    The sentence that meets the question best leads; others of the same page are quoted where they
-    are about as close, or where the first is not understood without them: what a pronoun at its
-    beginning stands for, what a colon at its end announces, and the head of the column for a row of a
-    table. One page, because a
-    second page's sentence is more often beside the point than not (on 300 questions: 0.89 of
-    sentences on the right page, against 0.77). Long sentences are cut to the clauses that answer,
-    and neighbours are joined to one quote.
+    The best sentence is chosen first. Other sentences of its page are quoted if they score about as well, or if the
+    best sentence needs them: the sentence that its pronoun refers to, the text that its colon announces, and the
+    column header of a table row. Sentences of other pages are not quoted, because they are often irrelevant. Long
+    sentences are cut to the clauses that answer, and adjacent quotes are joined.
 
     Parameters
     ----------
     question : Question
     weights : FloatArray, shape (m,)
-        How much each of the question's tokens counts.
+        Weights of the question's tokens.
     evidence : sequence of Evidence
         Best passage first.
 
     Returns
     -------
     text : str
-        The quotes in reading order, white space folded, each followed by its ``[n]``; an ellipsis
-        stands where a sentence or a list was cut. Empty when no passage holds a sentence.
+        The quotes in reading order, white space collapsed, each followed by its ``[n]``; an ellipsis marks the cut
+        of a sentence or list. Empty if no passage contains a sentence.
     citations : tuple of Citation
-        One a quote, in the order of the text.
+        One per quote, in the order of the text.
     """
-    scoring = Scoring(question, weights)
-    sentences = [sentence for one in evidence for sentence in scoring.sentences(one)]
+    scoring = SentenceScorer(question, weights)
+    sentences = [sentence for source in evidence for sentence in scoring.split_passage(source)]
     if not sentences:
         return "", ()
-    best = max(sentences, key=scoring.lead)
-    page = [one for one in sentences if _same_page(one, best)]
-    chosen, unfinished = _with_announced(_with_others(best, page, scoring), page)
-    ordered = sorted(chosen, key=lambda one: one.place)
-    quotes = _joined([_quote(one, scoring, one in unfinished) for one in ordered])
+    best = max(sentences, key=scoring.score_lead)
+    page = [sentence for sentence in sentences if _is_same_page(sentence, best)]
+    chosen, unfinished = _add_announced(_select_sentences(best, page, scoring), page)
+    ordered = sorted(chosen, key=lambda sentence: sentence.place)
+    quotes = _join_quotes([_create_quote(sentence, scoring, sentence in unfinished) for sentence in ordered])
     citations = tuple(Citation.of(quote.passage, quote.start, quote.end) for quote in quotes)
-    return " ".join(_shown(quote, citation) for quote, citation in zip(quotes, citations, strict=True)), citations
+    return " ".join(
+        _format_quote(quote, citation) for quote, citation in zip(quotes, citations, strict=True)
+    ), citations
 
 
-def _with_others(best: Sentence, page: Sequence[Sentence], scoring: Scoring) -> list[Sentence]:
-    """The best sentence, what it needs, and what of its page is about as close to the question."""
+def _select_sentences(best: Sentence, page: Sequence[Sentence], scoring: SentenceScorer) -> list[Sentence]:
+    """Return the best sentence, the sentences it needs, and those of its page that score about as well."""
     chosen = [best]
-    needed = _needed(best, scoring)
-    least = scoring.support(best) - MARGIN
-    close = sorted((one for one in page if scoring.support(one) >= least), key=scoring.support, reverse=True)
-    for one in [*needed, *close]:
-        if len(chosen) < MAX_SENTENCES and not any(_overlap(one, other) for other in chosen):
-            chosen.append(one)
-    # A row of figures says nothing without the years that they are of.
-    for years in [one.years for one in chosen]:
-        if years is not None and not any(_overlap(years, other) for other in chosen):
+    needed = _find_needed(best, scoring)
+    least = scoring.score_support(best) - MARGIN
+    close = sorted(
+        (sentence for sentence in page if scoring.score_support(sentence) >= least),
+        key=scoring.score_support,
+        reverse=True,
+    )
+    for sentence in [*needed, *close]:
+        if len(chosen) < MAX_SENTENCES and not any(_is_overlap(sentence, other) for other in chosen):
+            chosen.append(sentence)
+    # Figures of a table row are meaningless without their years.
+    for years in [sentence.years for sentence in chosen]:
+        if years is not None and not any(_is_overlap(years, other) for other in chosen):
             chosen.append(years)
     return chosen
 
 
-def _with_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
-    """The chosen sentences, each with what it announces, and those of them behind which more of a list is left out.
+def _add_announced(chosen: Sequence[Sentence], page: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+    """Return the chosen sentences with the text that they announce, and those after which list items are omitted.
 
-    "The command is:" is nothing without the command, a question nothing without its answer, and a list of which a
-    part is missing looks whole.
+    "The command is:" needs the command, a question needs its answer, and an incomplete list would look complete.
     """
     whole, unfinished = list(chosen), []
-    for one in chosen:
-        if not opens_list(one.text) and not asks(one.text):
+    for sentence in chosen:
+        if not is_list_start(sentence.text) and not is_question(sentence.text):
             continue
-        last, following = one, _following(one, page)
-        words, more = 0, following is not None and _is_announced(following.text, one.text)
-        while following is not None and more and words < LONGEST_LIST_WORDS:
-            if not any(_overlap(following, other) for other in whole):
+        last, following = sentence, _find_next(sentence, page)
+        words, more = 0, following is not None and _is_announced(following.text, sentence.text)
+        while following is not None and more and words < MAX_LIST_WORDS:
+            if not any(_is_overlap(following, other) for other in whole):
                 whole.append(following)
             words += len(following.text.split())
-            last, following = following, _following(following, page)
-            more = following is not None and continues_list(following.text, last.text)
-        if more or goes_on(last.text):
+            last, following = following, _find_next(following, page)
+            more = following is not None and is_list_continuation(following.text, last.text)
+        if more or has_more_items(last.text):
             unfinished.append(last)
     return whole, unfinished
 
 
 def _is_announced(text: str, before: str) -> bool:
-    """Whether a sentence is what the one before it announces or asks for."""
-    if asks(before):
-        # The next of several questions, as a list of contents has them.
-        return not asks(text)
-    return announces(before) or continues_list(text, before)
+    """Return whether the sentence before this one announces it or asks for it."""
+    if is_question(before):
+        # Consecutive questions, as in a table of contents, do not answer each other.
+        return not is_question(text)
+    return is_introduction(before) or is_list_continuation(text, before)
 
 
-def _following(one: Sentence, page: Sequence[Sentence]) -> Sentence | None:
-    """The sentence after one on its page, from the same passage if it has it."""
-    end = one.place[1]
-    near = [other for other in page if 0 <= other.place[0] - end <= MOST_BETWEEN]
-    return min(near, key=lambda other: (other.place[0], other.passage is not one.passage), default=None)
+def _find_next(sentence: Sentence, page: Sequence[Sentence]) -> Sentence | None:
+    """Return the next sentence on the page, preferably from the same passage."""
+    end = sentence.place[1]
+    near = [other for other in page if 0 <= other.place[0] - end <= MAX_GAP_CHARS]
+    return min(near, key=lambda other: (other.place[0], other.passage is not sentence.passage), default=None)
 
 
-def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
-    """What a sentence is not understood without."""
+def _find_needed(best: Sentence, scoring: SentenceScorer) -> list[Sentence]:
+    """Return the sentence that the best one needs: its antecedent or column header."""
     before = best.before
-    if before is not None and refers_back(best.text) and len(before.text.split()) <= SHORT_WORDS:
+    if before is not None and has_back_reference(best.text) and len(before.text.split()) <= MAX_ANTECEDENT_WORDS:
         return [before]
     if not is_row(best.text):
         return []
@@ -149,18 +151,18 @@ def _needed(best: Sentence, scoring: Scoring) -> list[Sentence]:
     while before is not None:
         above.append(before)
         before = before.before
-    head = max(above, key=lambda one: scoring.gain(best, one), default=None)
-    return [head] if head is not None and scoring.gain(best, head) >= LEAST_GAIN else []
+    head = max(above, key=lambda line: scoring.compute_gain(best, line), default=None)
+    return [head] if head is not None and scoring.compute_gain(best, head) >= MIN_GAIN else []
 
 
-def _quote(sentence: Sentence, scoring: Scoring, unfinished: bool) -> _Quote:
-    cut = scoring.cut(sentence)
+def _create_quote(sentence: Sentence, scoring: SentenceScorer, unfinished: bool) -> _Quote:
+    cut = scoring.shorten(sentence)
     broken_off = unfinished or cut.end < sentence.end
     return _Quote(cut.passage, cut.start, cut.end, cut.start > sentence.start, broken_off)
 
 
-def _joined(quotes: Sequence[_Quote]) -> list[_Quote]:
-    """Quotes with those that only white space parts made one."""
+def _join_quotes(quotes: Sequence[_Quote]) -> list[_Quote]:
+    """Join quotes that only white space separates."""
     joined: list[_Quote] = []
     for quote in quotes:
         last = joined[-1] if joined else None
@@ -169,23 +171,23 @@ def _joined(quotes: Sequence[_Quote]) -> list[_Quote]:
             and last.passage is quote.passage
             and not quote.passage.text[last.end : quote.start].strip()
         ):
-            joined[-1] = _Quote(quote.passage, last.start, quote.end, last.begun, quote.broken_off)
+            joined[-1] = _Quote(quote.passage, last.start, quote.end, last.cut_before, quote.cut_after)
         else:
             joined.append(quote)
     return joined
 
 
-def _shown(quote: _Quote, citation: Citation) -> str:
-    words = [LEFT_OUT] * quote.begun + citation.quote.split() + [LEFT_OUT] * quote.broken_off
+def _format_quote(quote: _Quote, citation: Citation) -> str:
+    words = [ELLIPSIS] * quote.cut_before + citation.quote.split() + [ELLIPSIS] * quote.cut_after
     return f"{' '.join(words)} [{citation.marker}]"
 
 
-def _same_page(one: Sentence, other: Sentence) -> bool:
-    first, second = one.passage, other.passage
+def _is_same_page(sentence: Sentence, other: Sentence) -> bool:
+    first, second = sentence.passage, other.passage
     return (first.version_id, first.page_index) == (second.version_id, second.page_index)
 
 
-def _overlap(one: Sentence, other: Sentence) -> bool:
-    """Overlapping chunks hold the same sentence twice."""
-    (first, first_end), (second, second_end) = one.place, other.place
+def _is_overlap(sentence: Sentence, other: Sentence) -> bool:
+    """Return whether two sentences overlap on their page, since chunks that overlap contain the same sentence."""
+    (first, first_end), (second, second_end) = sentence.place, other.place
     return first < second_end and second < first_end

@@ -1,4 +1,4 @@
-"""How well each sentence of the passages answers a question."""
+"""Scoring of the sentences of passages against a question."""
 
 from __future__ import annotations
 
@@ -7,35 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.reading.answer_types import Kind, expected, holds, periods
-from rag_core.reading.clauses import LONGEST_LIST_WORDS, announces, items, runs
+from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, find_periods
+from rag_core.reading.clauses import MAX_LIST_WORDS, count_items, find_clause_spans, is_introduction
 from rag_core.reading.heading_lines import Line, is_heading
 from rag_core.text.sentences import sentence_spans
 from rag_core.text.tables import is_row, is_year_header
 from rag_core.types import FloatArray, IntArray, Passage, Question
 
-# How much the whole passage's score counts beside the sentence's own: a sentence out of a passage
-# that fits is worth more than one that resembles the question by chance. With 2, 3 and 4 a sentence of the
-# right page comes first in 395, 394 and 395 of 459 answers about articles, manuals and filings: the more, the
-# more the ranking is trusted, and beyond 4 further sentences are worse.
+# Weight of the passage's score relative to the sentence's score: a sentence of a relevant passage is more reliable than
+# one that resembles the question by chance.
 PASSAGE_WEIGHT = 4.0
-# What holding the kind of answer that is asked for is worth: enough to decide between sentences
-# that are about as close, too little to lift one that is about something else.
+# Bonus for a sentence with the expected kind of answer: enough to decide between sentences with similar scores, too
+# little to raise one about another subject.
 KIND_WEIGHT = 0.05
-# What holding the years and quarters that the question names is worth: likeness makes little of one year for another.
+# Bonus for the years and quarters of the question, since embeddings hardly distinguish one year from another.
 PERIOD_WEIGHT = 0.05
-# How much of what its neighbours add counts for a further sentence: an answer often stands beside
-# the sentence that names what was asked.
+# Weight of the gain from adjacent sentences, since an answer is often next to the sentence with the question's words.
 NEIGHBOUR_WEIGHT = 0.5
-# A sentence longer than this is cut to the clauses that answer, where they lose next to nothing of its score.
-LONG_WORDS = 40
-MOST_LOST = 0.02
-LEAST_TOKENS = 2
+# A longer sentence is cut to the clauses that answer, if their score is at most ``MAX_SCORE_LOSS`` lower.
+MAX_SENTENCE_WORDS = 40
+MAX_SCORE_LOSS = 0.02
+MIN_TOKENS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage with what the reader needs of it.
+    """A passage with its token vectors.
 
     Attributes
     ----------
@@ -53,28 +50,28 @@ class Evidence:
 
 @dataclass(slots=True, eq=False)
 class Sentence:
-    """A sentence of a passage, or what is left of it.
+    """A sentence of a passage, or a part of one.
 
     Attributes
     ----------
     start, end : int
-        Where it stands in the passage's text.
-    met : FloatArray, shape (m,)
-        How well each of the question's tokens is met in it: its highest cosine with any token.
+        Span in the passage's text.
+    token_scores : FloatArray, shape (m,)
+        For each of the question's tokens, the highest cosine with any token of the sentence.
     score : float
-        Their weighted mean (MaxSim), and something for the kind of answer that is asked for.
+        Weighted mean of ``token_scores`` (MaxSim), plus bonuses for the expected kind of answer and the periods.
     before, after : Sentence or None
-        Its neighbours in the passage; a heading parts sentences.
+        Adjacent sentences of the passage; a heading separates sentences.
     head : Sentence or None
-        The heading above it, or the heads of a table's columns, which look the same.
+        The heading above the sentence, or the header of a table, which looks the same.
     years : Sentence or None
-        The head of years above a table's row.
+        The header of years above a table row.
     """
 
     evidence: Evidence
     start: int
     end: int
-    met: FloatArray
+    token_scores: FloatArray
     score: float
     before: Sentence | None = None
     after: Sentence | None = None
@@ -91,98 +88,98 @@ class Sentence:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where it stands on its page."""
+        """Span on the page."""
         return self.passage.start + self.start, self.passage.start + self.end
 
 
-class Scoring:
-    """One question, held against sentences.
+class SentenceScorer:
+    """Scores sentences against one question.
 
     Parameters
     ----------
     question : Question
     weights : FloatArray, shape (m,)
-        How much each of the question's tokens counts; they sum to 1.
+        Weights of the question's tokens; their sum is 1.
     """
 
     def __init__(self, question: Question, weights: FloatArray) -> None:
         self._question = question
         self._weights = weights
-        self._kind: Kind | None = expected(question.text)
-        self._periods = periods(question.text)
+        self._kind: Kind | None = find_answer_kind(question.text)
+        self._periods = find_periods(question.text)
 
-    def sentences(self, evidence: Evidence) -> list[Sentence]:
-        """The sentences of a passage that can answer, each knowing its neighbours."""
-        found: list[Sentence] = []
+    def split_passage(self, evidence: Evidence) -> list[Sentence]:
+        """Return the sentences of a passage that are not headings, each linked to its neighbours."""
+        sentences: list[Sentence] = []
         if not len(evidence.offsets) or not len(self._question.tokens):
-            return found
+            return sentences
         before: Sentence | None = None
         head: Sentence | None = None
         years: Sentence | None = None
         passage = evidence.passage
         spans = sentence_spans(passage.first_page_text)
         for place, (start, end) in enumerate(spans):
-            one = self._sentence(evidence, start, end)
-            line = _line(passage, spans, place, announced=before is not None and announces(before.text))
-            if one is None or is_heading(line, passage.heading, self._question.text, self._kind):
-                before, head = None, one
-                years = one if one is not None and is_year_header(one.text) else None
+            sentence = self._score_sentence(evidence, start, end)
+            line = _create_line(passage, spans, place, announced=before is not None and is_introduction(before.text))
+            if sentence is None or is_heading(line, passage.heading, self._question.text, self._kind):
+                before, head = None, sentence
+                years = sentence if sentence is not None and is_year_header(sentence.text) else None
                 continue
-            one.head = head
-            if not is_row(one.text):
+            sentence.head = head
+            if not is_row(sentence.text):
                 years = None
             elif years is not None:
-                self._place(one, years)
+                self._attach_years(sentence, years)
             if before is not None:
-                one.before, before.after = before, one
-            found.append(one)
-            before = one
-        return found
+                sentence.before, before.after = before, sentence
+            sentences.append(sentence)
+            before = sentence
+        return sentences
 
-    def lead(self, one: Sentence) -> float:
-        """How well a sentence answers."""
-        return one.score + PASSAGE_WEIGHT * (one.passage.scores.get("rerank") or 0.0)
+    def score_lead(self, sentence: Sentence) -> float:
+        """Return how well a sentence answers the question."""
+        return sentence.score + PASSAGE_WEIGHT * (sentence.passage.scores.get("rerank") or 0.0)
 
-    def support(self, one: Sentence) -> float:
-        """How well a sentence goes with the one that answers."""
-        gains = [self.gain(one, other) for other in (one.before, one.after) if other is not None]
-        return one.score + NEIGHBOUR_WEIGHT * sum(gains)
+    def score_support(self, sentence: Sentence) -> float:
+        """Return how well a sentence supplements the best one."""
+        gains = [self.compute_gain(sentence, other) for other in (sentence.before, sentence.after) if other is not None]
+        return sentence.score + NEIGHBOUR_WEIGHT * sum(gains)
 
-    def gain(self, one: Sentence, other: Sentence) -> float:
-        """What another sentence meets of the question beyond the one, in 0..1."""
-        return float(self._weights @ (np.maximum(one.met, other.met) - one.met))
+    def compute_gain(self, sentence: Sentence, other: Sentence) -> float:
+        """Return how much of the question another sentence covers beyond this one, 0..1."""
+        return float(self._weights @ (np.maximum(sentence.token_scores, other.token_scores) - sentence.token_scores))
 
-    def cut(self, one: Sentence) -> Sentence:
-        """A long sentence without the clauses that add nothing, or the sentence itself, as a list is left."""
-        if len(one.text.split()) <= (LONGEST_LIST_WORDS if items(one.text) > 1 else LONG_WORDS):
-            return one
-        for start, end in runs(one.text):
-            part = self._sentence(one.evidence, one.start + start, one.start + end)
-            if part is not None and part.score >= one.score - MOST_LOST:
+    def shorten(self, sentence: Sentence) -> Sentence:
+        """Return a long sentence without the clauses that add nothing; short sentences and lists are returned as is."""
+        if len(sentence.text.split()) <= (MAX_LIST_WORDS if count_items(sentence.text) > 1 else MAX_SENTENCE_WORDS):
+            return sentence
+        for start, end in find_clause_spans(sentence.text):
+            part = self._score_sentence(sentence.evidence, sentence.start + start, sentence.start + end)
+            if part is not None and part.score >= sentence.score - MAX_SCORE_LOSS:
                 return part
-        return one
+        return sentence
 
-    def _place(self, row: Sentence, years: Sentence) -> None:
-        """Put a row below its head of years, which are the row's as well."""
+    def _attach_years(self, row: Sentence, years: Sentence) -> None:
+        """Attach the header of years to a row, and add the bonus for periods that the header names."""
         row.years = years
-        if self._periods and not self._periods <= periods(row.text) and self._periods <= periods(years.text):
+        if self._periods and not self._periods <= find_periods(row.text) and self._periods <= find_periods(years.text):
             row.score += PERIOD_WEIGHT
 
-    def _sentence(self, evidence: Evidence, start: int, end: int) -> Sentence | None:
+    def _score_sentence(self, evidence: Evidence, start: int, end: int) -> Sentence | None:
         inside = np.flatnonzero((evidence.offsets[:, 0] >= start) & (evidence.offsets[:, 1] <= end))
-        if len(inside) < LEAST_TOKENS:
+        if len(inside) < MIN_TOKENS:
             return None
-        met = (self._question.tokens @ evidence.vectors[inside].T).max(axis=1)
-        score = float(self._weights @ met)
-        if self._kind is not None and holds(self._kind, evidence.passage.text[start:end], self._question.text):
+        token_scores = (self._question.tokens @ evidence.vectors[inside].T).max(axis=1)
+        score = float(self._weights @ token_scores)
+        if self._kind is not None and contains_kind(self._kind, evidence.passage.text[start:end], self._question.text):
             score += KIND_WEIGHT
-        if self._periods and self._periods <= periods(evidence.passage.text[start:end]):
+        if self._periods and self._periods <= find_periods(evidence.passage.text[start:end]):
             score += PERIOD_WEIGHT
-        return Sentence(evidence, start, end, met, score)
+        return Sentence(evidence, start, end, token_scores, score)
 
 
-def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
-    """A sentence with what stands around it."""
+def _create_line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announced: bool) -> Line:
+    """Return a sentence with its position on the page."""
     text = passage.first_page_text
     start, end = spans[place]
     until = spans[place - 1][1] if place else 0
@@ -191,11 +188,11 @@ def _line(passage: Passage, spans: Sequence[tuple[int, int]], place: int, announ
         text[start:end],
         text[spans[place - 1][0] : until] if place else "",
         text[since : spans[place + 1][1]] if place + 1 < len(spans) else "",
-        alone=_parted(text[until:start], not place) and _parted(text[end:since], place + 1 == len(spans)),
+        alone=_is_separated(text[until:start], not place) and _is_separated(text[end:since], place + 1 == len(spans)),
         first=not passage.start + start,
         announced=announced,
     )
 
 
-def _parted(between: str, at_edge: bool) -> bool:
+def _is_separated(between: str, at_edge: bool) -> bool:
     return at_edge or between.count("\n") > 1

@@ -1,4 +1,4 @@
-"""The few characters that a question asks for, where quotes leave no doubt which they are."""
+"""Extraction of a short answer, such as a date or a count, from quotes if it is unambiguous."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.answer_types import Kind, dated, expected, unasked
+from rag_core.reading.answer_types import Kind, find_answer_kind, find_new_numbers, is_date_part
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import MONTHS
+from rag_core.text.dates import ANY_YEAR, MONTHS
 from rag_core.text.grammar import AUXILIARIES, PERSONAL, POSSESSIVES, Token, tokens
 from rag_core.text.sentences import sentence_spans
-from rag_core.text.words import FUNCTION_WORDS, lacks_lemmas, lemma
+from rag_core.text.words import STOP_WORDS, lacks_lemmas, lemma
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
-    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b(1\d{{3}}|20\d\d)\b(?![.,]\d|[\d%-])"
+    rf"(?:(?:{_DAY} (?:of )?)?(?:{_MONTH})(?: {_DAY})?,? )?(?<![\d.,$€£-])\b({ANY_YEAR})\b(?![.,]\d|[\d%-])"
 )
-# A span of time, or one that its digits name only in part.
+# Spans of time and abbreviated years.
 _UNCLEAR_DATES = re.compile(r"\b(?:1\d|20)\d0s|\d{4}\s?[-–/]\s?\d|\bB\.?C|\bcentur", re.IGNORECASE)
-# Questions about time that a year or a date does not answer.
+# Questions about time that neither a year nor a date answers.
 _OTHER_TIMES = re.compile(r"\b(?:centur\w*|decades?|days?|months?|era|period|how long|times?)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\byears?\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many (?P<counted>[\w-]+(?: [\w-]+)?)", re.IGNORECASE)
-# What is counted stands within so many words after its number.
+# Most words from a number to the noun that it counts.
 _WITHIN_WORDS = 3
 _WORD = re.compile(r"[\w-]+")
-# What says that a value is not quite, not before or not beyond what it is: given with it.
+# Words that bound or hedge a value and are returned with it.
 _ABOUT = (
     r"(?:about|almost|approximately|approx\.|around|c\.|ca\.|circa|nearly|roughly|some|no later than|not later than|"
     r"at (?:the )?(?:latest|earliest))"
@@ -42,28 +42,30 @@ _BEFORE_A_COUNT = re.compile(
     rf"up to|{_ABOUT}) |[~≈<>≤≥] ?)+$",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b")
+_BOUND_AFTER = re.compile(
+    r" (?:or (?:more|less|fewer|later|earlier)|at (?:the )?(?:latest|earliest|most|least)|onwards?)\b"
+)
 _CONJUNCTION = r"\b(?:and|although|because|but|if|though|unless|where|whereas|which|while|who|whom|whose)\b"
 _CLAUSE_END = re.compile(rf"[;:()]|,(?!\d)(?:\s+{_CONJUNCTION})?|\s[–—]\s|{_CONJUNCTION}")
 _MEASURES = frozenset("percent percentage share proportion fraction year date number many much".split())
-# Words that stand for what was named before, so that a sentence need not name it again.
-_STANDS_IN = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
-# Words of the grammar that change what is asked.
-_TELLING = frozenset("against without before after above below over under".split())
+# Pronouns, which replace the subject, so that a sentence need not name it.
+_PRONOUNS = PERSONAL | POSSESSIVES | {"we", "our", "this", "these", "there"}
+# Function words that change the meaning of a question.
+_RELATION_WORDS = frozenset("against without before after above below over under".split())
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a question says, by where an answer has to say it.
+class _QuestionWords:
+    """The words of a question, grouped by where an answer must contain them.
 
     Attributes
     ----------
     predicate : set of str
-        Of the value's own clause.
+        Words that the clause of the value must contain.
     rest : set of str
-        Of the sentence, unless it has a word that stands for what it is about.
+        Words that the sentence must contain unless it has a pronoun.
     counted : set of str
-        Before which a count stands.
+        Words that must follow a count.
     """
 
     predicate: set[str]
@@ -73,7 +75,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value, where it stands, and whether it is a time."""
+    """A value with its sentence and its span there."""
 
     text: str
     sentence: str
@@ -83,13 +85,12 @@ class _Value:
 
 
 def short_answer(question: str, quotes: Sequence[str]) -> str:
-    """The date, share or count that a question asks for, as it stands in a quote; empty where none is clear.
+    """Return the date, share or count that a question asks for, verbatim from a quote; empty if it is ambiguous.
 
-    It is clear where the quotes hold one value of that kind alone which the question does not name
-    itself, and where its clause says what is asked, and denies nothing: "212 employees, most of them
-    full time" does not tell how many work part time. A count also has to stand before what is
-    counted. What bounds a value is given with it. Names are never given: of several capitalised
-    words, too often another one is meant.
+    A value is unambiguous if it is the only one of its kind in the quotes that is not in the question, and if its
+    clause contains the words of the question and no negation: "212 employees, most of them full time" does not
+    answer how many work part time. A count must also precede the noun that it counts. Words that bound a value are
+    returned with it. Names are never returned, because a sentence often contains several.
 
     >>> short_answer("When was the bridge opened?", ["It was opened on 3 May 1931 by the mayor."])
     '3 May 1931'
@@ -99,43 +100,43 @@ def short_answer(question: str, quotes: Sequence[str]) -> str:
     ''
     """
     sentences = [" ".join(quote[start:end].split()) for quote in quotes for start, end in sentence_spans(quote)]
-    kind, asked = expected(question), _asked(question)
+    kind, question_words = find_answer_kind(question), _group_words(question)
     if kind is Kind.DATE:
-        found, before = list(_dates(question, sentences)), _BEFORE_A_DATE
+        values, before = list(_find_dates(question, sentences)), _BEFORE_A_DATE
     elif kind is Kind.PERCENT:
-        found, before = list(_shares(question, sentences)), _BEFORE_A_COUNT
+        values, before = list(_find_shares(question, sentences)), _BEFORE_A_COUNT
     elif kind is Kind.NUMBER:
-        found, before = list(_counts(question, sentences, asked)), _BEFORE_A_COUNT
+        values, before = list(_find_counts(question, sentences, question_words)), _BEFORE_A_COUNT
     else:
         return ""
-    if len({value.text for value in found}) != 1:
+    if len({value.text for value in values}) != 1:
         return ""
-    told = {_bounded(value, before) for value in found if _answers(value, asked, before)}
-    return told.pop() if len(told) == 1 else ""
+    answers = {_add_bounds(value, before) for value in values if _is_answer(value, question_words, before)}
+    return answers.pop() if len(answers) == 1 else ""
 
 
-def _asked(question: str) -> _Asked:
+def _group_words(question: str) -> _QuestionWords:
     words = tokens(question)
     content = [word for word in words if not word.is_function and word.word not in _MEASURES]
-    telling = {word.word for word in words if word.word in _TELLING}
+    telling = {word.word for word in words if word.word in _RELATION_WORDS}
     how_many = _HOW_MANY.search(question)
-    counted = {word.lower() for word in how_many["counted"].split()} - FUNCTION_WORDS if how_many else set()
+    counted = {word.lower() for word in how_many["counted"].split()} - STOP_WORDS if how_many else set()
     auxiliary = next((place for place, word in enumerate(words) if word.word in AUXILIARIES), None)
     if auxiliary is None:
-        return _Asked({word.word for word in content} | telling, set(), counted)
+        return _QuestionWords({word.word for word in content} | telling, set(), counted)
     before = {word.word for word in content if word.start < words[auxiliary].start}
     behind = {word.word for word in content} - before
-    # Where neither tells what is asked, all has to be said.
-    predicate = _predicate(words[auxiliary + 1 :]) or (behind if not before else set())
+    # If neither part gives a predicate, the clause must contain all words.
+    predicate = _find_predicate(words[auxiliary + 1 :]) or (behind if not before else set())
     rest = behind - predicate
-    return _Asked(before | predicate | telling, rest, counted)
+    return _QuestionWords(before | predicate | telling, rest, counted)
 
 
-def _predicate(words: Sequence[Token]) -> set[str]:
-    """The verb or adjective behind an auxiliary and its subject, as far as their order tells.
+def _find_predicate(words: Sequence[Token]) -> set[str]:
+    """Return the verb or adjective after an auxiliary and its subject, judged by word order.
 
-    It ends the first run of words that are none of the grammar ("did the bridge fall"), or stands
-    behind a second auxiliary ("can it be sold"); "does the bridge have" has none.
+    It is the last of the first content words ("did the bridge fall") or follows a second auxiliary ("can it be
+    sold"); "does the bridge have" has none.
     """
     first = next((place for place, word in enumerate(words) if not word.is_function), len(words))
     end = next((place for place, word in enumerate(words) if place > first and word.is_function), len(words))
@@ -146,55 +147,57 @@ def _predicate(words: Sequence[Token]) -> set[str]:
     return {word.word for word in words[behind : behind + 1] if not word.is_function}
 
 
-def _dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
-    if _OTHER_TIMES.search(question) or any(_UNCLEAR_DATES.search(one) for one in sentences):
+def _find_dates(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
+    if _OTHER_TIMES.search(question) or any(_UNCLEAR_DATES.search(sentence) for sentence in sentences):
         return
-    found = [(one, match) for one in sentences for match in _DATE.finditer(one) if match[1] not in question]
-    if len({match[1] for _, match in found}) != 1:
+    matches = [
+        (sentence, match) for sentence in sentences for match in _DATE.finditer(sentence) if match[1] not in question
+    ]
+    if len({match[1] for _, match in matches}) != 1:
         return
     if not _YEAR.search(question):
-        found = [(one, match) for one, match in found if match[0] != match[1]] or found
-    for one, match in found:
+        matches = [(sentence, match) for sentence, match in matches if match[0] != match[1]] or matches
+    for sentence, match in matches:
         group = 1 if _YEAR.search(question) else 0
-        yield _Value(match[group], one, match.start(group), match.end(), is_date=True)
+        yield _Value(match[group], sentence, match.start(group), match.end(), is_date=True)
 
 
-def _shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
-    for one in sentences:
-        for number in unasked(one, question):
+def _find_shares(question: str, sentences: Sequence[str]) -> Iterator[_Value]:
+    for sentence in sentences:
+        for number in find_new_numbers(sentence, question):
             if number.kind == "percent":
-                yield _Value(number.text, one, number.start, number.end, is_date=False)
+                yield _Value(number.text, sentence, number.start, number.end, is_date=False)
 
 
-def _counts(question: str, sentences: Sequence[str], asked: _Asked) -> Iterator[_Value]:
-    counted = {lemma(word) for word in asked.counted}
-    for one in sentences:
-        for number in unasked(one, question):
-            after = _WORD.findall(one[number.end :])[:_WITHIN_WORDS]
-            if not dated(number, one) and counted & {lemma(word.lower()) for word in after}:
-                text = one[number.start : number.end].strip()
-                yield _Value(text, one, number.start, number.end, is_date=False)
+def _find_counts(question: str, sentences: Sequence[str], question_words: _QuestionWords) -> Iterator[_Value]:
+    counted = {lemma(word) for word in question_words.counted}
+    for sentence in sentences:
+        for number in find_new_numbers(sentence, question):
+            after = _WORD.findall(sentence[number.end :])[:_WITHIN_WORDS]
+            if not is_date_part(number, sentence) and counted & {lemma(word.lower()) for word in after}:
+                text = sentence[number.start : number.end].strip()
+                yield _Value(text, sentence, number.start, number.end, is_date=False)
 
 
-def _answers(value: _Value, asked: _Asked, before: re.Pattern[str]) -> bool:
-    """Whether a value's clause says what is asked of it."""
-    # "Not before 2024" bounds the value and denies nothing.
-    clause = _clause(value)
-    reading = AnnotatedText(clause.replace(_bounded(value, before), ""))
-    if reading.negations or reading.denials or lacks_lemmas(_words(clause), asked.predicate):
+def _is_answer(value: _Value, question_words: _QuestionWords, before: re.Pattern[str]) -> bool:
+    """Return whether the clause of a value contains the words that the question requires, and no negation."""
+    # "Not before 2024" bounds the value and is not a negation.
+    clause = _find_clause(value)
+    reading = AnnotatedText(clause.replace(_add_bounds(value, before), ""))
+    if reading.negations or reading.denials or lacks_lemmas(_split_words(clause), question_words.predicate):
         return False
-    words = _words(value.sentence)
-    return bool(_STANDS_IN & set(words)) or not lacks_lemmas(words, asked.rest)
+    words = _split_words(value.sentence)
+    return bool(_PRONOUNS & set(words)) or not lacks_lemmas(words, question_words.rest)
 
 
-def _clause(value: _Value) -> str:
-    """What of its sentence a value belongs to."""
+def _find_clause(value: _Value) -> str:
+    """Return the clause of a sentence that contains a value."""
     ends = [end for end in _CLAUSE_END.finditer(value.sentence) if end.end() <= value.start or end.start() >= value.end]
     starts = [0, *(end.end() for end in ends)]
     stops = [*(end.start() for end in ends), len(value.sentence)]
     place = next(place for place, stop in enumerate(stops) if stop >= value.end)
     beside = value.sentence[starts[place] : value.start], value.sentence[value.end : stops[place]]
-    # "On 3 May 1931," belongs to what follows, and ", in 1931," to what stands before.
+    # "On 3 May 1931," belongs to the clause after it, and ", in 1931," to the clause before it.
     first = place - 1 if place and _is_adverbial(value, *beside) else place
     last = place + 1 if not place and len(stops) > 1 and _is_adverbial(value, *beside) else place
     return value.sentence[starts[first] : stops[last]]
@@ -204,11 +207,11 @@ def _is_adverbial(value: _Value, before: str, behind: str) -> bool:
     return value.is_date and all(word.is_function for word in tokens(f"{before} {behind}"))
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word.word for word in tokens(text)]
 
 
-def _bounded(value: _Value, before: re.Pattern[str]) -> str:
-    """A value with the words that bound it."""
-    bound, behind = before.search(value.sentence, 0, value.start), _BEHIND.match(value.sentence, value.end)
+def _add_bounds(value: _Value, before: re.Pattern[str]) -> str:
+    """Return a value with the words that bound it."""
+    bound, behind = before.search(value.sentence, 0, value.start), _BOUND_AFTER.match(value.sentence, value.end)
     return value.sentence[bound.start() if bound else value.start : behind.end() if behind else value.end].strip()

@@ -1,4 +1,4 @@
-"""The rows, token vectors and token offsets of the chunks that one question found."""
+"""Load the rows, token vectors and token offsets of chunks for one question."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from rag_core.types import ChunkRow, ChunkVectors
 from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
 from rag_core.types.searches import PassageTokens
 
-# A document that was just added is found by its words; so many of its chunks are embedded while the reader waits,
-# best first, so that they can be ranked and gated like the others.
+# Maximum number of chunks to embed during a search. A new document is found by word search before it is embedded;
+# its best chunks need token vectors to be reranked and scored for the gate.
 EMBED_ON_DEMAND = 8
 
 
 class ChunkLoader:
-    """Loads what one question needs of chunks, and keeps it, since all stages read the same.
+    """Loads and caches the data of chunks for one question, since all stages use the same chunks.
 
     Parameters
     ----------
     chunks : ChunkStore
     vectors : TokenVectorStore
     embedder : QuestionEmbedder
-        Of the index whose chunks they are.
+        The embedder of the index that contains the chunks.
     pool : Executor
-        Loads rows ahead.
+        Prefetches rows.
     """
 
     def __init__(
         self, chunks: ChunkStore, vectors: TokenVectorStore, embedder: QuestionEmbedder, pool: Executor
     ) -> None:
         self._chunks = chunks
-        self._stored = vectors
+        self._vector_store = vectors
         self._embedder = embedder
         self._pool = pool
         self._requested: set[int] = set()
         self._pending: list[Future[dict[int, ChunkRow]]] = []
         self._rows: dict[int, ChunkRow] = {}
         self._vectors: dict[int, ChunkVectors | None] = {}
-        # Searches that run at the same time find the same chunks: one loads them, the other waits.
+        # Concurrent searches find the same chunks: one loads them, the other waits.
         self._loading = threading.Lock()
 
     def prefetch_rows(self, chunk_ids: Sequence[int]) -> None:
-        """Begin to load the rows of these chunks."""
+        """Start to load the rows of chunks in the background."""
         if new := [one for one in chunk_ids if one not in self._requested]:
             self._requested.update(new)
             self._pending.append(self._pool.submit(self._chunks.visible_chunks, new))
 
     def rows(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the rows, by id, of those of these chunks that a search may see.
+        """Return rows by id for those of the chunks that are visible to searches.
 
         Raises
         ------
@@ -62,33 +62,33 @@ class ChunkLoader:
         return {one: self._rows[one] for one in chunk_ids if one in self._rows}
 
     def texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
-        """Return the texts as the embedder reads them, by id, of those of these chunks that a search may see."""
+        """Return the embedder's input texts by id for those of the chunks that are visible to searches."""
         return {one: row.embedded_text for one, row in self.rows(chunk_ids).items()}
 
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
-        """Load the stored token vectors of these chunks, in the calling thread."""
+        """Load the stored token vectors of chunks in the calling thread."""
         with self._loading:
-            self._vectors |= self._stored.tokens(self._new(chunk_ids))
+            self._vectors |= self._vector_store.tokens(self._without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
-        """Return token vectors by chunk id: those that are stored, and of the first few others, computed now."""
-        if self._new(chunk_ids):
+        """Return token vectors by chunk id; compute those of the first `EMBED_ON_DEMAND` chunks without stored ones."""
+        if self._without_vectors(chunk_ids):
             with self._loading:
-                new = self._new(chunk_ids)
-                self._vectors |= {**dict.fromkeys(new), **self._load(new)}
-        found = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
-        return {chunk_id: vectors for chunk_id, vectors in found.items() if vectors is not None}
+                new = self._without_vectors(chunk_ids)
+                self._vectors |= {**dict.fromkeys(new), **self._load_vectors(new)}
+        loaded = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
+        return {chunk_id: vectors for chunk_id, vectors in loaded.items() if vectors is not None}
 
     @property
     def loaded_vectors(self) -> dict[int, ChunkVectors]:
-        """All token vectors that were loaded, by chunk id."""
+        """All token vectors loaded so far, by chunk id."""
         return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
 
-    def _new(self, chunk_ids: Sequence[int]) -> list[int]:
+    def _without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
         return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
 
-    def _load(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        stored = dict(self._stored.tokens(chunk_ids))
+    def _load_vectors(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
+        stored = dict(self._vector_store.tokens(chunk_ids))
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in stored][:EMBED_ON_DEMAND]
         if missing:
             rows = list(self._chunks.visible_chunks(missing).values())
@@ -101,7 +101,7 @@ class ChunkLoader:
 def load_passage_tokens(
     rows: Sequence[ChunkRow], vectors: Mapping[int, ChunkVectors], embedder: QuestionEmbedder
 ) -> dict[int, PassageTokens]:
-    """Return the tokens, by chunk id, of those of these chunks that have token vectors."""
+    """Return tokens by chunk id for those of the chunks that have token vectors."""
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {

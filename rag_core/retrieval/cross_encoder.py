@@ -1,4 +1,4 @@
-"""Reranking by a cross-encoder: question and passage are read together, which is slow and exact."""
+"""Rerank chunks with a cross-encoder, which reads question and chunk together."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def read_chunks(
     texts: Callable[[Sequence[int]], Mapping[int, str]],
     chunk_ids: Sequence[int],
 ) -> list[Hit]:
-    """Score chunks by a forward pass for each pair of question and chunk.
+    """Score chunks with one forward pass per pair of question and chunk.
 
-    Nogueira and Cho, "Passage re-ranking with BERT", 2019. Nothing can be computed before the question is asked, so
-    only the few best chunks of another ranking are given to it.
+    Nogueira and Cho, "Passage re-ranking with BERT", 2019. No score can be computed in advance, so callers should
+    pass only the best chunks of another ranking.
 
     Parameters
     ----------
     scores : PairScores
     question : Question
     texts : callable
-        Returns the texts to read by chunk id, of those that may be seen.
+        Returns texts by chunk id for those of the chunks that are visible to searches.
     chunk_ids : sequence of int
 
     Returns

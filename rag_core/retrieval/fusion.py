@@ -1,4 +1,4 @@
-"""Fuse several rankings into one by reciprocal rank."""
+"""Fuse rankings by reciprocal rank."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hi
     """Fuse rankings by the sum of ``1 / (k + rank)``, ranks counted from 1.
 
     Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-    learning methods", SIGIR 2009. The order in which rankings are given changes nothing: equal sums
-    are ordered by chunk id.
+    learning methods", SIGIR 2009. Equal sums are ordered by chunk id, so that the order of the rankings
+    does not matter.
 
     Returns
     -------
     list of Hit
-        Every chunk of any ranking once, best first.
+        The chunks of all rankings, best first, each once.
     """
     sums: dict[int, float] = {}
     for ranking in rankings:
         for rank, hit in enumerate(ranking, 1):
             sums[hit.chunk_id] = sums.get(hit.chunk_id, 0.0) + 1.0 / (k + rank)
-    # Rounded, so that the order of addition cannot decide between equal sums.
+    # Rounding hides floating-point errors that depend on the order of addition.
     ordered = sorted(sums.items(), key=lambda item: (-round(item[1], 12), item[0]))
     return [Hit(chunk_id, score) for chunk_id, score in ordered]
 
 
 def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
-    """Return the chunks of all rankings in the order of their fusion, as found for the first one's question.
+    """Fuse the rankings of several queries into one ranking for the first query.
 
-    ``rrf`` becomes the score that orders them. Each is compared with the first question, which gate and reader use;
-    scores of the stages before that are kept where its own search computed them.
+    The score ``rrf`` orders the result. Every chunk gets a ``rerank`` score for the first query, which the gate and
+    the reader use. Scores of earlier stages are those of the first query's search.
     """
     first = rankings[0]
     hits = reciprocal_rank_fusion([[Hit(one, 0.0) for one in ranked.ranking.order] for ranked in rankings], rrf_k)

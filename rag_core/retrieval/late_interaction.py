@@ -1,42 +1,39 @@
-"""Reranking by late interaction: each token of the question looks for its best match in the chunk."""
+"""Rerank chunks by late interaction, which compares each token of the question with all tokens of a chunk."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numkong
 import numpy as np
 
+from rag_core.text.words import ALPHANUMERIC
 from rag_core.types import ChunkVectors, FloatArray, Hit, Int8Array, Int64Array, IntArray, Question
 from rag_core.types.protocols import InverseDocumentFrequency
 
-_WORD = re.compile(r"[^\W_]+")
-# Words such as "what" and "how" are rare in documents and say little: their weight is multiplied by
-# this.
+# Factor for the weight of stop words: "what" and "how" are rare in documents, but have little meaning.
 STOPWORD_FACTOR = 0.3
-# What the best sentence's score counts beside the whole chunk's.
+# Weight of the best sentence's score relative to the whole chunk's score.
 SENTENCE_WEIGHT = 0.5
-# What the tokens one and two places before and after count in how close two tokens are.
+# Weights of the tokens at a distance of 1 and 2 in the similarity of two tokens.
 NEIGHBOUR_WEIGHTS = (0.2, 0.1)
-# Chunks whose tokens are compared by one product: one a chunk spends its time in calls, one for all in
-# fetching from memory (170 chunks: 6.8, 6.1, 7.6 and 17 ms for 8, 16, 32 and all at once).
+# Chunks per matrix product: with fewer, call overhead dominates; with more, memory access.
 CHUNKS_PER_PRODUCT = 16
-# Most tokens of a question that are compared: the cost grows with them, and the lightest of a long question, such as
-# "the" and "of", change little.
+# Maximum number of question tokens to compare: the cost grows with their number, and the tokens with the least weight
+# in a long question, such as "the" and "of", change the score little.
 MOST_TOKENS = 24
-# The largest value of a byte with a sign.
-_LARGEST = 127
-_ALL_WEIGHTS = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
+# The largest value of int8.
+_INT8_MAX = 127
+_TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 
 
 def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
-    """How much each token of the question counts, shape (n,), summing to 1.
+    """Return the weights of the question's tokens, shape (n,), with sum 1.
 
-    A token weighs the square root of its word's inverse document frequency, so that one rare word
-    does not drown the others; punctuation weighs nothing, nor do any but the `MOST_TOKENS` heaviest.
-    Where no word has any weight, all tokens weigh the same.
+    A token's weight is the square root of its word's inverse document frequency, so that one rare word does not
+    dominate. Punctuation and all tokens except the `MOST_TOKENS` with the highest weights get 0. If no word has
+    a weight, all tokens get the same.
     """
     words = _words(question.text, question.offsets)
     rarity = idf(sorted({word for word in words if word}))
@@ -52,10 +49,10 @@ def token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: 
 
 
 def compared_tokens(weights: FloatArray) -> Int64Array:
-    """The places of a question's tokens that are compared with chunks, in order.
+    """Return the indices of the question tokens to compare with chunks, ascending.
 
-    Of a question of more than `MOST_TOKENS` those that weigh anything; of any other all, since a hyphen that weighs
-    nothing still stands beside what does.
+    If there are more than `MOST_TOKENS`, these are the tokens with a weight. Otherwise they are all tokens, since a
+    token without weight, such as a hyphen, affects the similarity of its neighbours.
 
     Parameters
     ----------
@@ -66,12 +63,12 @@ def compared_tokens(weights: FloatArray) -> Int64Array:
 
 
 def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
-    """How close each token of the question is to each of the chunk, shape (m, n), in -1..1.
+    """Return the similarity of each question token to each chunk token, shape (m, n), in -1..1.
 
-    Their cosine, averaged with the cosines of the tokens before them and of those after them (weighted
-    by `NEIGHBOUR_WEIGHTS`; 0 where there is none): words that follow one another in the question and in the
-    text are the same phrase. It is matching of n-grams, as in Dai et al., "Convolutional neural networks
-    for soft-matching n-grams in ad-hoc search", WSDM 2018, with one fixed filter.
+    The similarity is the mean of the tokens' cosine and the cosines of the tokens before and after them, weighted
+    by `NEIGHBOUR_WEIGHTS`; missing neighbours count as 0. This favours matching phrases. It is soft n-gram matching
+    as in Dai et al., "Convolutional neural networks for soft-matching n-grams in ad-hoc search", WSDM 2018, with
+    one fixed filter.
 
     Parameters
     ----------
@@ -80,30 +77,30 @@ def token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
     chunk : FloatArray, shape (n, dimension)
         Unit vectors.
     """
-    return _with_beside(question @ chunk.T / _ALL_WEIGHTS, np.zeros(1, np.intp))
+    return _add_neighbours(question @ chunk.T / _TOTAL_WEIGHT, np.zeros(1, np.intp))
 
 
-def _with_beside(cosines: FloatArray, starts: IntArray) -> FloatArray:
-    """Cosines with the weighted ones beside them added; chunks begin at the columns ``starts``, the first at 0."""
+def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
+    """Add the weighted cosines of neighbours; ``starts`` are the columns at which chunks start, the first is 0."""
     summed = cosines.copy()
     firsts = starts[1:]
     for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, 1):
-        share = weight * cosines
-        summed[distance:, distance:] += share[:-distance, :-distance]
-        summed[:-distance, :-distance] += share[distance:, distance:]
-        # What stands in another chunk is not beside.
-        into = np.unique(firsts[:, None] + np.arange(distance))
-        into = into[(into >= distance) & (into < cosines.shape[1])]
-        summed[distance:, into] -= share[:-distance, into - distance]
-        summed[:-distance, into - distance] -= share[distance:, into]
+        weighted = weight * cosines
+        summed[distance:, distance:] += weighted[:-distance, :-distance]
+        summed[:-distance, :-distance] += weighted[distance:, distance:]
+        # Tokens of another chunk are not neighbours.
+        columns = np.unique(firsts[:, None] + np.arange(distance))
+        columns = columns[(columns >= distance) & (columns < cosines.shape[1])]
+        summed[distance:, columns] -= weighted[:-distance, columns - distance]
+        summed[:-distance, columns - distance] -= weighted[distance:, columns]
     return summed
 
 
 def max_sim(similarities: FloatArray, weights: FloatArray) -> float:
-    """Weighted sum over question tokens of the highest similarity to any token of the chunk.
+    """Return the weighted sum over question tokens of the highest similarity to any token of the chunk.
 
     Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
-    interaction over BERT", SIGIR 2020, with weights that sum to 1, so that the score lies in -1..1.
+    interaction over BERT", SIGIR 2020, with weights that sum to 1, so that the score is in -1..1.
 
     Parameters
     ----------
@@ -120,11 +117,11 @@ def rerank_chunks(
     load_vectors: Callable[[Sequence[int]], Mapping[int, ChunkVectors]],
     chunk_ids: Sequence[int],
 ) -> list[Hit]:
-    """Score chunks by MaxSim over token vectors stored at indexing.
+    """Score chunks by MaxSim over the token vectors stored at indexing.
 
-    A chunk's score is the mean of its MaxSim over all its tokens and, at half the weight, that of its
-    best sentence alone: words that stand together in one sentence say more than the same words
-    scattered over the chunk. It lies in -1..1 like each of them.
+    A chunk's score is the weighted mean of the MaxSim over all its tokens and, at half the weight, the MaxSim over
+    its best sentence: matches within one sentence are stronger evidence than matches all over the chunk. The score
+    is in -1..1.
 
     Parameters
     ----------
@@ -132,13 +129,13 @@ def rerank_chunks(
     weights : FloatArray, shape (m,)
         See `token_weights`.
     load_vectors : callable
-        Returns token vectors by chunk id, of those chunks that have any.
+        Returns token vectors by chunk id for those of the chunks that have any.
     chunk_ids : sequence of int
 
     Returns
     -------
     list of Hit
-        The chunks that could be scored, best first; equal scores keep the given order.
+        The chunks with token vectors, best first; equal scores keep the given order.
     """
     vectors = load_vectors(chunk_ids)
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in vectors and len(vectors[chunk_id].scales)]
@@ -150,47 +147,46 @@ def rerank_chunks(
 
 
 def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    """The score of each chunk, shape (len(chunks),); see `rerank_chunks`.
+    """Return the score of each chunk, shape (len(chunks),); see `rerank_chunks`.
 
-    The question's vectors are rounded to bytes, as the chunks' are stored, and the products are those of
-    whole numbers: a fifth to a third of what NumPy takes over the same vectors as floats, and scores
-    within 0.001 of those.
+    The question's vectors are quantized to int8 like the stored vectors, since int8 products are faster than
+    floating-point products and the scores are almost the same.
 
     Parameters
     ----------
     question : FloatArray, shape (m, dimension)
-        Unit vectors; compared are those `compared_tokens`.
+        Unit vectors; only those in `compared_tokens` count.
     chunks : sequence of ChunkVectors
         At least one, each with at least one token.
     weights : FloatArray, shape (m,)
-        Summing to 1.
+        With sum 1.
     """
     places = compared_tokens(weights)
     question, weights = question[places], weights[places]
-    scale = float(np.abs(question).max()) / _LARGEST or 1.0
-    asked = np.rint(question / scale).astype(np.int8)
+    scale = float(np.abs(question).max()) / _INT8_MAX or 1.0
+    quantized = np.rint(question / scale).astype(np.int8)
     parts = [chunks[first : first + CHUNKS_PER_PRODUCT] for first in range(0, len(chunks), CHUNKS_PER_PRODUCT)]
-    return np.concatenate([_scores(asked, scale, part, weights) for part in parts])
+    return np.concatenate([_scores(quantized, scale, part, weights) for part in parts])
 
 
-def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    """Scores of chunks; a question's vectors are those ``asked`` times ``scale``."""
-    # Packed are the chunks' and not the question's: each of its tokens then has its row in one piece, along which
-    # all that follows goes. To turn the products round takes a third to half as long as to make them.
+def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
+    """Return the scores of chunks; the question's vectors are ``quantized`` times ``scale``."""
+    # Packing the chunks' vectors, not the question's, gives one contiguous row of products per question token, which
+    # the code below needs; transposing the products would be slow.
     packed = numkong.dots_pack(np.concatenate([chunk.tokens for chunk in chunks]), dtype="int8")
-    cosines = np.asarray(numkong.dots_packed(asked, packed)).astype(np.float32)
-    scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _ALL_WEIGHTS)
+    cosines = np.asarray(numkong.dots_packed(quantized, packed)).astype(np.float32)
+    scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _TOTAL_WEIGHT)
     lengths = np.array([len(chunk.scales) for chunk in chunks])
     ends = np.cumsum(lengths)
     starts = ends - lengths
     cosines *= scales
-    near = _with_beside(cosines, starts)
-    # Runs: the prefix, then each sentence; the first of a chunk begins where the chunk does.
+    similarities = _add_neighbours(cosines, starts)
+    # A run is the prefix or a sentence; a chunk's first run starts at the chunk's first token.
     counts = [len(chunk.sentences) for chunk in chunks]
     sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)
-    firsts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))
-    first_runs = np.searchsorted(firsts, starts)
-    by_run = np.maximum.reduceat(near, firsts, axis=1)
+    run_starts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))
+    first_runs = np.searchsorted(run_starts, starts)
+    by_run = np.maximum.reduceat(similarities, run_starts, axis=1)
     whole = weights @ np.maximum.reduceat(by_run, first_runs, axis=1)
     best_sentence = np.maximum.reduceat(weights @ by_run, first_runs)
     scores: FloatArray = ((whole + SENTENCE_WEIGHT * best_sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
@@ -198,8 +194,8 @@ def _scores(asked: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weig
 
 
 def _words(text: str, offsets: IntArray) -> list[str | None]:
-    spans = [(match.start(), match.end(), match.group().lower()) for match in _WORD.finditer(text)]
-    found: list[str | None] = []
+    spans = [(match.start(), match.end(), match.group().lower()) for match in ALPHANUMERIC.finditer(text)]
+    words: list[str | None] = []
     for start, end in offsets:
-        found.append(next((word for first, last, word in spans if first <= start and end <= last), None))
-    return found
+        words.append(next((word for first, last, word in spans if first <= start and end <= last), None))
+    return words

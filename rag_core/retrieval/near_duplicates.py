@@ -1,4 +1,4 @@
-"""Passages that say the same in nearly the same words are shown once, so that the others get a place."""
+"""Fold near-duplicate chunks, so that a result does not repeat the same text."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from itertools import islice
 
 from rag_core.types import ChunkRow
 
-# Words in a row that are compared as one. So many that in a chunk of the usual size a single other word
-# in the middle keeps two apart: they may differ at their ends, where chunks of two documents are cut.
+# Words per shingle. One different word in the middle of a chunk of the usual size prevents folding; differences at the
+# ends, where chunks of two documents are cut, do not.
 SHINGLE_WORDS = 8
 RESEMBLANCE = 0.9
-# Of the ranking, so many times the passages wanted are looked at.
-LOOKED_AT = 3
+# Number of chunks to compare, as a multiple of the number wanted.
+COMPARED_PER_WANTED = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _DIGITS = re.compile(r"\d+")
-# Figures and negations, in which texts must agree whatever else they share.
-# They begin where a word does, which, unlike for \b, is also after an underscore.
-_TELLING = re.compile(
+# Numbers and negations, which must be the same in duplicates.
+# The lookbehind, unlike \b, also matches after an underscore.
+_FIGURES_AND_NEGATIONS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
     r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"
 )
@@ -30,19 +30,19 @@ Shingles = frozenset[tuple[str, ...]]
 
 
 def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, tuple[int, ...]]:
-    """The first chunks of a ranking that differ, each with those further down that nearly repeat it.
+    """Return the first distinct chunks of a ranking, each with its near duplicates further down.
 
-    Two nearly repeat each other where the resemblance of their words, the Jaccard index of their sets of
-    shingles, is at least 0.9 (Broder, "On the resemblance and containment of documents", SEQUENCES
-    1997), and figures and negations are the same: one other number is other evidence. Chunks that
-    overlap on their pages are parts of one text and are never folded.
+    Two chunks are near duplicates if their resemblance, the Jaccard index of their sets of shingles, is at least
+    0.9 (Broder, "On the resemblance and containment of documents", SEQUENCES 1997), and their numbers and
+    negations are the same, since a different number is different evidence. Chunks that overlap on their pages are
+    never folded.
 
     Parameters
     ----------
     chunks : sequence of ChunkRow
         Best first.
     wanted : int
-        How many that differ are needed; only the first ``3 * wanted`` are compared.
+        Number of distinct chunks; only the first ``3 * wanted`` chunks are compared.
 
     Returns
     -------
@@ -51,28 +51,27 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
     """
     folded: dict[int, list[int]] = {}
     kept: dict[tuple[str, ...], list[ChunkRow]] = {}
-    # Most texts have digits that no other has, so that few need a closer look; where none has any, as in prose,
-    # their words tell nearly all apart, at a third of what it takes to compare them as resemblance does.
-    words, telling, shingles = cache(_words), cache(_telling), cache(_shingles)
-    for chunk in chunks[: LOOKED_AT * wanted]:
-        alike = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
-        better = next(
+    # Cheap checks first: the digits tell most texts apart, and in prose without digits the sets of words do.
+    words, figures, shingles = cache(_count_words), cache(_find_figures), cache(_find_shingles)
+    for chunk in chunks[: COMPARED_PER_WANTED * wanted]:
+        same_digits = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
+        original = next(
             (
                 one
-                for one in alike
+                for one in same_digits
                 if _may_resemble(words(one.text), words(chunk.text))
-                and not _overlap(one, chunk)
-                and telling(one.text) == telling(chunk.text)
-                and _resemble(shingles(one.text), shingles(chunk.text))
+                and not _has_overlap(one, chunk)
+                and figures(one.text) == figures(chunk.text)
+                and _is_near_duplicate(shingles(one.text), shingles(chunk.text))
             ),
             None,
         )
-        if better is not None:
-            folded[better.id].append(chunk.id)
+        if original is not None:
+            folded[original.id].append(chunk.id)
         else:
             folded[chunk.id] = []
-            alike.append(chunk)
-    for chunk in chunks[LOOKED_AT * wanted :]:
+            same_digits.append(chunk)
+    for chunk in chunks[COMPARED_PER_WANTED * wanted :]:
         if len(folded) >= wanted:
             break
         folded[chunk.id] = []
@@ -80,43 +79,43 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """How many words a text has, and which."""
+class _WordCount:
+    """The number of words of a text, and the set of its words."""
 
     count: int
     distinct: frozenset[str]
 
 
-def _words(text: str) -> _Words:
-    found = _WORD.findall(text.lower())
-    return _Words(len(found), frozenset(found))
+def _count_words(text: str) -> _WordCount:
+    words = _WORD.findall(text.lower())
+    return _WordCount(len(words), frozenset(words))
 
 
-def _may_resemble(one: _Words, other: _Words) -> bool:
-    """Whether two texts can resemble each other, by the words that one has and the other lacks.
+def _may_resemble(one: _WordCount, other: _WordCount) -> bool:
+    """Return whether two texts can reach `RESEMBLANCE`, judged by their sets of words.
 
-    Each of these begins a shingle that the other lacks as well, but for those among the last words, which begin
-    none; and sets of a and b shingles that resemble each other by r differ in (1 - r) / (1 + r) * (a + b).
+    Each word that only one text has starts a shingle that only this text has, except for the last words, which start
+    none. Sets of a and b shingles with the resemblance r differ in (1 - r) / (1 + r) * (a + b) shingles.
     """
     most = (1 - RESEMBLANCE) / (1 + RESEMBLANCE) * (one.count + other.count) + SHINGLE_WORDS
     return max(len(one.distinct), len(other.distinct)) - len(one.distinct & other.distinct) <= most
 
 
-def _shingles(text: str) -> Shingles:
+def _find_shingles(text: str) -> Shingles:
     words = _WORD.findall(text.lower())
     runs = zip(*(words[first:] for first in range(SHINGLE_WORDS)), strict=False)
     return frozenset(runs) or frozenset([tuple(words)])
 
 
-def _telling(text: str) -> tuple[str, ...]:
-    return tuple(sorted(_TELLING.findall(text.lower())))
+def _find_figures(text: str) -> tuple[str, ...]:
+    return tuple(sorted(_FIGURES_AND_NEGATIONS.findall(text.lower())))
 
 
-def _resemble(one: Shingles, other: Shingles) -> bool:
+def _is_near_duplicate(one: Shingles, other: Shingles) -> bool:
     return len(one & other) >= RESEMBLANCE * len(one | other)
 
 
-def _overlap(one: ChunkRow, other: ChunkRow) -> bool:
+def _has_overlap(one: ChunkRow, other: ChunkRow) -> bool:
     return (
         one.version_id == other.version_id
         and (one.page_index, one.start) < (other.page_index_end, other.end)

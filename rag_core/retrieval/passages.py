@@ -1,4 +1,4 @@
-"""Stored chunks as the passages that people and models are shown."""
+"""Build passages from stored chunks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rag_core.types import ChunkRow, PageReference, Passage
 def build_passage(
     rank: int, row: ChunkRow, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[ChunkRow] = ()
 ) -> Passage:
-    """Return a chunk's row as a passage; ``scores`` maps each score's name to the chunks' values.
+    """Return a chunk's row as a passage.
 
-    ``duplicates`` are the rows of those that nearly repeat it.
+    ``scores`` maps score names to values by chunk id; ``duplicates`` are the rows of near duplicates.
     """
     hidden = row.hidden or ""
     return Passage(

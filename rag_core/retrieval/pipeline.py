@@ -1,4 +1,4 @@
-"""From what the retrievers found to ranked chunks: fuse, rerank, add what was looked up, read the best."""
+"""Rank the retrievers' hits: fuse them, rerank them, add the domain look-up, apply a cross-encoder."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from rag_core.types import Hit, RankBy
 from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Ranking, Timer
 
-# Chunks that words find for a lookup, and so many of the question's best, among which its sections are ranked.
+# Number of word-search hits for a look-up, and of the question's best chunks, that are candidates for its sections.
 LOOKUP_CHUNKS = 50
-# Of the chunks most like the lookup, those whose first characters are compared with the sections' titles.
+# Number of chunks closest to the look-up, and of their first characters, that are compared with section titles.
 SECTION_CHUNKS, HEAD_CHARACTERS = 30, 300
-# Chunks that a cross-encoder scores for a question.
+# Number of chunks that a cross-encoder scores for a question.
 CROSS_ENCODER_CHUNKS = 20
 
-# Scores the chunks with these ids against a question: those that have a score, best first.
+# Scores chunks by id; returns those that have a score, best first.
 Rerank = Callable[[Sequence[int]], list[Hit]]
 Texts = Callable[[Sequence[int]], Mapping[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedHits:
-    """What the retrievers found, best first each.
+    """The hits of each retriever, best first.
 
-    ``lines`` are the chunks that words found for a lookup. ``reranked`` are those of all these chunks that the
-    reranker could score.
+    ``lines`` are the word-search hits of a domain look-up. ``reranked`` are all hits that the reranker can score.
     """
 
     dense: Sequence[Hit] = ()
@@ -38,15 +37,15 @@ class RetrievedHits:
 
 @dataclass(frozen=True, slots=True)
 class SectionRanker:
-    """Ranks the chunks of each section of a lookup.
+    """Ranks the chunks of each section of a look-up.
 
     Parameters
     ----------
     plan : LookupPlan
     rerank : callable
-        Scores chunks against the lookup's query.
+        Scores chunks for the look-up's query.
     texts : callable
-        Returns chunks' texts by id, their prefix first.
+        Returns the texts of chunks, including prefixes, by id.
     """
 
     plan: LookupPlan
@@ -54,17 +53,17 @@ class SectionRanker:
     texts: Texts
 
     def rank(self, chunk_ids: Sequence[int], lines: Sequence[int]) -> list[list[Hit]]:
-        """Return for each section its chunks, those most like the lookup first.
+        """Return the chunks of each section, those closest to the look-up first.
 
         Parameters
         ----------
         chunk_ids : sequence of int
-            What was found for the question, best first.
+            Chunks found for the question, best first.
         lines : sequence of int
-            What words found for the lookup, best first.
+            Word-search hits of the look-up, best first.
         """
-        among = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
-        closest = self.rerank(among)[:SECTION_CHUNKS]
+        candidates = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
+        closest = self.rerank(candidates)[:SECTION_CHUNKS]
         texts = self.texts([hit.chunk_id for hit in closest])
         heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
         return [
@@ -82,47 +81,47 @@ def rank_chunks(
     sections: SectionRanker | None = None,
     cross_encode: Rerank | None = None,
 ) -> Ranking:
-    """Rank what the retrievers found.
+    """Rank the hits of the retrievers.
 
-    Chunks that the reranker cannot score, because they are not embedded yet, follow those it can, in fused order;
-    those that the cross-encoder does not read follow those it does, in the order before it.
+    Chunks without a reranker score, because they are not embedded yet, follow the others in fused order. Chunks
+    without a cross-encoder score follow those that have one and keep their order.
 
     Parameters
     ----------
     hits : RetrievedHits
     rank_by : {"dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"}
-        The stage that orders the chunks; see `RetrievalConfig`. For ``named`` they are ordered as for ``financials``:
-        the caller goes on with `prefer_named_documents`.
+        The stage that orders the chunks; see `RetrievalConfig`. The order for ``named`` is that of ``financials``;
+        the caller applies `prefer_named_documents` to it.
     rrf_k : int
         Constant of the fusion.
     timer : Timer
         Measures each stage.
     sections : SectionRanker, optional
-        Ranks what was looked up; without it ``financials`` orders as ``rerank`` does.
+        Ranks the look-up's sections; without it the order for ``financials`` is that of ``rerank``.
     cross_encode : callable, optional
         Scores the first chunks for ``cross_encoder``.
 
     Raises
     ------
     ValueError
-        ``rank_by`` is ``cross_encoder`` and there is none.
+        ``rank_by`` is ``cross_encoder`` and ``cross_encode`` is not given.
     """
     if rank_by == "cross_encoder" and cross_encode is None:
-        raise ValueError("To rank by a cross-encoder, one must be given.")
+        raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
     lines = _chunk_ids(hits.lines)
     with timer.measure("rerank"):
         fused = reciprocal_rank_fusion([hits.dense, hits.words], rrf_k)
         position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
-        # Equal scores keep the order in which the chunks were found.
+        # Equal scores keep the fused order.
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
     ranked_sections: list[list[Hit]] = []
     if sections is not None:
         with timer.measure("financials"):
             ranked_sections = sections.rank(_chunk_ids(reranked), lines)
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
-    last = financials or reranked
-    orders = {"rerank": reranked, "financials": last, "named": last, "cross_encoder": last}
-    # The fusion of one ranking keeps its order.
+    with_sections = financials or reranked
+    orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
+    # If only one retriever ran, the fused order is that retriever's order.
     order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
         "dense": _by_chunk(hits.dense),
@@ -134,9 +133,9 @@ def rank_chunks(
     }
     if rank_by == "cross_encoder" and cross_encode is not None:
         with timer.measure("cross_encoder"):
-            read = cross_encode(order[:CROSS_ENCODER_CHUNKS])
-        order = list(dict.fromkeys([*_chunk_ids(read), *order]))
-        scores["cross_encoder"] = _by_chunk(read)
+            cross_encoded = cross_encode(order[:CROSS_ENCODER_CHUNKS])
+        order = list(dict.fromkeys([*_chunk_ids(cross_encoded), *order]))
+        scores["cross_encoder"] = _by_chunk(cross_encoded)
     return Ranking(tuple(order), scores)
 
 

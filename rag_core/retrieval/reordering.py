@@ -1,4 +1,4 @@
-"""Reorder a ranking: documents that the question names first, and newer documents before older ones."""
+"""Reorder a ranking by the document names in the question, and by the age of documents."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from rag_core.types.retrieval import NAMED, Ranking
 def prefer_named_documents(
     ranking: Ranking, names: Sequence[str], documents: Mapping[int, str], texts: Mapping[int, str], kept: int = 0
 ) -> Ranking:
-    """Order chunks that have to do with a document the question names before all that have not.
+    """Move chunks that match a document name in the question before all others.
 
-    Annual reports read alike: of all words in "where does Acme operate", only one tells the passage of another
-    company from the right one. A document is named where one of its words begins or ends with a name
-    (AMERICANEXPRESS_2022 for "American Express"); names that all documents found have, or none, tell nothing.
-    A chunk of another document counts as well if its text has one of the names. Where any is moved, its score
-    ``named`` says so: 1, or 0 for what comes last.
+    The annual reports of two companies are similar: in "where does Acme operate", only the name tells them apart.
+    A document matches a name if one of the words of its label starts or ends with it (AMERICANEXPRESS_2022 for
+    "American Express"). Names that match all documents of the ranking, or none, are ignored. A chunk of another
+    document matches if its text contains one of the names. If the order changes, the score ``named`` is 1 for matching
+    chunks and 0 for others.
 
     Parameters
     ----------
     ranking : Ranking
     names : sequence of str
-        In small letters, without accents.
+        In lower case, without accents.
     documents : mapping of chunk id to str
-        What the chunk's document is called; a chunk without counts as any other document's.
+        Labels of the chunks' documents; a chunk without one matches by its text only.
     texts : mapping of chunk id to str
     kept : int
-        Number of top chunks that keep their place, because lower-case words may not be names.
+        Number of top chunks that keep their ranks; used for lower-case words, which may not be names.
     """
     labels = set(documents.values())
-    calls = {label: names_in_title(label, names) for label in labels}
-    telling = [name for name in names if 0 < sum(name in own for own in calls.values()) < len(labels)]
-    named = {label for label, own in calls.items() if not own.isdisjoint(telling)}
+    names_of = {label: names_in_title(label, names) for label in labels}
+    distinctive = [name for name in names if 0 < sum(name in matched for matched in names_of.values()) < len(labels)]
+    named_labels = {label for label, matched in names_of.items() if not matched.isdisjoint(distinctive)}
 
-    def is_meant(chunk_id: int) -> bool:
-        if documents.get(chunk_id) in named:
+    def is_named(chunk_id: int) -> bool:
+        if documents.get(chunk_id) in named_labels:
             return True
         text = normalize(texts.get(chunk_id, ""))
-        return any(name in text for name in telling)
+        return any(name in text for name in distinctive)
 
-    scores = {chunk_id: float(is_meant(chunk_id)) for chunk_id in ranking.order} if telling else {}
+    scores = {chunk_id: float(is_named(chunk_id)) for chunk_id in ranking.order} if distinctive else {}
     first, rest = ranking.order[:kept], ranking.order[kept:]
     order = (*first, *sorted(rest, key=lambda chunk_id: -scores.get(chunk_id, 0.0)))
     if order == ranking.order:
@@ -55,21 +55,20 @@ def prefer_named_documents(
 
 
 def prefer_recent_documents(ranking: Ranking, score_name: str, ages_days: Mapping[int, float], decay: float) -> Ranking:
-    """Order chunks by ``score + λ · freshness``; scores themselves stay as they are.
+    """Order chunks by ``score + λ · freshness``; the scores do not change.
 
-    See `passage_weights.freshness` for its source. Chunks without that score, which follow those with
-    it, keep their places: scores of different names are never compared.
+    See `passage_weights.freshness` for the source. Chunks without that score keep their places after the others,
+    since different scores are not comparable.
 
     Parameters
     ----------
     ranking : Ranking
     score_name : str
-        The score that ordered it.
+        The score that orders the ranking.
     ages_days : mapping of chunk id to float
-        How long ago its document was added; a chunk that is not in it counts as infinitely old.
+        Days since the chunk's document was added; a missing chunk counts as infinitely old.
     decay : float
-        λ, in units of the score: a new document's chunk overtakes an old one's that is up to so much
-        better.
+        λ, in units of the score: the largest difference in score that a new document can make up for.
     """
     scores = ranking.scores[score_name]
     scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]

@@ -1,4 +1,4 @@
-"""The state of the installation: what each store holds, what answers, what is wrong."""
+"""Health check of the installation: the sizes of the stores, their availability, and problems."""
 
 from __future__ import annotations
 
@@ -28,79 +28,79 @@ def check_health(
     models: LanguageModels,
     unfinished: Callable[[], list[str]],
 ) -> Status:
-    """Look at everything once; see `Status`. A store that does not answer is a problem, not an error."""
+    """Check all stores and settings and return a `Status`; report a store that does not answer as a problem."""
     problems: list[str] = []
     reachable: dict[str, bool] = {}
-    held: dict[str, int] = {}
+    sizes: dict[str, int] = {}
 
-    def asked(what: Callable[[], T], otherwise: T) -> T:
+    def try_call(call: Callable[[], T], default: T) -> T:
         try:
-            return what()
+            return call()
         except (RagError, OSError) as error:
             problems.append(str(error))
-            return otherwise
+            return default
 
-    def count(name: str, what: Callable[[], int]) -> None:
-        found = asked(what, -1)
-        reachable[name] = found >= 0
+    def count(name: str, call: Callable[[], int]) -> None:
+        number = try_call(call, -1)
+        reachable[name] = number >= 0
         if reachable[name]:
-            held[name] = found
+            sizes[name] = number
 
-    counts = asked(lambda: _counts(stores), dict[str, int]())
+    counts = try_call(lambda: _counts(stores), dict[str, int]())
     count("database", lambda: len(stores.library.chunk_ids_all()))
     count("words", stores.words.count)
-    count("vectors", lambda: sum(stores.dense(one).count() for one, _ in _live(stores)))
+    count("vectors", lambda: sum(stores.dense(generation_id).count() for generation_id, _ in _list_generations(stores)))
     count("token vectors", stores.vectors.count)
-    contents = asked(stores.library.searched_contents, frozenset[str]())
-    files = asked(lambda: frozenset(stores.files.digests()), None)
+    contents = try_call(stores.library.searched_contents, frozenset[str]())
+    files = try_call(lambda: frozenset(stores.files.digests()), None)
     count("files", lambda: -1 if files is None else len(files))
-    built = asked(generations.built_with, None)
-    configured = asked(generations.configured, None)
-    asked(generations.active, None)
+    built = try_call(generations.built_with, None)
+    configured = try_call(generations.configured, None)
+    try_call(generations.active, None)
     if built and configured and (differing := built.differences(configured)):
         problems.append(
-            f"The index was built with other settings ({', '.join(differing)}). It goes on answering as it is; "
-            "re-index to bring it up to date."
+            f"The index was built with other settings ({', '.join(differing)}). It is used unchanged; "
+            "re-index all documents to apply the new settings."
         )
     if settings.gguf and (problem := find_gguf_problem(settings.gguf)):
         problems.append(problem)
-    if names := asked(unfinished, list[str]()):
+    if names := try_call(unfinished, list[str]()):
         problems.append(
-            f"The removal of {', '.join(names)} was cut off, as by a store that did not answer: parts are still "
-            "stored, though no search finds them. It goes on by itself."
+            f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
+            "still stored, but no search finds them. It continues automatically."
         )
-    # Nothing is compared where something is being written or removed, or where not all could be counted.
-    busy = asked(lambda: _busy(stores), False)
+    # The counts are comparable only if no data is being written or removed and all stores answered.
+    busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
-    if settled and len({held.get(name) for name in ("database", "words", "vectors")}) > 1:
+    if settled and len({sizes.get(name) for name in ("database", "words", "vectors")}) > 1:
         problems.append(
-            f"The stores disagree: {held.get('database')} chunks in the database, {held.get('words')} in the word "
-            f"index, {held.get('vectors')} in Chroma. Re-index to mend it."
+            f"The stores disagree: {sizes.get('database')} chunks in the database, {sizes.get('words')} in the word "
+            f"index, {sizes.get('vectors')} in Chroma. Re-index all documents to repair it."
         )
     lost = frozenset[str]() if files is None else contents - files
-    if lost:  # Once more, for what was deleted while files were listed.
-        lost &= asked(stores.library.searched_contents, frozenset[str]())
+    if lost:  # Checked again, because documents may have been deleted while files were listed.
+        lost &= try_call(stores.library.searched_contents, frozenset[str]())
     if lost:
         problems.append(
             f"{'The file of 1 document is' if len(lost) == 1 else f'The files of {len(lost)} documents are'} missing. "
-            "Searches go on, but those pages can be neither shown nor read again: set RAG_FILES_URL to where the files "
-            "are, put them back from a copy of the data folder, or add the same files once more."
+            "Searches still work, but those pages cannot be shown or indexed again: set RAG_FILES_URL to the folder of "
+            "the files, restore them from a backup of the data folder, or add the same files again."
         )
-    # The same failure met twice, as of a database that does not answer, is one problem.
+    # The same error of a store can occur in several checks.
     unique = list(dict.fromkeys(problems))
     return Status(
         healthy=not unique,
         problems=unique,
         counts=counts,
-        stores=held,
+        stores=sizes,
         reachable=reachable,
         built_with=built,
         configured=configured,
-        disk_bytes=_disk(settings.data_dir),
+        disk_bytes=_measure_disk(settings.data_dir),
         data_dir=str(settings.data_dir),
-        threshold=asked(lambda: preferences.threshold, settings.threshold),
-        generator=asked(lambda: models.generator, settings.generator_name),
-        usage=asked(stores.usage.totals, []),
+        threshold=try_call(lambda: preferences.threshold, settings.threshold),
+        generator=try_call(lambda: models.generator, settings.generator_name),
+        usage=try_call(stores.usage.totals, []),
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
 
@@ -110,24 +110,24 @@ def _counts(stores: Stores) -> dict[str, int]:
     return {**stores.library.counts(), "failed": failed, "conversations": stores.conversations.count()}
 
 
-def _busy(stores: Stores) -> bool:
+def _is_busy(stores: Stores) -> bool:
     return bool(stores.library.hidden_versions() or stores.jobs.all(active=True, limit=1))
 
 
-def _live(stores: Stores) -> list[tuple[int, object]]:
+def _list_generations(stores: Stores) -> list[tuple[int, object]]:
     return [*stores.library.generations("active"), *stores.library.generations("building")]
 
 
-def _disk(folder: Path) -> dict[str, int]:
-    """Bytes by what is stored, symbolic links not followed."""
+def _measure_disk(folder: Path) -> dict[str, int]:
+    """Return the sizes of the parts of the data folder in bytes, without following symbolic links."""
     sizes: dict[str, int] = {}
     for file in folder.rglob("*"):
         try:
             size = file.lstat().st_size if file.is_file() else 0
-        except OSError:  # gone since it was listed
+        except OSError:  # deleted since it was listed
             continue
         part = file.relative_to(folder).parts[0].removesuffix("-wal").removesuffix("-shm")
-        if part.startswith("."):  # the lock, and who holds it
+        if part.startswith("."):  # the lock and the id of its process
             continue
         name = {"footnote.sqlite": "database", "words.sqlite": "words"}.get(part, part)
         sizes[name] = sizes.get(name, 0) + size

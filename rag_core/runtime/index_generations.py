@@ -1,4 +1,4 @@
-"""Which index answers, what it was built with, and whether that still fits the settings."""
+"""Index generations: which one is active, its settings, and whether these match the current settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rag_core.types import Fingerprint
 
 @dataclass(frozen=True, slots=True)
 class IndexGeneration:
-    """One built index with the embedder that belongs to it."""
+    """A generation of the index with its embedder."""
 
     generation_id: int
     fingerprint: Fingerprint
@@ -26,17 +26,17 @@ class IndexGeneration:
 
     @property
     def space(self) -> str:
-        """Names the vector space: embeddings are reused within it and never across."""
+        """Name of the vector space: embeddings are reused only within a space."""
         identity = self.embedder.identity
         return f"{identity.weights[:16]}-{identity.projection}"[:32]
 
     def chunker(self) -> Chunker:
-        """The chunker that this index is built with."""
-        return Chunker(_rule(self.fingerprint, self.embedder), self.embedder.offsets)
+        """Return the chunker of this generation."""
+        return Chunker(_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
 
 
 class IndexGenerations:
-    """Opens the active generation, begins new ones, and compares them with the settings."""
+    """Opens the active generation, creates new ones, and compares them with the settings."""
 
     def __init__(self, settings: Settings, stores: Stores, models: LocalModels) -> None:
         self._settings = settings
@@ -45,42 +45,42 @@ class IndexGenerations:
         self._starting = threading.Lock()
 
     def active(self) -> IndexGeneration:
-        """The generation that answers; the first one is begun from the settings.
+        """Return the active generation; create the first one from the settings.
 
         Raises
         ------
         EmbedderError
             Its embedder cannot be loaded.
         IndexMismatch
-            The model of that name is no longer the one the index was built with.
+            The embedder has other weights than the one that the index was built with.
         """
         with self._starting:
-            found = self._stores.library.generations("active")
-            if not found:
+            rows = self._stores.library.generations("active")
+            if not rows:
                 fingerprint = self.configured()
-                found = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
-        return self._open(*found[-1])
+                rows = [(self._stores.library.add_generation(fingerprint, "active"), fingerprint)]
+        return self._open(*rows[-1])
 
     def building(self) -> IndexGeneration | None:
-        """The generation that a re-index is building, if one is."""
-        found = self._stores.library.generations("building")
-        return self._open(*found[-1]) if found else None
+        """Return the generation that a re-index is building, or ``None``."""
+        rows = self._stores.library.generations("building")
+        return self._open(*rows[-1]) if rows else None
 
     def begin(self, fingerprint: Fingerprint) -> IndexGeneration:
-        """Start building beside the active generation."""
+        """Create a generation that is built while the active one stays in use."""
         return self._open(self._stores.library.add_generation(fingerprint, "building"), fingerprint)
 
     def configured(self, **changes: Any) -> Fingerprint:
-        """What an index built now would be built with.
+        """Return the fingerprint of an index that would be built now.
 
         Parameters
         ----------
         **changes
-            ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` in place of the setting; ``None`` is
+            ``embedder``, ``chunk_tokens`` or ``chunk_overlap`` instead of the setting; ``None`` is
             ignored.
         """
-        given = {name: value for name, value in changes.items() if value is not None}
-        embedder = self._models.embedder(given.get("embedder", self._settings.embedder))
+        values = {name: value for name, value in changes.items() if value is not None}
+        embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
         identity = embedder.identity
         fingerprint = Fingerprint(
             embedder=identity.name,
@@ -88,56 +88,57 @@ class IndexGenerations:
             dimension=identity.dimension,
             token_dimension=identity.token_dimension,
             projection=identity.projection,
-            chunk_tokens=given.get("chunk_tokens", self._settings.chunk_tokens),
-            chunk_overlap=given.get("chunk_overlap", self._settings.chunk_overlap),
+            chunk_tokens=values.get("chunk_tokens", self._settings.chunk_tokens),
+            chunk_overlap=values.get("chunk_overlap", self._settings.chunk_overlap),
             extractor=PARSER_VERSION,
             prefix=PREFIX_RULE,
         )
-        _rule(fingerprint, embedder)
+        _chunk_config(fingerprint, embedder)
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
-        """The active generation's fingerprint, without loading its embedder."""
-        found = self._stores.library.generations("active")
-        return found[-1][1] if found else None
+        """Return the active generation's fingerprint, without loading its embedder."""
+        rows = self._stores.library.generations("active")
+        return rows[-1][1] if rows else None
 
     def mismatch(self) -> dict[str, tuple[Any, Any]]:
-        """What the index was built with and the settings now, where they differ."""
+        """Return the differences between the index and the current settings as ``name: (index, settings)``."""
         built = self.built_with()
         return built.differences(self.configured()) if built else {}
 
     def _open(self, generation_id: int, fingerprint: Fingerprint) -> IndexGeneration:
         embedder = self._embedder(fingerprint.embedder)
         identity = embedder.identity
-        now = (identity.weights, identity.dimension, identity.projection)
-        if now != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
+        current = (identity.weights, identity.dimension, identity.projection)
+        if current != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
             if identity.weights == fingerprint.weights:
                 raise IndexMismatch(
-                    f"The index was built by a version that kept other vectors of {fingerprint.embedder}: re-index all "
-                    "documents (Admin, or the reindex command), or put the former version back."
+                    f"The index was built by a version that stored other vectors of {fingerprint.embedder}: re-index "
+                    "all documents (Admin, or the reindex command), or install the former version."
                 )
             raise IndexMismatch(
                 f"The index was built with other weights of {fingerprint.embedder} ({fingerprint.weights[:12]}…, now "
                 f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "
-                "(Admin, or the reindex command), or put the former model back."
+                "(Admin, or the reindex command), or restore the former model."
             )
         return IndexGeneration(generation_id, fingerprint, embedder)
 
     def _embedder(self, name: str) -> Embedder:
-        """The embedder that an index was built with."""
+        """Return the embedder that an index was built with."""
         try:
             return self._models.embedder(name)
         except EmbedderMissing as error:
-            wanted = self._settings.embedder
-            if name == wanted:
+            configured_name = self._settings.embedder
+            if name == configured_name:
                 raise
             raise EmbedderMissing(
-                f"The index was built with the embedding model {name!r}, which is not on this machine any more. "
-                f"Re-index all documents (Admin, or the reindex command) to use {wanted!r}, or put that model back."
+                f"The index was built with the embedding model {name!r}, which is no longer on this machine. "
+                f"Re-index all documents (Admin, or the reindex command) to use {configured_name!r}, or restore that "
+                "model."
             ) from error
 
 
-def _rule(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
+def _chunk_config(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
     return ChunkConfig(
         tokens=fingerprint.chunk_tokens,
         overlap=fingerprint.chunk_overlap,

@@ -1,4 +1,4 @@
-"""The language models of the endpoint: chosen, tested, and shared by all questions."""
+"""The language models of the endpoint: selection, tests, usage, and shared connections."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 
 class LanguageModels:
-    """The language models, each connected when first needed and then used for all questions.
+    """The language models, each connected when first needed and then shared by all questions.
 
-    A generator keeps its connection and what it has learned about the endpoint. The usage of every
+    A generator keeps its connection and the capabilities that it detected. The usage of every
     request is recorded.
 
     Parameters
@@ -45,7 +45,7 @@ class LanguageModels:
 
     @property
     def endpoint(self) -> str:
-        """URL of the endpoint without secrets, or the path of a model file; empty if nothing is set."""
+        """URL of the endpoint without secrets, or the path of a model file; empty if neither is set."""
         settings = self._settings
         if settings.gguf:
             return str(settings.gguf)
@@ -55,7 +55,7 @@ class LanguageModels:
 
     @property
     def generator(self) -> str:
-        """What writes answers: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if they are quotes."""
+        """Name of the generator: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if answers are quotes."""
         return self._with(self.current).generator_name
 
     def list(self) -> list[str]:
@@ -67,7 +67,7 @@ class LanguageModels:
         self._stores.preferences.set("model", name)
 
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
-        """Test a model with one small request: yield what works, and what to do about what does not.
+        """Test a model with a small request, and yield the result of each check with a hint on each problem.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class LanguageModels:
         Raises
         ------
         SettingsError
-            There is none.
+            No model is set.
         """
         model = name or self.current
         if not model:
@@ -85,7 +85,7 @@ class LanguageModels:
         return self.get(model).probe()
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
-        """Return the usage of language models since a moment, or ever, by generator and currency."""
+        """Return the usage of language models since a time, or in total, by generator and currency."""
         return self._stores.usage.totals(since)
 
     def active(self) -> LanguageModel | None:
@@ -94,7 +94,7 @@ class LanguageModels:
         return self.get(model) if model else None
 
     def get(self, model: str) -> LanguageModel:
-        """Return the generator of one of the endpoint's models, whether the endpoint has it or not."""
+        """Return the generator of a model, without checking that the endpoint has this model."""
         with self._connecting:
             if model not in self._generators:
                 settings = self._with(model)
@@ -103,7 +103,7 @@ class LanguageModels:
             return self._generators[model]
 
     def warm_up(self) -> None:
-        """Load a model that runs in this process, or connect to the endpoint; raise a `GeneratorError`."""
+        """Load a model that runs in this process, or connect to the endpoint; raise `GeneratorError`."""
         generator = self.active()
         if generator is not None:
             generator.warm_up()
@@ -122,5 +122,5 @@ class LanguageModels:
         try:
             self._stores.usage.add(name, usage)
         except StoreError as error:
-            # The answer is complete and shows its usage, so a store that fails must not take it away.
-            log.warning("usage was not noted: %s", error)
+            # A store that fails must not discard a complete answer, which shows its usage anyway.
+            log.warning("the usage could not be stored: %s", error)

@@ -1,4 +1,4 @@
-"""The models, loaded once, in the background where there is time."""
+"""The local models, each loaded once and shared by all threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_LOADED = "The embedding model could not be loaded"
 
 
 class LocalModels:
-    """Loads embedders by name and the other models as the settings say, and keeps them."""
+    """Loads and caches embedders by name, and the other models according to the settings."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -30,22 +30,22 @@ class LocalModels:
         self._cross_encoder: CrossEncoder | None = None
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
-        self._warmth = Readiness(False, "Not started")
-        # What could not be loaded and why, until it is.
+        self._readiness = Readiness(False, "Not started")
+        # Problems of models that could not be loaded, with the reason of each.
         self._problems: dict[str, str] = {}
         self._preparing = False
 
     def close(self) -> None:
         """Release all models.
 
-        Objects frozen out of garbage collection would otherwise stay as long as the process runs.
+        Otherwise, objects that are frozen for garbage collection would stay until the process ends.
         """
         with self._loading:
             self._loaded.clear()
             self._cross_encoder = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name; waits while it is being loaded.
+        """Return the embedder of that name; block while it is being loaded.
 
         Raises
         ------
@@ -54,39 +54,38 @@ class LocalModels:
         """
         with self._loading:
             if name not in self._loaded:
-                self._warmth = Readiness(False, "Loading the embedder")
+                self._readiness = Readiness(False, "Loading the embedder")
                 load = partial(load_embedder, name, precision=self._settings.embedding_precision)
-                self._loaded[name] = self._made(load, NOT_LOADED)
-                # What is there by now stays: looking all of it through for what could be freed takes 80 ms, and
-                # comes upon a question in sixty.
+                self._loaded[name] = self._load(load, NOT_LOADED)
+                # The loaded objects stay, and checking all of them for garbage would delay some questions.
                 freeze_garbage_collector()
-            # Also where it was loaded before: the one that failed last may be of an index that is gone by now.
-            self._warmth = Readiness(True, "Ready")
+            # Also if it was loaded before: the failure may belong to an embedder that is no longer needed.
+            self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
 
     def cross_encoder(self) -> CrossEncoder:
-        """The cross-encoder that the settings name; waits while it is being loaded.
+        """Return the cross-encoder of the settings; block while it is being loaded.
 
         Raises
         ------
         RerankerMissing
-            None is named, or it cannot be loaded; the next call tries again.
+            No cross-encoder is set, or it cannot be loaded; the next call tries again.
         """
         name = self._settings.reranker
         if name is None:
             raise RerankerMissing(
-                "No cross-encoder is set. Set RAG_RERANKER to the folder of one, or order passages by another score."
+                "No cross-encoder is set. Set RAG_RERANKER to its folder, or order passages by another score."
             )
         with self._loading:
             if self._cross_encoder is None:
-                self._warmth = Readiness(False, "Loading the cross-encoder")
-                self._cross_encoder = self._made(partial(CrossEncoder, name), "The cross-encoder could not be loaded")
-                self._warmth = Readiness(True, "Ready")
+                self._readiness = Readiness(False, "Loading the cross-encoder")
+                self._cross_encoder = self._load(partial(CrossEncoder, name), "The cross-encoder could not be loaded")
+                self._readiness = Readiness(True, "Ready")
             return self._cross_encoder
 
     def answerability(self) -> AnswerabilityModel:
-        """What tells whether a passage answers; waits while it is being loaded.
+        """Return the model that estimates whether a passage answers; block while it is being loaded.
 
         Raises
         ------
@@ -96,22 +95,22 @@ class LocalModels:
         with self._loading:
             if self._answerability is None:
                 load = partial(AnswerabilityModel, precision=self._settings.embedding_precision)
-                self._answerability = self._made(load, "The model that the gate reads with could not be loaded")
+                self._answerability = self._load(load, "The model of the gate could not be loaded")
             return self._answerability
 
-    def _made(self, load: Callable[[], Model], problem: str) -> Model:
-        """What is loaded; where it cannot be, `warmth` tells the problem."""
+    def _load(self, load: Callable[[], Model], problem: str) -> Model:
+        """Return the loaded model; if loading fails, `warmth` reports the problem."""
         try:
-            made = load()
+            model = load()
         except RagError as error:
             self._problems[problem] = str(error)
             raise
         self._problems.pop(problem, None)
-        return made
+        return model
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Report not ready until the block ends, whichever model is loaded first."""
+        """Report "not ready" until the block ends, even if a model is loaded."""
         self._preparing = True
         try:
             yield
@@ -120,9 +119,9 @@ class LocalModels:
 
     @property
     def warmth(self) -> Readiness:
-        """How far loading is."""
+        """Whether the models are loaded, and if not, why."""
         if problems := list(self._problems.items()):
             return Readiness(False, *problems[0])
-        if self._preparing and self._warmth.ready:
+        if self._preparing and self._readiness.ready:
             return Readiness(False, "Preparing to search")
-        return self._warmth
+        return self._readiness

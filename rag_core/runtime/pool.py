@@ -1,4 +1,4 @@
-"""The threads that search beside the one that a question came in."""
+"""The thread pool for searches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 from rag_core.errors import StoreUnavailable
 from rag_core.system import available_cores
 
-# Threads at least: a question has up to three searches at a time, and others must not wait for one that hangs.
+# A question runs up to three searches at a time, and other questions must not wait for one that hangs.
 LEAST_THREADS = 4
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class SearchPool:
 
     @contextmanager
     def tasks(self) -> Iterator[SearchTasks]:
-        """Run the tasks of one question; if one fails, the others are cancelled or waited for."""
+        """Provide the tasks of one question; if the block raises, cancel the tasks or wait for them."""
         tasks = SearchTasks(self._executor)
         try:
             yield tasks
@@ -34,7 +34,7 @@ class SearchPool:
             raise
 
     def shutdown(self) -> None:
-        """Wait for what runs, and start nothing more."""
+        """Wait for running tasks and cancel the others."""
         self._executor.shutdown(cancel_futures=True)
 
 
@@ -46,7 +46,7 @@ class SearchTasks(Executor):
         self._futures: list[Future[object]] = []
 
     def submit(self, task: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Begin a task.
+        """Start a task.
 
         Raises
         ------
@@ -56,10 +56,10 @@ class SearchTasks(Executor):
         try:
             future = self._executor.submit(task, *args, **kwargs)
         except RuntimeError as error:
-            raise StoreUnavailable("Footnote is closing, so it searches no more. Start it again.") from error
+            raise StoreUnavailable("Footnote is closing and cannot search. Start it again.") from error
         self._futures.append(future)  # type: ignore[arg-type]
         return future
 
     def cancel(self) -> None:
-        """Cancel what has not begun, and wait for the rest."""
+        """Cancel tasks that have not started, and wait for the others."""
         wait([future for future in self._futures if not future.cancel()])

@@ -1,4 +1,4 @@
-"""Values that can be changed while the application runs."""
+"""Settings that can be changed while the application runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rag_core.settings import Settings
 
 
 class Preferences:
-    """What was set in Admin, else the setting.
+    """The values set in Admin, or else the settings.
 
     Parameters
     ----------
     settings : Settings
     stores : Stores
     models : LanguageModels
-        Whether there is a language model decides which threshold applies.
+        Determines which threshold applies: there is one with and one without a language model.
     """
 
     def __init__(self, settings: Settings, stores: Stores, models: LanguageModels) -> None:
@@ -26,12 +26,12 @@ class Preferences:
 
     @property
     def threshold(self) -> float:
-        """The gate's threshold in use: ``model_threshold`` with a language model, else ``threshold``."""
+        """The threshold of the gate: ``model_threshold`` with a language model, else ``threshold``."""
         return self._threshold(self._threshold_name)
 
     @property
     def gate(self) -> str:
-        """The score that the gate decides by: with a language model, ``on_topic`` in place of ``answerable``."""
+        """The score of the gate: with a language model, ``on_topic`` instead of ``answerable``."""
         return ON_TOPIC if self._models.current and self.quotes_gate == SCORE else self.quotes_gate
 
     @property
@@ -46,21 +46,21 @@ class Preferences:
 
     @property
     def default_threshold(self) -> float:
-        """What the settings say of the threshold in use."""
+        """The value of the current threshold in the settings."""
         return float(getattr(self._settings, self._threshold_name))
 
     @property
     def top_k(self) -> int:
-        """How many passages are shown and given to the answerer."""
+        """The number of passages that are shown and used for the answer."""
         stored = self._stores.preferences.get("top_k")
         return int(self._settings.top_k if stored is None else stored)
 
     def set_threshold(self, value: float | None) -> None:
-        """Override the threshold in use; ``None`` goes back to the setting."""
+        """Override the current threshold; ``None`` restores the setting."""
         self._stores.preferences.set(self._threshold_name, value)
 
     def set_top_k(self, value: int | None) -> None:
-        """Override the number of passages; ``None`` goes back to the setting."""
+        """Override the number of passages; ``None`` restores the setting."""
         self._stores.preferences.set("top_k", value)
 
     @property

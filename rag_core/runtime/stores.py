@@ -1,12 +1,10 @@
-"""Everything that is stored, opened once and closed together."""
+"""All stores, opened and closed together."""
 
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
-from rag_core.errors import StoreUnavailable
 from rag_core.index.dense import DenseIndex, open_chroma
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
@@ -19,13 +17,12 @@ from rag_core.store.files import FileStore
 from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
 from rag_core.store.preferences import PreferenceStore
-from rag_core.store.schema import SCHEMA
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
 
 
 class Stores:
-    """The database and all that lies beside it.
+    """The database, the uploaded files and the indexes.
 
     Raises
     ------
@@ -47,32 +44,20 @@ class Stores:
             self.watches = WatchStore(self.database)
             self.evaluations = EvaluationStore(self.database)
             self.usage = UsageStore(self.database)
-            self._check_schema(folder)
             self.files = FileStore(settings.files_url or folder / "files")
             self.words = WordIndex(folder / "words.sqlite")
         except BaseException:
             self._lock.release()
             raise
-        # Held while a file is stored and referred to, or found to be left over and deleted.
+        # Locked while a file is stored and referenced, or checked for references and deleted.
         self.file_lock = threading.Lock()
         self._chroma: Any = None
         self._dense: dict[int, DenseIndex] = {}
-        self._opening = threading.Lock()
-
-    def _check_schema(self, folder: Path) -> None:
-        found = self.preferences.get("schema")
-        if found is None:
-            self.preferences.set("schema", SCHEMA)
-        elif found != SCHEMA:
-            raise StoreUnavailable(
-                f"The data folder {folder} was written by another version of Footnote (its tables are number {found}, "
-                f"this version's {SCHEMA}). Start that version, or name another folder (--data-dir, RAG_DATA_DIR) and "
-                "add the documents there; their files lie in the folder's part named files."
-            )
+        self._chroma_lock = threading.Lock()
 
     def dense(self, generation_id: int) -> DenseIndex:
-        """The dense index of a generation. Chroma is opened when first needed: that takes seconds."""
-        with self._opening:
+        """Return the dense index of a generation. The first call opens Chroma, which takes seconds."""
+        with self._chroma_lock:
             if self._chroma is None:
                 settings = self._settings
                 self._chroma = open_chroma(settings.data_dir / "chroma", settings.chroma_host, settings.chroma_port)
@@ -81,17 +66,17 @@ class Stores:
             return self._dense[generation_id]
 
     def drop_dense(self, generation_id: int) -> None:
-        """Remove a generation from Chroma."""
+        """Delete a generation from Chroma."""
         self.dense(generation_id).drop()
-        with self._opening:
+        with self._chroma_lock:
             self._dense.pop(generation_id, None)
 
     def close(self) -> None:
-        """Close what is open and let another process in."""
+        """Close all stores and release the lock on the data folder."""
         try:
             self.words.close()
             self.database.close()
-            with self._opening:
+            with self._chroma_lock:
                 self._dense.clear()
                 if self._chroma is not None:
                     self._chroma.close()

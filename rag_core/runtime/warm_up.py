@@ -1,4 +1,4 @@
-"""Models and stores loaded before the first question."""
+"""Loading of models and stores before the first question."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 
 log = logging.getLogger(__name__)
-# Words per question and tokens per passage that the models are run with, as arguments of `range`: a model
-# takes longer for a length that it meets for the first time.
+# Words per question and tokens per passage for the first runs of the models, as arguments of `range`: a model
+# is slower at the first text of each length.
 QUESTION_LENGTHS = (6, 95, 8)
 PASSAGE_LENGTHS = (20, 160, 8)
 
@@ -71,7 +71,7 @@ class WarmUp:
             self._thread.join()
 
     def load_search(self) -> None:
-        """Load everything that searches need, and wait for it; errors are left to the questions that meet them."""
+        """Load everything that searches need and wait for it; later questions raise the errors again."""
         with suppress(RagError):
             self._load_search()
 

@@ -24,21 +24,21 @@ class ConversationStore:
         self._db = database
 
     def all(self, query: str = "") -> list[Conversation]:
-        """Conversations whose title or messages hold ``query``: pinned first, then newest."""
+        """Return the conversations whose title or messages contain ``query``: pinned first, then newest."""
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         if query.strip():
             pattern = "%" + query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-            holds = select(messages.c.id).where(
+            match = select(messages.c.id).where(
                 messages.c.conversation_id == conversations.c.id, messages.c.text.ilike(pattern, escape="\\")
             )
-            statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), holds.exists()))
+            statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), match.exists()))
         with self._db.read() as connection:
             rows = connection.execute(statement).all()
-            collections = _collections(connection, select(conversation_collections))
-        return [_conversation(row, collections) for row in rows]
+            collections = _read_collections(connection, select(conversation_collections))
+        return [_conversation_from_row(row, collections) for row in rows]
 
     def add(self, scope: Scope) -> Conversation:
-        """Begin an empty conversation."""
+        """Create an empty conversation."""
         moment = now()
         values = {"id": new_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment}
         with self._db.begin() as connection:
@@ -47,39 +47,39 @@ class ConversationStore:
         return self.get(str(values["id"]))
 
     def get(self, conversation_id: str) -> Conversation:
-        """One conversation; raises `UnknownConversation`."""
+        """Return a conversation; raise `UnknownConversation` if it is not stored."""
         with self._db.read() as connection:
             row = connection.execute(select(conversations).where(conversations.c.id == conversation_id)).first()
-            of = conversation_collections.c.conversation_id == conversation_id
-            collections = _collections(connection, select(conversation_collections).where(of))
+            condition = conversation_collections.c.conversation_id == conversation_id
+            collections = _read_collections(connection, select(conversation_collections).where(condition))
         if row is None:
             raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
-        return _conversation(row, collections)
+        return _conversation_from_row(row, collections)
 
     def gate_scores(self, name: str, most: int) -> list[float]:
-        """The scores of that name by which the newest answers were given or refused, newest first."""
+        """Return the gate scores of that name of the newest answers and refusals, newest first."""
         gate = messages.c.answer["gate"]
         query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == name)
         with self._db.read() as connection:
             return list(connection.scalars(query.order_by(messages.c.created_at.desc()).limit(most)))
 
     def messages(self, conversation_id: str) -> list[Message]:
-        """Messages in order."""
+        """Return the messages of a conversation, oldest first."""
         query = select(messages).where(messages.c.conversation_id == conversation_id)
         with self._db.read() as connection:
             rows = connection.execute(query.order_by(messages.c.created_at, messages.c.id)).all()
-        return [_message(row) for row in rows]
+        return [_message_from_row(row) for row in rows]
 
     def message(self, message_id: str) -> Message:
-        """One message; raises `UnknownConversation`."""
+        """Return a message; raise `UnknownConversation` if it is not stored."""
         with self._db.read() as connection:
             row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
         if row is None:
             raise UnknownConversation("That message is no longer stored. Reload the page.")
-        return _message(row)
+        return _message_from_row(row)
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
-        """Add a turn; the first question becomes the title."""
+        """Add a message; the first question becomes the title of the conversation."""
         conversation, moment, message_id = self.get(conversation_id), now(), new_id()
         changes: dict[str, Any] = {"updated_at": moment}
         if conversation.title == UNTITLED and role == "user" and text.strip():
@@ -99,7 +99,7 @@ class ConversationStore:
         return Message(message_id, role, text, moment, answer)
 
     def set_follow_ups(self, message_id: str, suggestions: Suggestions) -> None:
-        """Add suggested questions, or why there are none, to a stored answer; a removed answer is ignored."""
+        """Add suggested questions, or the reason why there are none, to an answer; ignore a deleted answer."""
         with self._db.begin() as connection:
             stored = connection.execute(select(messages.c.answer).where(messages.c.id == message_id)).scalar()
             if stored is not None:
@@ -111,7 +111,7 @@ class ConversationStore:
             connection.execute(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
-        """Change title or pinned; raises `UnknownConversation`."""
+        """Change ``title`` or ``pinned``; raise `UnknownConversation`."""
         query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
         with self._db.begin() as connection:
             changed = connection.execute(query).rowcount
@@ -119,17 +119,17 @@ class ConversationStore:
             self.get(conversation_id)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
-        """Change what a conversation asks over; raises `UnknownConversation`."""
+        """Change the documents and collections that a conversation searches; raise `UnknownConversation`."""
         self.get(conversation_id)
-        of = conversation_collections.c.conversation_id == conversation_id
+        condition = conversation_collections.c.conversation_id == conversation_id
         query = update(conversations).where(conversations.c.id == conversation_id)
         with self._db.begin() as connection:
             connection.execute(query.values(documents=list(scope.documents)))
-            connection.execute(delete(conversation_collections).where(of))
+            connection.execute(delete(conversation_collections).where(condition))
             _add_collections(connection, conversation_id, scope.collections)
 
     def delete(self, conversation_id: str) -> None:
-        """Remove a conversation and its messages."""
+        """Delete a conversation and its messages."""
         with self._db.begin() as connection:
             connection.execute(delete(messages).where(messages.c.conversation_id == conversation_id))
             connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
@@ -139,7 +139,7 @@ class ConversationStore:
             return int(connection.execute(select(func.count()).select_from(conversations)).scalar_one())
 
 
-def _message(row: Any) -> Message:
+def _message_from_row(row: Any) -> Message:
     return Message(
         message_id=row.id,
         role=row.role,
@@ -150,19 +150,19 @@ def _message(row: Any) -> Message:
 
 
 def _add_collections(connection: Connection, conversation_id: str, collections: Sequence[str]) -> None:
-    rows = [{"conversation_id": conversation_id, "collection": one} for one in dict.fromkeys(collections)]
+    rows = [{"conversation_id": conversation_id, "collection": name} for name in dict.fromkeys(collections)]
     if rows:
         connection.execute(insert(conversation_collections), rows)
 
 
-def _collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _read_collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
     for row in connection.execute(query.order_by(conversation_collections.c.collection)):
-        found.setdefault(row.conversation_id, []).append(row.collection)
-    return found
+        names.setdefault(row.conversation_id, []).append(row.collection)
+    return names
 
 
-def _conversation(row: Any, collections: Mapping[str, Sequence[str]]) -> Conversation:
+def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -> Conversation:
     return Conversation(
         conversation_id=row.id,
         title=row.title,

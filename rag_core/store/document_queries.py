@@ -1,4 +1,4 @@
-"""Documents, versions, pages and chunks, as they are listed and searched."""
+"""Read-only queries for documents, versions, pages and chunks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.store.schema import chunks, documents, generations, hidden_texts, 
 from rag_core.store.serialization import page_from_row
 from rag_core.types import ChunkRow, DocumentInfo, DocumentStatus, Page, VersionRow
 
-# What a document's row gives as it is stored, by field of `DocumentInfo`.
+# Columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
     "document_id": documents.c.id,
     "version_id": versions.c.id,
@@ -28,11 +28,11 @@ _INFO_COLUMNS = {
             *("size", "needs_password"),
         )
     },
-    # Those that no search can find yet do not count.
+    # Chunks that no search can find yet do not count.
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
-_GONE = "That document is no longer in the library. It may have been deleted."
-# Documents whose removal has begun.
+_UNKNOWN_DOCUMENT = "That document is no longer in the library. It may have been deleted."
+# A condition that is true for documents whose removal has started.
 IS_BEING_REMOVED = (
     select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
 )
@@ -43,7 +43,7 @@ _PAGES = select(pages, hidden_texts.c.text.label("hidden")).outerjoin(
 
 
 class DocumentQueries:
-    """What the library holds, and what of it may be seen; nothing here changes it. One method is one transaction."""
+    """Read-only queries of the library. One method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -51,7 +51,7 @@ class DocumentQueries:
     # documents
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """The library, newest first: each document with its active, else its latest, version."""
+        """Return documents, newest first, each with its active version, or else its latest."""
         any_version = versions.alias()
         latest = (
             select(any_version.c.id)
@@ -70,46 +70,46 @@ class DocumentQueries:
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
         with self._db.read() as connection:
-            # Not joined: a fingerprint would be parsed again for each of many documents.
+            # Not joined, because the JSON of a fingerprint would be parsed for each document.
             built = connection.execute(select(generations.c.id, generations.c.fingerprint)).all()
             embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
-            return [_document(row, embedders) for row in connection.execute(query)]
+            return [_document_from_row(row, embedders) for row in connection.execute(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
-        """One document; raises `UnknownDocument`."""
-        found = self.documents([document_id])
-        if not found:
-            raise UnknownDocument(_GONE)
-        return found[0]
+        """Return a document; raise `UnknownDocument`."""
+        rows = self.documents([document_id])
+        if not rows:
+            raise UnknownDocument(_UNKNOWN_DOCUMENT)
+        return rows[0]
 
     def name(self, document_id: str) -> str:
-        """A document's name, even where its removal has begun; raises `UnknownDocument`."""
+        """Return a document's name, even if its removal has started; raise `UnknownDocument`."""
         with self._db.read() as connection:
-            found = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
-        if found is None:
-            raise UnknownDocument(_GONE)
-        return str(found)
+            document_name = connection.execute(select(documents.c.name).where(documents.c.id == document_id)).scalar()
+        if document_name is None:
+            raise UnknownDocument(_UNKNOWN_DOCUMENT)
+        return str(document_name)
 
     def removing(self) -> dict[str, str]:
-        """Documents whose removal has begun and not ended, as ``document_id: name``; no list shows them."""
-        held = versions.c.document_id == documents.c.id
-        begun = select(versions.c.id).where(held, versions.c.state == "removing").exists()
-        ending = ~select(versions.c.id).where(held).exists()
+        """Return the hidden documents whose removal is not finished, as ``document_id: name``."""
+        of_document = versions.c.document_id == documents.c.id
+        is_marked = select(versions.c.id).where(of_document, versions.c.state == "removing").exists()
+        has_no_version = ~select(versions.c.id).where(of_document).exists()
         with self._db.read() as connection:
-            rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(begun, ending)))
+            rows = connection.execute(select(documents.c.id, documents.c.name).where(or_(is_marked, has_no_version)))
             return {row.id: row.name for row in rows}
 
     def resolve(self, names: Iterable[str]) -> list[str]:
-        """Document ids for names or ids, in the given order; raises `UnknownDocument`.
+        """Return document ids for names or ids, in the given order; raise `UnknownDocument`.
 
-        A name may be written in any way that `clean_name` makes the same of.
+        Names are compared after `normalize_name`.
         """
         wanted = list(dict.fromkeys(map(normalize_name, names)))
         query = select(documents.c.id, documents.c.name)
         by_key: dict[str, list[str]] = {}
         with self._db.read() as connection:
-            for run in batches(wanted, 400):
-                rows = connection.execute(query.where(or_(documents.c.id.in_(run), documents.c.name.in_(run))))
+            for batch in batches(wanted, 400):
+                rows = connection.execute(query.where(or_(documents.c.id.in_(batch), documents.c.name.in_(batch))))
                 for row in rows:
                     for key in {row.id, row.name}:
                         by_key.setdefault(key, []).append(row.id)
@@ -119,21 +119,21 @@ class DocumentQueries:
                 f"No document is named {', '.join(repr(name[:120]) for name in missing[:5])}. "
                 "The list of documents shows the names."
             )
-        return list(dict.fromkeys(one for name in wanted for one in by_key[name]))
+        return list(dict.fromkeys(document_id for name in wanted for document_id in by_key[name]))
 
     def in_collections(self, names: Sequence[str]) -> list[str]:
-        """Ids of the documents in these collections; raises `CollectionError` where one holds none."""
+        """Return the ids of the documents in these collections; raise `CollectionError` if one is empty."""
         query = select(documents.c.id, documents.c.collection).where(
             documents.c.collection.in_(names), ~IS_BEING_REMOVED
         )
         with self._db.read() as connection:
             rows = connection.execute(query).all()
-        held = {row.collection for row in rows}
+        existing = {row.collection for row in rows}
         for name in names:
-            if name not in held:
+            if name not in existing:
                 raise CollectionError(
                     f"No document is in a collection named {name[:LONGEST_NAME]!r}. "
-                    "The list of documents shows which they are in."
+                    "The list of documents shows the collections."
                 )
         return [row.id for row in rows]
 
@@ -149,7 +149,7 @@ class DocumentQueries:
             return {row.collection: row.documents for row in connection.execute(query)}
 
     def counts(self) -> dict[str, int]:
-        """Searchable documents, and the pages and chunks of their active versions."""
+        """Return the numbers of documents, searchable documents, and pages and chunks of active versions."""
         active = select(
             func.count(),
             func.coalesce(func.sum(versions.c.pages), 0),
@@ -168,9 +168,9 @@ class DocumentQueries:
 
     def versions_where(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
         """Return the versions that meet the conditions, oldest first."""
-        own = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
+        version_columns = [versions.c[name] for name in VersionRow._fields[: VersionRow._fields.index("name")]]
         query = (
-            select(*own, documents.c.name, documents.c.collection, documents.c.active_version)
+            select(*version_columns, documents.c.name, documents.c.collection, documents.c.active_version)
             .join(documents, documents.c.id == versions.c.document_id)
             .where(*conditions)
             .order_by(versions.c.added_at)
@@ -179,48 +179,48 @@ class DocumentQueries:
             return [VersionRow._make(row) for row in connection.execute(query)]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Versions that a search may see now, as ``version_id: state``."""
+        """Return the versions that a search can see now, as ``version_id: state``."""
         query = (
             select(versions.c.id, versions.c.state)
             .select_from(versions)
             .join(documents, documents.c.active_version == versions.c.id)
         )
-        found: dict[str, str] = {}
+        states: dict[str, str] = {}
         with self._db.read() as connection:
-            for one in _within(query, document_ids):
-                found |= {row.id: row.state for row in connection.execute(one)}
-        return found
+            for batch_query in _iter_batch_queries(query, document_ids):
+                states |= {row.id: row.state for row in connection.execute(batch_query)}
+        return states
 
     def searched_contents(self) -> frozenset[str]:
-        """SHA-256 of the files of all documents that a search may see."""
+        """Return the SHA-256 digests of the files of all searchable documents."""
         query = select(versions.c.sha256).join(documents, documents.c.active_version == versions.c.id)
         with self._db.read() as connection:
             return frozenset(connection.execute(query).scalars())
 
     def unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
-        """How many documents are found by words alone so far, and how many are not found at all yet."""
+        """Return how many documents are searchable only by words so far, and how many not at all."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
-        unfound = documents.c.active_version.is_(None) & (versions.c.state == "building")
+        not_searchable = documents.c.active_version.is_(None) & (versions.c.state == "building")
         query = (
             select(versions.c.state, func.count(documents.c.id.distinct()))
             .join(documents, documents.c.id == versions.c.document_id)
-            .where(or_(by_words, unfound))
+            .where(or_(by_words, not_searchable))
             .group_by(versions.c.state)
         )
         by_state: Counter[str] = Counter()
         with self._db.read() as connection:
-            for one in _within(query, document_ids):
-                by_state.update({state: int(number) for state, number in connection.execute(one)})
+            for batch_query in _iter_batch_queries(query, document_ids):
+                by_state.update({state: int(number) for state, number in connection.execute(batch_query)})
         return by_state["words"], by_state["building"]
 
     def hidden_versions(self) -> dict[str, int]:
-        """Versions that the stores hold and a search may not see now, as ``version_id: generation_id``."""
-        # Each document has at most one version that may be seen, which has not ended. Counted, not looked for:
-        # of 10,000 documents two counts along indexes take 1 ms, the first hidden version of none 10 ms.
+        """Return the stored versions that a search cannot see now, as ``version_id: generation_id``."""
+        # Each document has at most one visible version, which has not ended. Two counts along indexes are faster
+        # than a search for a hidden version that usually does not exist.
         stored = select(func.count()).select_from(versions).where(versions.c.state != "ended").scalar_subquery()
         seen = select(func.count(documents.c.active_version)).scalar_subquery()
         is_seen = select(documents.c.id).where(documents.c.active_version == versions.c.id).exists()
-        # Those that wait are of no generation yet, and in no store.
+        # Queued versions have no generation yet and are in no store.
         hidden = select(versions.c.id, versions.c.generation_id).where(
             versions.c.state != "ended", versions.c.generation_id.is_not(None), ~is_seen
         )
@@ -232,13 +232,13 @@ class DocumentQueries:
     # pages and chunks
 
     def pages(self, version_id: str, *, with_boxes: bool = False) -> list[Page]:
-        """A version's pages in order."""
+        """Return a version's pages in order."""
         query = _PAGES.where(pages.c.version_id == version_id).order_by(pages.c.page_index)
         with self._db.read() as connection:
             return [page_from_row(row, with_boxes=with_boxes) for row in connection.execute(query)]
 
     def page(self, version_id: str, page_index: int) -> Page | None:
-        """One page with its word boxes, or ``None``."""
+        """Return a page with its word boxes, or ``None``."""
         query = _PAGES.where(pages.c.version_id == version_id, pages.c.page_index == page_index)
         with self._db.read() as connection:
             row = connection.execute(query).first()
@@ -246,49 +246,49 @@ class DocumentQueries:
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
         """Return a version's chunks in order; only those that touch a page, if one is given."""
-        query = _chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+        query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
         with self._db.read() as connection:
             return [ChunkRow._make(row) for row in connection.execute(query)]
 
     def chunks_beside(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
-        """Return the chunks before and after one of a version, ``None`` at its ends."""
-        beside = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
-        query = _chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, beside)
+        """Return the chunks before and after a chunk of a version; ``None`` at its ends."""
+        is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
+        query = _select_chunk_rows(_OF_VERSION).where(chunks.c.version_id == version_id, is_neighbour)
         with self._db.read() as connection:
             rows = [ChunkRow._make(row) for row in connection.execute(query)]
-        found = {row.ordinal: row for row in rows}
-        return found.get(ordinal - 1), found.get(ordinal + 1)
+        by_ordinal = {row.ordinal: row for row in rows}
+        return by_ordinal.get(ordinal - 1), by_ordinal.get(ordinal + 1)
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the chunks, by id, among these that a search may see now."""
-        query = _chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
-        found: dict[int, ChunkRow] = {}
+        """Return those of these chunks that a search can see now, by id."""
+        query = _select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
+        visible: dict[int, ChunkRow] = {}
         with self._db.read() as connection:
-            for run in batches(list(chunk_ids)):
-                rows = connection.execute(query.where(chunks.c.id.in_(run)))
-                found |= {row.id: row for row in map(ChunkRow._make, rows)}
-        return found
+            for batch in batches(list(chunk_ids)):
+                rows = connection.execute(query.where(chunks.c.id.in_(batch)))
+                visible |= {row.id: row for row in map(ChunkRow._make, rows)}
+        return visible
 
     def chunk_range(self, version_id: str) -> tuple[int, int]:
-        """The lowest and the highest id of a version's chunks, other versions' perhaps between; (0, 0) without any."""
+        """Return the lowest and highest id of a version's chunks, or (0, 0); other versions' ids may be between."""
         query = select(func.min(chunks.c.id), func.max(chunks.c.id)).where(chunks.c.version_id == version_id)
         with self._db.read() as connection:
             first, last = connection.execute(query).one()
         return first or 0, last or 0
 
     def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
-        """Ids of the chunks of these versions."""
-        found: list[int] = []
+        """Return the ids of the chunks of these versions."""
+        ids: list[int] = []
         with self._db.read() as connection:
-            for run in batches(list(version_ids)):
-                query = select(chunks.c.id).where(chunks.c.version_id.in_(run))
-                found += connection.execute(query).scalars()
-        return found
+            for batch in batches(list(version_ids)):
+                query = select(chunks.c.id).where(chunks.c.version_id.in_(batch))
+                ids += connection.execute(query).scalars()
+        return ids
 
     def chunk_ids_all(self) -> list[int]:
-        """Ids of every chunk that is stored."""
+        """Return the ids of all stored chunks."""
         with self._db.read() as connection:
             return list(connection.execute(select(chunks.c.id)).scalars())
 
@@ -298,26 +298,26 @@ _OF_VERSION = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
 )
 
 
-def _chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
-    """A query whose rows have the fields of `ChunkRow` in order."""
-    own = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
+def _select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
+    """Return a query whose rows have the fields of `ChunkRow` in order."""
+    chunk_columns = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
     of_page = and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index)
     hidden = and_(hidden_texts.c.version_id == chunks.c.version_id, hidden_texts.c.page_index == chunks.c.page_index)
-    return select(*own, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text).select_from(
-        chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden)
-    )
+    return select(
+        *chunk_columns, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text
+    ).select_from(chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden))
 
 
-def _within(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
-    """A query about some documents, or all, in pieces that a database takes."""
+def _iter_batch_queries(query: Select[Any], document_ids: Sequence[str] | None) -> Iterator[Select[Any]]:
+    """Yield the query for all documents, or for batches of ids that fit into one statement."""
     if document_ids is None:
         yield query
     else:
-        for run in batches(list(document_ids)):
-            yield query.where(documents.c.id.in_(run))
+        for batch in batches(list(document_ids)):
+            yield query.where(documents.c.id.in_(batch))
 
 
-def _document(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
+def _document_from_row(row: Any, embedders: Mapping[int, str]) -> DocumentInfo:
     *values, status, added_at, generation_id = row
     return DocumentInfo(
         **dict(zip(_INFO_COLUMNS, values, strict=True)),

@@ -1,4 +1,4 @@
-"""Documents, versions, pages, chunks and generations: what is written, published and removed."""
+"""Writes to documents, versions, pages, chunks and index generations."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from rag_core.store.schema import chunks, documents, generations, hidden_texts, 
 from rag_core.store.serialization import chunk_to_row, page_to_row
 from rag_core.types import ChunkSpan, DocumentStatus, Fingerprint, Page, PageState
 
-# Once its document's removal has begun, a version is nothing else any more.
-_STAYING = versions.c.state != "removing"
+# The state of a version must not change once the removal of its document has started.
+_IS_NOT_REMOVED = versions.c.state != "removing"
 
 
 class DocumentStore(DocumentQueries):
-    """The catalogue with all that changes it, and what those changes go by. One method is one transaction."""
+    """Queries and changes of the library. One method is one transaction."""
 
     # generations
 
     def generations(self, state: str) -> list[tuple[int, Fingerprint]]:
-        """Generations in a state (``building``, ``active`` or ``retired``), oldest first."""
+        """Return the generations in a state (``building``, ``active`` or ``retired``), oldest first."""
         query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state == state)
         with self._db.read() as connection:
             rows = connection.execute(query.order_by(generations.c.id)).all()
@@ -40,9 +40,9 @@ class DocumentStore(DocumentQueries):
             return int(connection.execute(select(func.max(generations.c.id))).scalar_one())
 
     def swap_generation(self, generation_id: int) -> None:
-        """Make a generation the active one, with every document that has a finished version in it.
+        """Activate a generation and the complete version of every document in it.
 
-        One transaction: a question sees all of the old index or all of the new.
+        One transaction, so that a question sees either the whole old index or the whole new one.
         """
         built = select(versions.c.id).where(
             versions.c.document_id == documents.c.id,
@@ -55,26 +55,26 @@ class DocumentStore(DocumentQueries):
             connection.execute(
                 update(documents).where(built.exists()).values(active_version=built.limit(1).scalar_subquery())
             )
-            # What could not be built anew stays listed, with its file and its reason, to be retried.
-            held = select(versions.c.id).where(versions.c.generation_id == generation_id)
+            # Documents that could not be indexed again stay listed with their file and reason, so that users can retry.
+            in_generation = select(versions.c.id).where(versions.c.generation_id == generation_id)
             connection.execute(
                 update(documents)
-                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(held))
+                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(in_generation))
                 .values(active_version=None)
             )
 
     def drop_generation(self, generation_id: int) -> None:
-        """Forget a generation that no version belongs to any more."""
+        """Delete a generation that has no versions left."""
         with self._db.begin() as connection:
             connection.execute(delete(generations).where(generations.c.id == generation_id))
 
-    # versions, from their beginning until they are searched
+    # versions, until they are searched
 
     def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str, bool] | None:
-        """``(document_id, name, complete)`` of a document that holds this content, or is about to: not complete yet.
+        """Return ``(document_id, name, is_complete)`` of a document with this content, indexed or queued.
 
-        A document whose content is about to be replaced no longer counts; with ``waiting`` only one
-        that is still to be indexed does.
+        Documents whose content is about to be replaced do not count. With ``waiting``, only those that
+        are still to be indexed count.
         """
         later = versions.alias()
         replaced = select(later.c.id).where(
@@ -83,11 +83,11 @@ class DocumentStore(DocumentQueries):
             later.c.added_at > versions.c.added_at,
             later.c.sha256 != sha256,
         )
-        held = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
+        states = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
         query = (
             select(documents.c.id, documents.c.name, versions.c.state)
             .join(versions, versions.c.document_id == documents.c.id)
-            .where(versions.c.sha256 == sha256, or_(*held), ~replaced.exists())
+            .where(versions.c.sha256 == sha256, or_(*states), ~replaced.exists())
             .order_by(versions.c.state != "full")
         )
         with self._db.read() as connection:
@@ -95,7 +95,7 @@ class DocumentStore(DocumentQueries):
         return (row.id, row.name, row.state == "full") if row else None
 
     def find_name(self, name: str, collection: str) -> str | None:
-        """The document of that name in the collection, if there is one."""
+        """Return the id of the document of that name in the collection, or ``None``."""
         query = select(documents.c.id).where(
             documents.c.name == name, documents.c.collection == collection, ~IS_BEING_REMOVED
         )
@@ -114,13 +114,13 @@ class DocumentStore(DocumentQueries):
         base: Any = None,
         job: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
-        """Begin a version, of a new document when ``document_id`` is ``None``; returns both ids.
+        """Add a version, with a new document if ``document_id`` is ``None``, and return both ids.
 
-        ``base`` is the version (a row) whose content is read once more. ``job`` is the row of what is to index it,
-        added with it: a version without one would wait for ever.
+        ``base`` is the row of the version whose content is indexed again. ``job`` is the row of the job that indexes
+        the version; it is added in the same transaction, because a version without a job would wait for ever.
         """
         version_id = new_id()
-        # Its content is no newer than it was: what was added since goes before it.
+        # Indexing content again does not make it newer: content that was added since then has priority.
         moment = now() if base is None else as_utc(base.added_at) + timedelta(microseconds=1)
         with self._db.begin() as connection:
             if document_id is None:
@@ -141,19 +141,19 @@ class DocumentStore(DocumentQueries):
         return document_id, version_id
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
-        """Put documents into a collection, all or none; raises `CollectionError` where a name would be there twice."""
-        moved = [documents.c.id.in_(run) for run in batches(list(document_ids))]
+        """Move all documents into a collection, or none; raise `CollectionError` if a name would be in it twice."""
+        conditions = [documents.c.id.in_(batch) for batch in batches(list(document_ids))]
         with self._db.begin() as connection:
-            for of in moved:
-                connection.execute(update(documents).where(of).values(collection=collection))
-            there = select(documents.c.name).where(documents.c.collection == collection, ~IS_BEING_REMOVED)
-            names = Counter(connection.execute(there).scalars())
-            for of in moved:
-                for name in connection.execute(select(documents.c.name).where(of)).scalars():
+            for condition in conditions:
+                connection.execute(update(documents).where(condition).values(collection=collection))
+            stored_names = select(documents.c.name).where(documents.c.collection == collection, ~IS_BEING_REMOVED)
+            names = Counter(connection.execute(stored_names).scalars())
+            for condition in conditions:
+                for name in connection.execute(select(documents.c.name).where(condition)).scalars():
                     if names[name] > 1:
                         raise CollectionError(
-                            f"{name} would be in the collection {collection!r} twice. Nothing was moved; leave one of "
-                            "the two where it is, or delete it."
+                            f"{name} would be in the collection {collection!r} twice. Nothing was moved; move only one "
+                            "of the two, or delete one."
                         )
 
     def update_version(self, version_id: str, **values: Any) -> None:
@@ -184,7 +184,7 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
-        """Store a version's chunks in place of any it had; returns their ids in the given order."""
+        """Store a version's chunks, replacing earlier ones, and return their ids in the given order."""
         rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
         with self._db.begin() as connection:
             connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
@@ -197,27 +197,27 @@ class DocumentStore(DocumentQueries):
     def publish(
         self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
     ) -> bool:
-        """Declare a version complete in every store and, if ``active``, make it the one searched.
+        """Mark a version as complete and, if ``active``, make it the searched version.
 
-        Returns false, and changes nothing, where other content than what was ``reread`` is being searched.
+        With ``reread``, return false and change nothing if the searched version has other content.
         """
         version, searched = versions.alias(), versions.alias()
-        other = select(searched.c.id).where(
+        other_content = select(searched.c.id).where(
             searched.c.id == documents.c.active_version,
             version.c.id == version_id,
             searched.c.sha256 != version.c.sha256,
         )
         with self._db.begin() as connection:
-            if active and not self._activate(connection, version_id, *([~other.exists()] if reread else [])):
+            if active and not self._activate(connection, version_id, *([~other_content.exists()] if reread else [])):
                 return False
-            done = update(versions).where(versions.c.id == version_id)
-            connection.execute(done.values(state="full", status=status.value, reason=reason))
+            statement = update(versions).where(versions.c.id == version_id)
+            connection.execute(statement.values(state="full", status=status.value, reason=reason))
             return True
 
     def publish_words(self, version_id: str) -> bool:
-        """Let a new document be found by its words while its vectors are being made.
+        """Make a new document searchable by its words while its embeddings are being computed.
 
-        Returns false, and changes nothing, where an earlier version is still being searched.
+        Return false and change nothing if an earlier version is still searched.
         """
         with self._db.begin() as connection:
             if not self._activate(connection, version_id, documents.c.active_version.is_(None)):
@@ -226,40 +226,40 @@ class DocumentStore(DocumentQueries):
             return True
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
-        """Make a version the one searched where its document meets the conditions, in one statement."""
-        owner = select(versions.c.document_id).where(versions.c.id == version_id, _STAYING).scalar_subquery()
-        query = update(documents).where(documents.c.id == owner, *conditions)
+        """Make a version the searched one if its document meets the conditions, in one statement."""
+        owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_REMOVED).scalar_subquery()
+        query = update(documents).where(documents.c.id == owner_id, *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
 
-    # versions and documents, out of every search and removed
+    # removal of versions and documents
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str) -> None:
-        """Close a version that yields nothing; an earlier one stays searchable."""
+        """End a version that will not be published; an earlier one stays searchable."""
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 
     def restart_version(self, version_id: str) -> None:
-        """Take a half-indexed version out of every search and let it begin again."""
+        """Hide a partly indexed version from every search and queue it again."""
         self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value, generation_id=None)
 
     def _withdraw(self, version_id: str, **values: Any) -> None:
-        """Take a version out of every search and change its row, in one transaction."""
+        """Hide a version from every search and change its row, in one transaction."""
         with self._db.begin() as connection:
             connection.execute(
                 update(documents).where(documents.c.active_version == version_id).values(active_version=None)
             )
-            connection.execute(update(versions).where(versions.c.id == version_id, _STAYING).values(**values))
+            connection.execute(update(versions).where(versions.c.id == version_id, _IS_NOT_REMOVED).values(**values))
 
     def begin_removal(self, document_id: str) -> None:
-        """Take a document out of every search, in one update."""
+        """Hide a document from every search and mark its versions for removal."""
         with self._db.begin() as connection:
             connection.execute(update(documents).where(documents.c.id == document_id).values(active_version=None))
             connection.execute(update(versions).where(versions.c.document_id == document_id).values(state="removing"))
 
     def ended_with_chunks(self) -> list[str]:
-        """Versions that yield nothing but still have chunks."""
-        held = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
+        """Return the ids of ended versions that still have chunks."""
+        chunk = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
         with self._db.read() as connection:
-            query = select(versions.c.id).where(versions.c.state == "ended", held.exists())
+            query = select(versions.c.id).where(versions.c.state == "ended", chunk.exists())
             return list(connection.execute(query).scalars())
 
     def clear_version(self, version_id: str) -> None:
@@ -269,14 +269,14 @@ class DocumentStore(DocumentQueries):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:
-        """Delete a version that has been cleared."""
+        """Delete the row of a version whose pages and chunks are deleted already."""
         with self._db.begin() as connection:
             connection.execute(delete(versions).where(versions.c.id == version_id))
 
     def remove_document(self, document_id: str) -> None:
-        """Delete a document's row and its jobs' once its versions are gone; one that has got another stays."""
-        held = select(versions.c.id).where(versions.c.document_id == document_id).exists()
+        """Delete the row and the jobs of a document, unless it has a version."""
+        has_version = select(versions.c.id).where(versions.c.document_id == document_id).exists()
         with self._db.begin() as connection:
-            gone = delete(documents).where(documents.c.id == document_id, ~held)
-            if connection.execute(gone).rowcount:
+            statement = delete(documents).where(documents.c.id == document_id, ~has_version)
+            if connection.execute(statement).rowcount:
                 connection.execute(delete(jobs).where(jobs.c.document_id == document_id))

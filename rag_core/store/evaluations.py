@@ -1,4 +1,4 @@
-"""Labelled questions made in the app, what readers thought of answers, and evaluations."""
+"""Labelled questions created in the app, feedback on answers, and evaluations."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class EvaluationStore:
     # labels
 
     def labels(self) -> list[Label]:
-        """Labels made in the app, oldest first."""
+        """Return the labels created in the app, oldest first."""
         with self._db.read() as connection:
             rows = connection.execute(select(labels).order_by(labels.c.created_at, labels.c.id)).all()
-        return [_label(row) for row in rows]
+        return [_label_from_row(row) for row in rows]
 
     def labels_of(self, message_id: str) -> list[Label]:
-        """What was made from a message."""
+        """Return the labels created from a message."""
         with self._db.read() as connection:
-            return [_label(row) for row in connection.execute(select(labels).where(labels.c.message_id == message_id))]
+            rows = connection.execute(select(labels).where(labels.c.message_id == message_id)).all()
+        return [_label_from_row(row) for row in rows]
 
     def put_label(
         self,
@@ -51,12 +52,12 @@ class EvaluationStore:
         answers: Sequence[str],
         message_id: str | None = None,
     ) -> Label:
-        """Keep a label, in place of what was made from the same message before."""
+        """Store a label, replacing those created from the same message before."""
         values = {
             "id": new_id(),
             "question": question,
             "kind": kind.value,
-            "evidence": [asdict(one) for one in evidence],
+            "evidence": [asdict(page) for page in evidence],
             "answers": list(answers),
             "message_id": message_id,
             "created_at": now(),
@@ -66,28 +67,28 @@ class EvaluationStore:
                 connection.execute(delete(labels).where(labels.c.message_id == message_id))
             connection.execute(insert(labels).values(**values))
             row = connection.execute(select(labels).where(labels.c.id == values["id"])).one()
-        return _label(row)
+        return _label_from_row(row)
 
     def remove_label(self, label_id: str) -> None:
         with self._db.begin() as connection:
             connection.execute(delete(labels).where(labels.c.id == label_id))
 
     def remove_labels_of(self, message_id: str) -> None:
-        """Remove what was made from a message."""
+        """Delete the labels created from a message."""
         with self._db.begin() as connection:
             connection.execute(delete(labels).where(labels.c.message_id == message_id))
 
     # feedback
 
     def give_feedback(self, message_id: str, given: Feedback) -> None:
-        """Note what a reader thinks of an answer, in place of what was noted before."""
+        """Store a user's feedback on an answer, replacing earlier feedback."""
         values = {"message_id": message_id, **asdict(given), "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
             connection.execute(insert(feedback).values(**values))
 
     def feedback(self, message_id: str) -> Feedback | None:
-        """What was noted of an answer."""
+        """Return the feedback on an answer, or ``None``."""
         with self._db.read() as connection:
             row = connection.execute(select(feedback).where(feedback.c.message_id == message_id)).first()
         return Feedback(bool(row.good), row.note) if row else None
@@ -99,56 +100,58 @@ class EvaluationStore:
     # evaluations
 
     def add(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation."""
+        """Store an evaluation."""
         result = asdict(evaluation)
-        moment, identity = result.pop("created_at"), result.pop("evaluation_id")
+        moment, evaluation_id = result.pop("created_at"), result.pop("evaluation_id")
         with self._db.begin() as connection:
-            connection.execute(insert(evaluations).values(id=identity, created_at=moment, result=result))
+            connection.execute(insert(evaluations).values(id=evaluation_id, created_at=moment, result=result))
 
     def all(self) -> list[Evaluation]:
-        """Evaluations, newest first."""
+        """Return the evaluations, newest first."""
         query = select(evaluations).order_by(evaluations.c.created_at.desc(), evaluations.c.id)
         with self._db.read() as connection:
-            return [_evaluation(row) for row in connection.execute(query)]
+            return [_evaluation_from_row(row) for row in connection.execute(query)]
 
     def get(self, evaluation_id: str) -> Evaluation:
-        """One evaluation; raises `UnknownEvaluation`."""
+        """Return an evaluation; raise `UnknownEvaluation`."""
         with self._db.read() as connection:
             row = connection.execute(select(evaluations).where(evaluations.c.id == evaluation_id)).first()
         if row is None:
             raise UnknownEvaluation("That evaluation is no longer stored. Run it again.")
-        return _evaluation(row)
+        return _evaluation_from_row(row)
 
     def remove(self, evaluation_id: str) -> None:
         with self._db.begin() as connection:
             connection.execute(delete(evaluations).where(evaluations.c.id == evaluation_id))
 
 
-def _label(row: Any) -> Label:
+def _label_from_row(row: Any) -> Label:
     return Label(
         label_id=row.id,
         question=row.question,
         kind=LabelKind(row.kind),
-        evidence=tuple(LabelledPage(**one) for one in row.evidence),
+        evidence=tuple(LabelledPage(**page) for page in row.evidence),
         answers=tuple(row.answers),
         where=f"The label “{row.question[:80]}”",
     )
 
 
-def _evaluation(row: Any) -> Evaluation:
+def _evaluation_from_row(row: Any) -> Evaluation:
     result = row.result
     return Evaluation(
         **{
             **result,
             "evaluation_id": row.id,
             "created_at": as_utc(row.created_at),
-            "figures": tuple(Metric(**{**one, "interval": Interval(**one["interval"])}) for one in result["figures"]),
-            "outcomes": tuple(_outcome(one) for one in result["outcomes"]),
+            "figures": tuple(
+                Metric(**{**data, "interval": Interval(**data["interval"])}) for data in result["figures"]
+            ),
+            "outcomes": tuple(_result_from_json(data) for data in result["outcomes"]),
             "precision_recall": tuple(result["precision_recall"]),
-            "risk_coverage": tuple(RiskPoint(**one) for one in result["risk_coverage"]),
+            "risk_coverage": tuple(RiskPoint(**data) for data in result["risk_coverage"]),
         }
     )
 
 
-def _outcome(data: dict[str, Any]) -> QuestionResult:
+def _result_from_json(data: dict[str, Any]) -> QuestionResult:
     return QuestionResult(**{**data, "kind": LabelKind(data["kind"]), "evidence": tuple(data["evidence"])})

@@ -1,4 +1,4 @@
-"""Names of files and collections in the form in which they are stored."""
+"""The stored form of the names of files and collections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_NAME = 200
 
 
 def clean_name(name: str) -> str:
-    """A file's name fit to show and store: no folders, no control or direction characters.
+    """Return a file name without folders, control characters and direction marks.
 
     >>> clean_name("../../etc/pass\\x00wd.pdf")
     'passwd.pdf'
@@ -21,7 +21,7 @@ def clean_name(name: str) -> str:
 
 
 def clean_collection(name: str) -> str:
-    """A collection's name as it is stored, in one line; raises `CollectionError` where nothing of it can be seen."""
+    """Return the stored form of a collection's name; raise `CollectionError` if no visible character is left."""
     clean = normalize_name(name)
     if not clean:
         raise CollectionError("A collection needs a name. Give it one with letters or digits.")
@@ -29,18 +29,18 @@ def clean_collection(name: str) -> str:
 
 
 def normalize_name(name: str) -> str:
-    """A name in the one form in which names are stored, whatever program it comes from; folders are left in it."""
-    plain = unicodedata.normalize("NFC", "".join(_plain(character) for character in name))
-    plain = " ".join(plain.split()).strip(". ")
-    if len(plain) > LONGEST_NAME:
-        ending = PurePosixPath(plain).suffix
-        ending = ending if len(ending) <= 10 else ""
-        plain = plain[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
-    return plain
+    """Return the stored form of a name: NFC, one line, at most `LONGEST_NAME` characters; folders are kept."""
+    cleaned = unicodedata.normalize("NFC", "".join(_clean_character(character) for character in name))
+    cleaned = " ".join(cleaned.split()).strip(". ")
+    if len(cleaned) > LONGEST_NAME:
+        suffix = PurePosixPath(cleaned).suffix
+        suffix = suffix if len(suffix) <= 10 else ""
+        cleaned = cleaned[: LONGEST_NAME - len(suffix)].rstrip(". ") + suffix
+    return cleaned
 
 
-def _plain(character: str) -> str:
+def _clean_character(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cs":  # half a pair, or a byte of a file name that is not UTF-8: no store takes it
+    if category == "Cs":  # a surrogate, as from a file name that is not UTF-8: no store accepts it
         return "\ufffd"
     return "" if category in ("Cc", "Cf") and not character.isspace() else character

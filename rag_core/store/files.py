@@ -1,4 +1,4 @@
-"""Uploaded files, kept once by content behind an fsspec URL."""
+"""Uploaded files, stored once per content at an fsspec URL."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 from rag_core.errors import DataFolderUnwritable, SettingsError, StoreUnavailable
 
 _ADDRESS = "[0-9a-f]{64}"
-_PART = ".part"
+_PARTIAL_SUFFIX = ".part"
 
 
 def sha256_of(data: bytes) -> str:
-    """Hexadecimal SHA-256 of the content."""
+    """Return the SHA-256 of the content in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -35,7 +35,7 @@ class FileStore:
         import fsspec
 
         try:
-            if isinstance(url, Path):  # whose name may hold what has a meaning in a URL
+            if isinstance(url, Path):  # its name may contain characters with a meaning in a URL
                 self._fs, self._root = fsspec.filesystem("file"), str(url)
             else:
                 self._fs, self._root = fsspec.core.url_to_fs(url)
@@ -43,35 +43,35 @@ class FileStore:
         except (ImportError, ValueError) as error:
             raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None
         except OSError as error:
-            raise _unwritable(error, str(url)) from error
+            raise _write_error(error, str(url)) from error
 
     def put(self, data: bytes) -> str:
-        """Store the content if it is not there yet and return its SHA-256."""
+        """Store the content if it is not stored yet, and return its SHA-256."""
         digest = sha256_of(data)
         target = self._path(digest)
         try:
-            # A loss of power may leave an empty file under a full address.
+            # A power failure may leave an empty file at an address.
             if not self._fs.exists(target) or self._fs.size(target) != len(data):
                 self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
                 self._write(target, data)
         except OSError as error:
-            raise _unwritable(error, target) from error
+            raise _write_error(error, target) from error
         return digest
 
     def _write(self, target: str, data: bytes) -> None:
-        # Written beside and moved, so that a crash leaves no half file under a full address.
-        part = target + _PART
+        # Written to a temporary file and moved, so that a crash leaves no partial file at an address.
+        partial = target + _PARTIAL_SUFFIX
         try:
-            self._fs.pipe_file(part, data)
-            self._fs.mv(part, target)
+            self._fs.pipe_file(partial, data)
+            self._fs.mv(partial, target)
         except OSError:
-            # Where the disk is full, it would go on taking the space that is lacking.
+            # If the disk is full, the partial file would keep space that is needed.
             with suppress(OSError):
-                self._fs.rm_file(part)
+                self._fs.rm_file(partial)
             raise
 
     def get(self, digest: str) -> bytes:
-        """The content at an address; raises `StoreUnavailable` when it is missing."""
+        """Return the content at an address; raise `StoreUnavailable` if it is missing."""
         try:
             return bytes(self._fs.cat_file(self._path(digest)))
         except OSError as error:
@@ -81,7 +81,7 @@ class FileStore:
 
     @contextmanager
     def local(self, digest: str) -> Iterator[Path]:
-        """A path on this machine that holds the content, for as long as the block lasts."""
+        """Provide a local path to the content until the block ends."""
         if "file" in self._fs.protocol:
             path = Path(self._path(digest))
             if not path.exists():
@@ -97,34 +97,34 @@ class FileStore:
             shutil.rmtree(folder, ignore_errors=True)
 
     def delete(self, digest: str) -> None:
-        """Remove the content at an address, if it is there; raises `StoreUnavailable` where it cannot be removed."""
+        """Delete the content at an address, if it exists; raise `StoreUnavailable` if deleting fails."""
         try:
             if self.exists(digest):
                 self._fs.rm_file(self._path(digest))
         except OSError as error:
             raise StoreUnavailable(
-                f"The stored file {digest[:12]}… cannot be removed ({error.strerror or error}). See to the permissions "
-                "of the data folder; it is tried again by itself."
+                f"The stored file {digest[:12]}… cannot be removed ({error.strerror or error}). Check the permissions "
+                "of the data folder; Footnote tries again automatically."
             ) from error
 
     def exists(self, digest: str) -> bool:
         return bool(self._fs.exists(self._path(digest)))
 
     def digests(self) -> list[str]:
-        """Every address that is held, in no order. Files that others put there are none."""
-        return [digest for digest, path in self._named() if path.endswith(digest)]
+        """Return all stored addresses, unordered; files of other programs are ignored."""
+        return [digest for digest, path in self._list_files() if path.endswith(digest)]
 
     def remove_parts(self) -> None:
-        """Remove what was being written when a process was killed; none may be writing now."""
-        for _, path in self._named():
-            if path.endswith(_PART):
+        """Delete the partial files of a killed process; no process may be writing now."""
+        for _, path in self._list_files():
+            if path.endswith(_PARTIAL_SUFFIX):
                 self._fs.rm_file(path)
 
-    def _named(self) -> Iterator[tuple[str, str]]:
-        """Addresses that files are named after, whole or in part, and their paths."""
+    def _list_files(self) -> Iterator[tuple[str, str]]:
+        """Yield the address and path of each stored file, including partial files."""
         for path in map(str, self._fs.find(self._root)):
             folder, _, name = path.rpartition("/")
-            digest = name.removesuffix(_PART)
+            digest = name.removesuffix(_PARTIAL_SUFFIX)
             if re.fullmatch(_ADDRESS, digest) and folder.endswith(f"/{digest[:2]}"):
                 yield digest, path
 
@@ -135,15 +135,15 @@ class FileStore:
 
 
 def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return fsspec's details of each file below a folder, and why which of its folders cannot be read."""
+    """Return fsspec's details of each file below a folder, and the reason for each folder that cannot be read."""
     import fsspec
 
-    found: dict[str, Any] = {}
-    unread: dict[str, str] = {}
-    # A store without real folders lists all at once, or raises; the general way leaves out without a word what it
-    # cannot read.
+    details: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    # A store without real folders lists everything at once, or raises. The generic implementation silently skips
+    # folders that it cannot read.
     if getattr(fs.find, "__func__", None) is not fsspec.AbstractFileSystem.find:
-        return fs.find(root, detail=True), unread
+        return fs.find(root, detail=True), problems
     folders = [root]
     for folder in folders:
         try:
@@ -151,11 +151,11 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
         except OSError as error:
             if folder == root:
                 raise
-            unread[folder] = error.strerror or str(error)
+            problems[folder] = error.strerror or str(error)
             continue
-        found |= {entry["name"]: entry for entry in entries if entry["type"] != "directory"}
+        details |= {entry["name"]: entry for entry in entries if entry["type"] != "directory"}
         folders += [entry["name"] for entry in entries if entry["type"] == "directory" and entry["name"] != folder]
-    return found, unread
+    return details, problems
 
 
 def open_url(url: str) -> tuple[Any, str]:
@@ -164,19 +164,19 @@ def open_url(url: str) -> tuple[Any, str]:
 
     try:
         fs, root = fsspec.core.url_to_fs(url)
-        str(fs.unstrip_protocol(root)).encode()  # as it is stored
+        str(fs.unstrip_protocol(root)).encode()  # the database stores UTF-8
     except (ImportError, ValueError, OSError) as error:
         raise unreadable_url(url, error) from None
     return fs, root
 
 
 def unreadable_url(url: str, error: Exception) -> SettingsError:
-    """Return the error for a URL of which fsspec can make nothing."""
-    return SettingsError(f"{url} is no folder or URL that can be read: {error}.")
+    """Return the error for a URL that fsspec cannot open."""
+    return SettingsError(f"{url} is not a folder or URL that can be read: {error}.")
 
 
-def _unwritable(error: OSError, where: str) -> DataFolderUnwritable:
+def _write_error(error: OSError, location: str) -> DataFolderUnwritable:
     return DataFolderUnwritable(
-        f"A file cannot be written to {where} ({error.strerror or error}). Nothing was lost; free some space or "
+        f"A file cannot be written to {location} ({error.strerror or error}). Nothing was lost; free some space or "
         "give write access, then try again."
     )

@@ -1,4 +1,4 @@
-"""One process at a time may use an embedded data folder: Chroma's files allow no more."""
+"""A lock on the data folder, because only one process at a time may use Chroma's files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
 
 class FolderLock:
-    """Held from construction until `release` or the end of the process, however it ends.
+    """A lock from construction until `release` or the end of the process, even after a crash.
 
     Raises
     ------
     DataFolderInUse
-        Another process, or another engine of this one, holds it.
+        Another process, or another engine in this process, uses the folder.
     DataFolderUnwritable
-        The folder cannot be made or written.
+        The folder cannot be created or written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -26,11 +26,11 @@ class FolderLock:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
-            self._pid = folder / ".pid"
-            self._pid.write_text(str(os.getpid()))
+            self._pid_file = folder / ".pid"
+            self._pid_file.write_text(str(os.getpid()))
         except Timeout:
             raise DataFolderInUse(
-                f"The data folder {folder} is in use by another Footnote process{_holder(folder)}. Close it, use the "
+                f"The data folder {folder} is in use by another Footnote process{_owner(folder)}. Close it, use the "
                 "web page instead, or name another folder (--data-dir, RAG_DATA_DIR)."
             ) from None
         except OSError as error:
@@ -40,14 +40,14 @@ class FolderLock:
             ) from error
 
     def release(self) -> None:
-        """Let another process in."""
+        """Release the lock, so that another process can use the folder."""
         try:
-            self._pid.unlink(missing_ok=True)
+            self._pid_file.unlink(missing_ok=True)
         finally:
             self._lock.release()
 
 
-def _holder(folder: Path) -> str:
+def _owner(folder: Path) -> str:
     try:
         return f" (process {int((folder / '.pid').read_text())})"
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The queue of background work, kept in the database so that it outlives the process."""
+"""The background jobs, stored in the database so that they survive a restart."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
 
 
 def new_job(kind: str, name: str, **values: Any) -> dict[str, Any]:
-    """A job's row, queued unless the values say otherwise."""
+    """Return the row of a job, queued unless ``values`` contain another state."""
     row = {"id": new_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
 
 
 class JobStore:
-    """Jobs: added, taken, moved on, ended."""
+    """Reads and writes of jobs. One method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -36,42 +36,42 @@ class JobStore:
         return self.get(row["id"])
 
     def get(self, job_id: str) -> Job:
-        """One job; raises `UnknownDocument` when it is gone."""
+        """Return a job; raise `UnknownDocument` if it is gone."""
         with self._db.read() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
         if row is None:
-            raise UnknownDocument("That piece of work is no longer listed; its document was deleted.")
-        return _job(row)
+            raise UnknownDocument("That job is no longer listed, because its document was deleted.")
+        return _job_from_row(row)
 
     def all(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
-        """Jobs, newest first; only those queued or running if ``active``."""
+        """Return jobs, newest first; only queued and running ones if ``active``."""
         query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id)
         if active:
             query = query.where(jobs.c.state.in_(ACTIVE))
         if limit is not None:
             query = query.limit(limit)
         with self._db.read() as connection:
-            return [_job(row) for row in connection.execute(query)]
+            return [_job_from_row(row) for row in connection.execute(query)]
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
-        """States of these jobs; those that are gone are left out."""
-        found: dict[str, JobState] = {}
+        """Return the states of these jobs without those that are gone."""
+        states: dict[str, JobState] = {}
         with self._db.read() as connection:
-            for run in batches([*job_ids]):
-                query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(run))
-                found |= {row.id: JobState(row.state) for row in connection.execute(query)}
-        return found
+            for batch in batches([*job_ids]):
+                query = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(batch))
+                states |= {row.id: JobState(row.state) for row in connection.execute(query)}
+        return states
 
     def queued(self, kind: str) -> list[Job]:
-        """Queued jobs of a kind, oldest first."""
+        """Return the queued jobs of a kind, oldest first."""
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
         with self._db.read() as connection:
-            return [_job(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
+            return [_job_from_row(row) for row in connection.execute(query.order_by(jobs.c.created_at, jobs.c.id))]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
-        """How fast the newest files that are searched were indexed; ``None`` where there is none.
+        """Return the rate at which the newest searchable files were indexed; ``None`` if there are none.
 
-        One file is read while the one before it is embedded: seconds in which several were indexed count once.
+        Jobs overlap, because a file is parsed while the previous one is embedded: overlapping time counts once.
         """
         query = (
             select(jobs.c.started_at, jobs.c.finished_at, versions.c.chunks)
@@ -83,14 +83,14 @@ class JobStore:
         )
         with self._db.read() as connection:
             rows = connection.execute(query).all()
-        seconds, until = 0.0, as_utc(datetime.min)
-        for began, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
-            seconds += max(0.0, (ended - max(began, until)).total_seconds())
-            until = max(until, ended)
+        seconds, covered_until = 0.0, as_utc(datetime.min)
+        for started, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
+            seconds += max(0.0, (ended - max(started, covered_until)).total_seconds())
+            covered_until = max(covered_until, ended)
         return sum(row.chunks for row in rows) / seconds if seconds else None
 
     def start(self, job_id: str) -> bool:
-        """Take a queued job; false when it was cancelled meanwhile."""
+        """Mark a queued job as running; return false if it was cancelled meanwhile."""
         values = {"state": JobState.RUNNING.value, "started_at": now()}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.QUEUED.value)
         with self._db.begin() as connection:
@@ -116,30 +116,30 @@ class JobStore:
             connection.execute(query.values(**values))
 
     def requeue(self, job_id: str) -> None:
-        """Put a job that runs but that nobody works on back in the queue."""
+        """Queue a running job again that no thread works on."""
         values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
             connection.execute(query.values(**values))
 
     def requeue_interrupted(self) -> int:
-        """Put what was running when the process ended back in the queue; returns how many."""
+        """Queue all running jobs of an earlier process again, and return their number."""
         values = {"state": JobState.QUEUED.value, "stage": "", "done": 0, "started_at": None}
         query = update(jobs).where(jobs.c.state == JobState.RUNNING.value)
         with self._db.begin() as connection:
             return int(connection.execute(query.values(**values)).rowcount)
 
     def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
-        """Drop the oldest ended jobs beyond the newest ``keep``, or those of them that ended before a moment."""
-        kept = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
-        query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept))
+        """Delete all ended jobs but the newest ``keep``; only those that ended before a moment, if it is given."""
+        kept_ids = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
+        query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:
             query = query.where(jobs.c.finished_at < ended_before)
         with self._db.begin() as connection:
             connection.execute(query)
 
 
-def _job(row: Any) -> Job:
+def _job_from_row(row: Any) -> Job:
     started = as_utc(row.started_at) if row.started_at else None
     ended = as_utc(row.finished_at) if row.finished_at else now()
     seconds = (ended - started).total_seconds() if started else 0.0

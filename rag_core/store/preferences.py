@@ -1,4 +1,4 @@
-"""Values by name that outlast a restart: what was set in the pages, and what the engine records about the library."""
+"""Persistent values by name: preferences set in the pages, and the engine's records about the library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.store.schema import preferences
 
 
 class PreferenceStore:
-    """Values by name, each of a type that JSON has."""
+    """JSON values by name. One method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database

@@ -1,9 +1,8 @@
-"""The tables: the one truth about documents, conversations and work in progress.
+"""The database tables.
 
-A *version* is one indexing of one file's content, in one generation. A document's
-``active_version`` is the only one that a search may see, so publishing, replacing and removing a
-document are each one update in one transaction. Chroma and the word index hold nothing that cannot
-be rebuilt from here.
+A *version* is one indexing of one file's content in one generation of the index. Searches see only a
+document's ``active_version``, so publishing, replacing and removing a document are each one update in
+one transaction. Chroma and the word index contain only data that can be rebuilt from these tables.
 """
 
 from __future__ import annotations
@@ -27,9 +26,6 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-# Raised whenever a table changes; a data folder of another number is refused, not misread.
-SCHEMA = 1
-
 generations = Table(
     "generations",
     metadata,
@@ -46,7 +42,7 @@ documents = Table(
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False, index=True),
     Column("collection", Text, nullable=False, index=True),
-    # Not a foreign key: versions point at documents, and the two would lock each other.
+    # Not a foreign key, because versions refer to documents and the references would be circular.
     Column("active_version", String(32), index=True),
     Column("added_at", DateTime(timezone=True), nullable=False, index=True),
 )
@@ -56,7 +52,7 @@ versions = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("document_id", String(32), ForeignKey("documents.id"), nullable=False, index=True),
-    # Unset while the version waits: which generation it joins is decided when work on it begins.
+    # Null while the version is queued: its generation is chosen when indexing starts.
     Column("generation_id", Integer, ForeignKey("generations.id"), index=True),
     Column("sha256", String(64), nullable=False, index=True),
     Column("size", Integer, nullable=False),
@@ -91,7 +87,7 @@ pages = Table(
     Column("skip", JSON, nullable=False),
 )
 
-# What a page holds and does not show; few pages do.
+# Invisible text of pages; few pages have any.
 hidden_texts = Table(
     "hidden_texts",
     metadata,
@@ -116,8 +112,7 @@ embeddings = Table(
 chunks = Table(
     "chunks",
     metadata,
-    # Ids are never used twice: a vector or word entry that a crash left behind must not come to
-    # stand for another chunk.
+    # Ids are never reused: index entries left by a crash must not refer to another chunk.
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("version_id", String(32), ForeignKey("versions.id"), nullable=False),
     Column("ordinal", Integer, nullable=False),
@@ -188,7 +183,7 @@ conversations = Table(
     Column("documents", JSON, nullable=False),
 )
 
-# Conversations over whole collections, as they are by the time of a question.
+# Collections that a conversation searches, with the documents they contain at the time of a question.
 conversation_collections = Table(
     "conversation_collections",
     metadata,
@@ -210,7 +205,7 @@ messages = Table(
 feedback = Table(
     "feedback",
     metadata,
-    # What a reader thought of an answer goes with it.
+    # Feedback is deleted with its answer.
     Column("message_id", String(32), ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
     Column("good", Boolean, nullable=False),
     Column("note", Text, nullable=False),
@@ -225,7 +220,7 @@ labels = Table(
     Column("kind", String(16), nullable=False),
     Column("evidence", JSON, nullable=False),
     Column("answers", JSON, nullable=False),
-    # The answer that it was made from; what is known of a question outlives it.
+    # The answer that the label was created from; the label stays when the answer is deleted.
     Column("message_id", String(32), index=True),
     Column("created_at", DateTime(timezone=True), nullable=False),
 )
@@ -247,7 +242,7 @@ usage = Table(
     Column("input_tokens", Integer, nullable=False),
     Column("output_tokens", Integer, nullable=False),
     Column("estimated", Boolean, nullable=False),
-    # Unset, and the currency empty, where no price was set.
+    # Null, with an empty currency, if no price was set.
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, index=True),

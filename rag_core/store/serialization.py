@@ -1,4 +1,4 @@
-"""How values become bytes and JSON in the database, and back."""
+"""Conversion of values to bytes and JSON for the database, and back."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from rag_core.types import (
     WordBoxes,
 )
 
-# A number of four bits in the upper half of a byte is so many times what it is in the lower.
-_UPPER = 16
+# Factor between a 4-bit number in the upper and the lower half of a byte.
+_UPPER_HALF_FACTOR = 16
 
 
 def text_hash(prefix: str, text: str) -> bytes:
-    """16 bytes that name what was embedded: prefix and text."""
+    """Return a 16-byte hash of an embedded text: its prefix and text."""
     return hashlib.blake2b(f"{prefix}\x00{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def pack_boxes(boxes: WordBoxes) -> bytes:
-    """Word boxes as little-endian int32 and float32, deflated."""
+    """Return word boxes as zlib-compressed little-endian int32 and float32 arrays."""
     parts = boxes.starts.astype("<i4"), boxes.ends.astype("<i4"), boxes.rects.astype("<f4")
-    # A higher level takes twice the time to save a hundredth.
+    # Higher levels take longer and hardly save space.
     return zlib.compress(b"".join(part.tobytes() for part in parts), 1)
 
 
@@ -55,7 +55,7 @@ def unpack_boxes(data: bytes) -> WordBoxes:
 
 
 def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
-    """Columns of an embedding: dense float32, token vectors of four bits a number, one float16 scale a token."""
+    """Return the columns of an embedding: dense float32, token vectors in 4 bits, and a float16 scale per token."""
     low, high = np.split(embedding.tokens, 2, axis=1)
     return {
         "dense": embedding.dense.astype("<f4").tobytes(),
@@ -69,22 +69,22 @@ def unpack_dense(data: bytes) -> FloatArray:
 
 
 def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, FloatArray]]:
-    """For each row's token vectors and scales as they are stored, both as numbers.
+    """Return the token vectors and scales of each row ``(tokens, scales)`` of stored bytes.
 
-    Vectors are int8, shape (n, dimension), multiples of 16, since four bits stay in the upper half of a byte; their
-    scales are float32, shape (n,).
+    Vectors are int8, shape (n, dimension), and multiples of 16, because the 4-bit numbers stay in the upper half of
+    a byte. Scales are float32, shape (n,), and account for that.
     """
     if not rows:
         return []
-    # All at once: row by row took three times as long, and gave Python's lock to and fro for each.
+    # All rows at once, which is faster and changes the owner of Python's lock less often.
     scales = np.frombuffer(b"".join(scales for _, scales in rows), "<f2").astype(np.float32)
-    scales /= _UPPER
+    scales /= _UPPER_HALF_FACTOR
     packed = np.frombuffer(b"".join(tokens for tokens, _ in rows), np.uint8)
     packed = packed.reshape(len(scales), -1 if len(scales) else 0)
-    # Halves, not neighbours, share a byte: each is then written in one run.
+    # A byte contains a number of each half of a vector, so that each half is written in one operation.
     half = packed.shape[1]
     unpacked = np.empty((len(scales), 2 * half), np.uint8)
-    np.multiply(packed, np.uint8(_UPPER), out=unpacked[:, :half])
+    np.multiply(packed, np.uint8(_UPPER_HALF_FACTOR), out=unpacked[:, :half])
     np.bitwise_and(packed, np.uint8(0xF0), out=unpacked[:, half:])
     ends = np.cumsum([len(scales) // 2 for _, scales in rows]).tolist()
     signed = unpacked.view(np.int8)
@@ -92,7 +92,7 @@ def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, 
 
 
 def chunk_to_row(span: ChunkSpan) -> dict[str, Any]:
-    """Columns of a chunk; sentence starts as little-endian uint16."""
+    """Return the columns of a chunk; sentence starts are little-endian uint16."""
     return {
         **{name: getattr(span, name) for name in ChunkSpan.__slots__},
         "sentences": np.asarray(span.sentences, "<u2").tobytes(),
@@ -143,7 +143,7 @@ def page_from_row(row: Any, *, with_boxes: bool = True) -> Page:
 
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:
-    """An answer with everything that it shows, so that it outlives its documents."""
+    """Return an answer with all that it shows, so that it stays complete when its documents are deleted."""
     data = asdict(answer)
     data["state"] = answer.state.value
     return data
@@ -155,13 +155,13 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         state=AnswerState(data["state"]),
         text=data["text"],
         citations=tuple(Citation(**citation) for citation in data["citations"]),
-        passages=tuple(_passage(passage) for passage in data["passages"]),
+        passages=tuple(_passage_from_json(passage) for passage in data["passages"]),
         gate=Gate(**data["gate"]),
         generator=data["generator"],
         timings_ms=data["timings_ms"],
         notices=tuple(data["notices"]),
         stopped=data["stopped"],
-        # Answers stored before statements were checked have none; nor have older ones what follows.
+        # Answers of earlier versions do not have these fields.
         statements=tuple(Claim(**statement) for statement in data.get("statements", ())),
         rewritten=data.get("rewritten", ""),
         follow_ups=tuple(data.get("follow_ups", ())),
@@ -173,8 +173,7 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
     )
 
 
-def _passage(data: Mapping[str, Any]) -> Passage:
-    # Passages stored before presuppositions were checked, or duplicates folded, have none; the first that had
-    # any named their places without ids.
+def _passage_from_json(data: Mapping[str, Any]) -> Passage:
+    # Passages of earlier versions do not have these fields, or have duplicates without ids.
     duplicates = tuple(PageReference(**place) for place in data.get("duplicates", ()) if isinstance(place, dict))
     return Passage(**{**data, "unmet": tuple(data.get("unmet", ())), "duplicates": duplicates})

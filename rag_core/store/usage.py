@@ -1,4 +1,4 @@
-"""What language models took: a line a request, for good, whatever becomes of the answer."""
+"""The usage of language models: one permanent row per request, even if its answer is deleted."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rag_core.types import Usage, UsageTotal
 
 
 class UsageStore:
-    """Notes and sums usage. One method is one transaction."""
+    """Stores and sums usage. One method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def add(self, generator: str, used: Usage) -> None:
-        """Note what a request took."""
+        """Store the usage of a request."""
         values = {
             "generator": generator,
             "calls": used.calls,
@@ -33,7 +33,7 @@ class UsageStore:
             connection.execute(insert(usage).values(**values))
 
     def totals(self, since: datetime | None = None) -> list[UsageTotal]:
-        """Sums by generator and currency, the most used first; requests without a price have none."""
+        """Return sums by generator and currency, most calls first; requests without a price add no cost."""
         columns = usage.c
         sums = (func.sum(columns.calls).label("calls"), func.sum(columns.cost).label("cost"))
         tokens = (func.sum(columns.input_tokens).label("input"), func.sum(columns.output_tokens).label("output"))

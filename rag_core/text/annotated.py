@@ -1,4 +1,4 @@
-"""A text with what is compared of it: words, numbers, names and negations."""
+"""A text with the features that comparisons use: words, numbers, names and negations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_core.text.languages import COMMON, INTERJECTION, NEGATIONS, NEGATIVE_VE
 from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.words import Word, tokenize
 
-# "I've", "I'm": the pronoun, whatever its verb is cut to.
+# "I've", "I'm": the pronoun with a contracted verb.
 _SPEAKER = re.compile(r"I['’]")
 _NO_NEGATION = re.compile(r"not\s+only\b|no\s+(?:fewer|less|more|later|sooner)\s+than\b|no\.?\s*\d", re.I)
 _SCOPE_WITHIN = 5
@@ -19,7 +19,10 @@ _CLAUSE_END = re.compile(r"[;:.!?]")
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """A text with what is compared of it; ``language`` is one of `languages`, or empty for English or not known."""
+    """A text with its words, numbers, names and negations.
+
+    ``language`` is a code from `languages`, or empty for English or an unknown language.
+    """
 
     text: str
     language: str = ""
@@ -51,12 +54,12 @@ class AnnotatedText:
 
     @cached_property
     def columns(self) -> list[Number]:
-        """The numbers that "94 000" would be in a table, where a blank parts columns and not thousands."""
+        """The numbers if a blank separates table columns, not thousands: 94 and 000 for "94 000"."""
         return parse_numbers(self.text, spaced=False)
 
     @cached_property
     def keys(self) -> list[str]:
-        """The words as they are aligned: stems, and numbers by value."""
+        """Alignment keys of the words: stems, and values of numbers."""
         figures = [self.number_at(word) for word in self.words]
         return [
             f"{min(figure.values):f}{figure.kind}" if figure else word.stem
@@ -65,7 +68,7 @@ class AnnotatedText:
 
     @cached_property
     def names(self) -> list[Word]:
-        """Capitalised words; whether the first of a sentence is one cannot be told from it alone."""
+        """Capitalised content words; the first word of a sentence is included although it may not be a name."""
         numeric = [(number.start, number.end) for number in self.numbers]
         return [
             word
@@ -76,18 +79,18 @@ class AnnotatedText:
         ]
 
     def begins_sentence(self, word: Word) -> bool:
-        """Whether a word is capitalised for where it stands."""
+        """Return whether a word is the first of its sentence, and so capitalised in any case."""
         before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
         return not before or before[-1] in ".!?:\n"
 
     @cached_property
     def negations(self) -> list[tuple[str, frozenset[str]]]:
-        """Each negation with the stems of the next content words in its clause, which it denies."""
+        """Each negation with the stems of the content words that it negates, at most two."""
         return [(self.words[position].text, self._scope(position)) for position in self._negating]
 
     @cached_property
     def negated_words(self) -> list[tuple[str, list[str]]]:
-        """Each negation with the stems of all content words that it reaches, in order; none in French."""
+        """Each negation with the stems of all content words after it in its clause, in order; none in French."""
         found = [] if self.language == "fr" else self._negating
         return [(self.words[position].text, self._behind(position)) for position in found]
 
@@ -100,12 +103,12 @@ class AnnotatedText:
         ]
 
     def _exclaims(self, word: Word) -> bool:
-        """Whether a word answers what was asked before, as the "No" of "No, it ends in May" does."""
+        """Return whether a word is an interjection, such as the "No" in "No, it ends in May"."""
         return self.begins_sentence(word) and INTERJECTION.match(self.text, word.start) is not None
 
     @cached_property
     def denials(self) -> list[frozenset[str]]:
-        """What words such as "refused" deny, as in `negations`."""
+        """The stems that negative verbs such as "refused" negate, as in `negations`."""
         denials = NEGATIVE_VERBS[""] | NEGATIVE_VERBS[self.language]
         return [self._scope(position) for position, word in enumerate(self.words) if word.stem in denials]
 
@@ -120,7 +123,7 @@ class AnnotatedText:
 
     def _scope(self, position: int) -> frozenset[str]:
         if self.language == "fr" and position and self._is_informative(self.words[position - 1]):
-            # "n'exporte pas": the verb is denied, whatever follows.
+            # In "n'exporte pas" the negation follows its verb.
             return frozenset([self.words[position - 1].stem])
         following = self._behind(position)
         before = [other.stem for other in self.words[max(0, position - 3) : position] if self._is_informative(other)]
@@ -130,11 +133,11 @@ class AnnotatedText:
         return word.content and word.folded not in COMMON.get(self.language, ())
 
     def number_at(self, word: Word) -> Number | None:
-        """The number that a word is, or is a part of."""
+        """Return the number that contains a word, or ``None``."""
         return next((number for number in self.numbers if number.start <= word.start < number.end), None)
 
     def unit(self, number: Number) -> str:
-        """The stem of the content word right behind a number, which is what it counts; else empty."""
+        """Return the stem of the content word directly after a number, which names its unit; else empty."""
         following = next((word for word in self.words if word.start >= number.end), None)
         if following is None or not following.content or not self.text[number.end : following.start].isspace():
             return ""

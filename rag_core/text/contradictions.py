@@ -1,4 +1,4 @@
-"""Where two texts contradict each other or differ in what they name: negations, opposites, names."""
+"""Contradictions between two texts: negations, antonyms and missing names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rag_core.text.languages import ANTONYMS, NEGATIVE_VERBS
 from rag_core.text.words import Word
 
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
-# Endings by which the name of a place, a people and its language differ.
+# Endings that distinguish the names of a place, its people and its language.
 _NAME_ENDINGS = frozenset("s es n an ian ean ese ish i y ern er ers".split())
 
 
 def contains_name(reading: AnnotatedText, name: Word) -> bool:
-    """Whether a name stands in a text, in a like form, or by its initials."""
+    """Return whether a text contains a name, a derived form of it, or the words that an acronym stands for."""
     return any(_same_name(name.folded, one.folded) for one in reading.words) or expands_acronym(name, reading)
 
 
@@ -26,7 +26,10 @@ def _same_name(one: str, other: str) -> bool:
 
 
 def expands_acronym(word: Word, source: AnnotatedText) -> bool:
-    """Whether the words that an acronym stands for are in the source, in small letters where it has three or more."""
+    """Return whether the source contains the words that an acronym stands for.
+
+    The words of an acronym of two letters must be capitalised; a longer acronym matches lower-case words too.
+    """
     if not (word.text.isupper() and len(word.text) > 1):
         return False
     initials = "".join(one.text[0] for one in source.words)
@@ -35,7 +38,7 @@ def expands_acronym(word: Word, source: AnnotatedText) -> bool:
 
 
 def added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Where a statement denies what its source says, in words for the reader."""
+    """Yield a message for each negation in the statement that the source does not contain."""
     for word, scope in statement.negations:
         prefixed = any(
             other.startswith(prefix + one) for prefix in _PREFIXES for one in scope for other in source.folded
@@ -45,14 +48,17 @@ def added_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator
 
 
 def dropped_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Where a source denies what the statement says, in words for the reader."""
+    """Yield a message for each negation in the source that the statement does not contain."""
     for word, scope in source.negations:
         if scope and scope <= statement.stems and not _is_denied_too(scope, statement):
             yield f"the source says “{word}”"
 
 
 def narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Where a source denies what a statement says with fewer words: "covers water", of "not cover damage by water"."""
+    """Yield a message if the source negates what the statement says in fewer words.
+
+    "Covers water" contradicts "does not cover damage by water".
+    """
     for word, reached in source.negated_words:
         head, rest = frozenset(reached[:1]), statement.stems & frozenset(reached[1:])
         if head <= statement.stems and rest and not _is_denied_too(head | rest, statement):
@@ -60,7 +66,7 @@ def narrowed_negations(statement: AnnotatedText, source: AnnotatedText) -> Itera
 
 
 def shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Where both deny the same of different things: "not cover damage by fire", and by water."""
+    """Yield a message if both negate the same word about different things: damage "by fire" and damage "by water"."""
     for (word, reached), (_, scope) in zip(statement.negated_words, statement.negations, strict=False):
         for _, there in source.negated_words:
             own = {*reached, *scope} - source.stems
@@ -69,17 +75,17 @@ def shifted_negations(statement: AnnotatedText, source: AnnotatedText) -> Iterat
 
 
 def _is_denied_too(scope: frozenset[str], other: AnnotatedText) -> bool:
-    """Whether the other text denies the same too."""
+    """Return whether the other text negates the same words."""
     denied = [there for _, there in other.negations]
-    # "Not forbidden" is no denial, and "forbidden" does not say the same.
+    # "Forbidden" does not confirm "not forbidden", so negative verbs count only if the scope contains none.
     if not scope & (NEGATIVE_VERBS[""] | NEGATIVE_VERBS[other.language]):
         denied += other.denials
     return any(scope & there or scope == there for there in denied)
 
 
 def find_antonyms(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Where one has a word and the other its opposite, in words for the reader."""
-    # What is not allowed is forbidden.
+    """Yield a message for each word of the statement whose antonym the source contains."""
+    # A negated word equals its antonym: "not allowed" means "forbidden".
     denied, denied_there = (
         frozenset[str]().union(*(scope for _, scope in reading.negations)) for reading in (statement, source)
     )

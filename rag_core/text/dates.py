@@ -13,13 +13,20 @@ _FOREIGN_MONTHS = (
     "septembre septiembre setiembre settembre", "oktober octobre octubre ottobre",
     "novembre noviembre", "dezember décembre diciembre dicembre",
 )  # fmt: skip
-# The number of each month by its name in small letters, as it is written.
+# Month numbers by lower-case name, with accents.
 FOREIGN_MONTHS: Mapping[str, int] = {
     name: number for number, names in enumerate(_FOREIGN_MONTHS, 1) for name in names.split()
 }
+# A year of a document: 1900 to 2099.
+YEAR = r"(?:19|20)\d\d"
+# A year of history: 1000 to 2099.
+ANY_YEAR = r"(?:1\d{3}|20\d\d)"
+# A quarter in a column's head.
+QUARTER = r"Q[1-4]"
+# A month, or its first three letters.
+MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
 _QUARTERS = ("first", "second", "third", "fourth")
 _QUARTER = re.compile(rf"\bQ([1-4])\b|\b({'|'.join(_QUARTERS)}) quarter\b", re.IGNORECASE)
-_YEAR = re.compile(r"1\d{3}|20\d\d")
 
 
 def find_quarters(text: str) -> set[str]:
@@ -33,4 +40,4 @@ def find_quarters(text: str) -> set[str]:
 
 def is_year(text: str) -> bool:
     """Return whether a text is written like a year from 1000 to 2099."""
-    return _YEAR.fullmatch(text) is not None
+    return re.fullmatch(ANY_YEAR, text) is not None

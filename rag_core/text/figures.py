@@ -13,12 +13,12 @@ _NOT_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def squash_letters(text: str) -> str:
-    """Return the letters of a text, case folded, without anything between them."""
+    """Return only the letters of a text, case-folded and joined."""
     return _NOT_LETTERS.sub("", text.casefold())
 
 
 def fiscal_years(text: str) -> list[str]:
-    """Return the fiscal years that a text names in short ("FY22"), with four digits."""
+    """Return the abbreviated fiscal years of a text ("FY22"), with four digits."""
     return [f"20{year}" for year in _FISCAL.findall(text)]
 
 
@@ -27,7 +27,7 @@ def join_digit_groups(text: str) -> str:
 
 
 def missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
-    """Yield the figures of a question that a text lacks; a year that is ``known`` is not missing."""
+    """Yield the figures of a question that a text lacks, except for years in ``known``."""
     digits = join_digit_groups(said.text)
     known = {*known, *(year[2:] for year in fiscal_years(asked.text) if year in known)}
     for match in _FIGURES.finditer(join_digit_groups(asked.text)):

@@ -1,7 +1,7 @@
-"""The closed word classes of English, by which a question's build can be read without a model.
+"""Closed word classes of English, for parsing a question without a model.
 
-They take no new members, so the lists are complete by nature and fitted to no data. Words of other
-languages are in none of them, so that their questions are left as they are.
+Closed classes gain no new members, so the lists are complete and not fitted to data. They contain no words of other
+languages, so questions in those languages are not changed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# A word with its inner marks, as in "10-K", "AT&T" and "Poland's".
+# A word with internal punctuation, as in "10-K", "AT&T" and "Poland's".
 _WORD = re.compile(r"[^\W_]+(?:[.&/’'-][^\W_]+)*")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
@@ -40,8 +40,6 @@ COORDINATORS = _words("and or but nor")
 SUBORDINATORS = _words("that if while as because since after before until unless although though whether once")
 PERSONAL = _words("he she him her it they them")
 POSSESSIVES = _words("his her hers its their theirs")
-PLURAL = _words("they them their theirs these those")
-PERSONS = _words("he she him her his hers")
 OTHER_PRONOUNS = _words("i you we me us who one ones there himself herself itself themselves something anything")
 ADVERBS = _words("not also too only even just still then now here again else ever never often so very most exactly yet")
 FUNCTION_WORDS = (
@@ -56,7 +54,7 @@ FUNCTION_WORDS = (
     | OTHER_PRONOUNS
     | ADVERBS
 )
-# Participles that do not end in "-ed": after "was the bridge", such a word is the verb and no noun.
+# Participles that do not end in "-ed": after "was the bridge", such a word is the verb, not a noun.
 IRREGULAR_PARTICIPLES = _words(
     "become begun born borne bought bound broken brought built burnt caught chosen come cut dealt done drawn driven "
     "dug eaten fallen fed felt fought found frozen given gone grown held hidden hit hung hurt kept known laid led left "
@@ -67,7 +65,7 @@ IRREGULAR_PARTICIPLES = _words(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a text: ``text[start:end]``, and in lower case without a contraction's or genitive's end."""
+    """A word, ``text[start:end]``; ``word`` is its lower-case form without a contraction or genitive ending."""
 
     text: str
     word: str
@@ -76,17 +74,17 @@ class Token:
 
     @property
     def stem_end(self) -> int:
-        """Where the word ends without its contraction or genitive."""
+        """End offset of the word without its contraction or genitive ending."""
         return self.start + len(self.word)
 
     @property
     def is_function(self) -> bool:
-        # "IT" and "WHO" in capitals are names; a single capital letter opens a sentence.
+        # "IT" and "WHO" in capitals are names; a single capital letter may begin a sentence.
         return self.word in FUNCTION_WORDS and not (len(self.text) > 1 and self.text.isupper())
 
 
 def tokens(text: str) -> list[Token]:
-    """The words of a text, in order.
+    """Return the words of a text, in order.
 
     >>> [token.word for token in tokens("What's Poland's GDP?")]
     ['what', 'poland', 'gdp']

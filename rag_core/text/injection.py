@@ -1,13 +1,11 @@
-"""Text in a document that speaks to a model and not to its reader: found, so that it can be kept from one.
+"""Detection of prompt injection: sentences in a document that give instructions to a language model.
 
-Found by what such text has to say (drop your rules, play another part, answer so and not otherwise,
-load or send something), after the disguises that keep it from the reader's eye are undone: invisible
-characters, letters that look like others, tag characters, compatibility forms. What is meant to be
-found here is the common run of it; a document that says the same in other words is still data in the
-prompt, and its answer is still held against its sources.
+The patterns match typical instructions (ignore your rules, play a role, answer only this way, load or send
+something). Before matching, obfuscation is removed: invisible characters, look-alike letters, tag characters and
+compatibility forms. Only common wordings are found. Other wordings stay in the prompt as data, and the answer is
+still checked against its sources.
 
-The patterns are looked for by RE2, all at once and in time linear in the text, whatever a document
-holds: 3 us a chunk, where Python's own took 390 one after the other.
+RE2 matches all patterns in one pass and in time linear in the text, whatever a document contains.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from rag_core.text.sentences import sentence_spans
 
 LEFT_OUT = "(A sentence that reads like an instruction to a model was left out here.)"
 
-# Cyrillic and Greek letters that look like Latin ones; after Unicode Technical Standard #39, confusables.
+# Cyrillic and Greek letters that look like Latin ones; from Unicode Technical Standard #39, confusables.
 _LOOKALIKES = str.maketrans(
     "абвгеԁһіјӏкмоопрԛгѕтуԝхсАВЕЗІЈКМНОРԚЅТУԜХСοαινκρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧɡıℓ",
     "a6bredhijlkmoonpqrstywxcABE3IJKMHOPQSTYWXCoaivkptuxABEZHIKMNOPTYXgil",
@@ -31,7 +29,7 @@ _LOOKALIKES = str.maketrans(
 _TAG = re.compile("[\U000e0020-\U000e007e]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _BLANKS = re.compile(r"[^\S\n]+")
-# Overrides show letters in another order than they are read; ordinary right-to-left text needs none.
+# Directional overrides display letters in another order; ordinary right-to-left text does not need them.
 _HIDING = re.compile("[\u202d\u202e\U000e0020-\U000e007f]")
 
 _DROP = r"(?:ignore|disregard|forget|(?:do not|don't) (?:follow|obey|heed))"
@@ -48,19 +46,19 @@ _SPEAK = (
 )
 _BEGIN = r"(?:^|[.!?;:,\"“'*_(\n-]\s*|\band\s+|\bplease\s+|\binstead,?\s+|\byou (?:must|should|shall|will)\s+)"
 _PATTERNS = (
-    # Drop your rules.
+    # Ignore your rules.
     rf"\b{_DROP}\s+(?:\w+\s+){{0,3}}?{_EARLIER}\s+(?:\w+\s+){{0,3}}?(?:{_RULES}|messages?|context|text|content)\b",
     rf"\b{_DROP}\s+(?:all|any|every|these|those)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:other\s+)?{_RULES}\b",
     rf"\b{_DROP}\s+(?:\w+\s+){{0,4}}?(?:the\s+)?(?:above|foregoing)\b",
     rf"\b{_DROP}\s+(?:everything|anything|all|what|whatever)\b.{{0,30}}\b(?:told|said|before|instructed|so far)\b",
     rf"\b(?:override|bypass|overrule|disable)\s+(?:all\s+)?(?:your|the system'?s?)\s+(?:\w+\s+){{0,2}}{_RULES}\b",
-    # Play another part.
+    # Play a role.
     r"\byou\s+are\s+(?:now|henceforth)\s+"
     r"(?:an?|the|dan|called|known|free|no longer|acting|unrestricted|in \w+ mode)\b",
     r"\bfrom now on,?\s+you\s+(?:are|will|must|act|answer|respond)\b",
     rf"\b(?:act|behave|pretend|pose|role-?play)\s+(?:as|to be|like)\s+(?:\w+\s+){{0,6}}?{_MODEL}\b",
     r"\b(?:jailbroken|do anything now|(?:dan|developer|god) mode\s+(?:is\s+)?(?:on|enabled|activated))\b",
-    # A model is spoken to, or of, by what it must do.
+    # Text that addresses a model or says what a model must do.
     rf"\b(?:attention|note|notice|message|instructions?|important|memo)\s*(?:to|for|,|:)\s*(?:all\s+|the\s+|any\s+)?"
     rf"(?:\w+\s+)?(?:{_MODEL}|(?:model|assistant)s?\s*[:,])",
     rf"\b(?:if|as|when)\s+(?:you\s+are\s+)?(?:an?\s+|the\s+)?{_MODEL}\b.{{0,40}}\b(?:you\s+(?:must|should|will|shall)|please)\b",
@@ -70,7 +68,7 @@ _PATTERNS = (
     r"(?:you|ignore|reply|answer|respond|disregard|forget|override|from)\b",
     r"###\s*(?:instructions?|system|response)\b|<\|?\s*/?\s*(?:im_start|im_end|system|assistant|user|endoftext|eot_id|"
     r"start_header_id)\b|\[/?inst\]|<</?sys>>",
-    # Answer so and not otherwise.
+    # Answer only this way.
     rf"{_BEGIN}(?:only|always|just|simply|exactly)\s+{_SPEAK}\b",
     rf"{_BEGIN}{_SPEAK}\s+(?:\w+\s+)?(?:only|exactly|solely|nothing but|verbatim|always)\b",
     rf"\b(?:if|when|whenever)\s+(?:you\s+are\s+)?asked\b[^.]{{0,80}},\s*(?:you\s+(?:must|should)\s+)?(?:always\s+)?{_SPEAK}\b",
@@ -84,7 +82,7 @@ _PATTERNS = (
     r"(?:!\[|\]\(|<img\b|markdown\s+(?:image|link))",
     r"\b(?:send|post|exfiltrate|upload|forward|transmit|leak)\b.{0,40}\b(?:conversation|chat history|prompt|"
     r"context|api\s+key|passages?|user'?s?\s+data|documents?)\b.{0,60}(?:https?:|\bto\s+\S+@)",
-    # The first of these in other languages that documents often come in.
+    # "Ignore your rules" in other languages.
     r"\bignorier(?:e|en sie|t)\s+(?:bitte\s+)?(?:alle|die)\b.{0,40}\b(?:anweisungen|regeln|befehle|vorgaben)\b",
     r"\b(?:ignore[zr]?|oublie[zr]?)\s+(?:toutes?\s+)?(?:les|vos|tes)\b.{0,30}\b(?:instructions|consignes|règles)\b",
     r"\bignor[ae](?:te)?\s+(?:todas?\s+)?(?:las|tus|tutte le|le|as|todas as)\b.{0,30}"
@@ -95,10 +93,10 @@ _PATTERNS = (
 
 
 def find_instructions(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences that read like instructions to a model, in order, merged where they touch.
+    """Return the spans of sentences that read like instructions to a model, in order; adjacent spans are merged.
 
-    A sentence is also found where it is one only together with the next, as when a full stop was put
-    into the middle of it, and where it hides characters from the reader.
+    Two sentences that match only together are included, since a full stop may split an instruction. So is a
+    sentence with characters that hide text from the reader.
     """
     if not contains_instructions(text):
         return []
@@ -118,12 +116,12 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=10_000)
 def contains_instructions(text: str) -> bool:
-    """Whether a text holds sentences that read like instructions to a model."""
+    """Return whether a text contains sentences that read like instructions to a model."""
     return _speaks(text) or _speaks(_unstopped(text))
 
 
 def remove_obfuscation(text: str) -> str:
-    """A text as a model may read it: without invisible characters and other forms of letters."""
+    """Return the text without invisible characters and in compatibility form, as a model may read it."""
     if not text.isascii():
         shown = _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text)
         text = _FOREIGN.sub(_visible, unicodedata.normalize("NFKC", shown)).replace("’", "'")
@@ -138,7 +136,7 @@ def _speaks(text: str) -> bool:
     if _HIDING.search(text):
         return True
     plain = remove_obfuscation(text)
-    # Words written with look-alikes are read as Latin; text in another script makes no sense that way.
+    # Replacing look-alikes reveals Latin words and cannot create a match in text of another script.
     readings = {plain.casefold(), plain.translate(_LOOKALIKES).casefold()}
     return any(_patterns().Match(one.encode("utf-8", "replace")) for one in readings)
 
@@ -149,7 +147,7 @@ def _patterns() -> re2.Set:
     options.dot_nl = True
     patterns = re2.Set.SearchSet(options)
     for pattern in _PATTERNS:
-        # RE2's own takes ASCII letters alone.
+        # RE2's \w matches only ASCII letters.
         patterns.Add(pattern.replace(r"\w", r"[\pL\pN_]"))
     patterns.Compile()
     return patterns

@@ -1,7 +1,7 @@
-"""Words that deny or are opposites in English, German, French, Spanish and Italian, and names of months.
+"""Negations and antonyms in English, German, French, Spanish and Italian.
 
-Those of English, under the empty code, count in every text; those of the others where a text is theirs, since "sin",
-"non" and "mai" are words of other languages too.
+The English words, under the empty code, apply to every text. Those of another language apply only to texts in it,
+since "sin", "non" and "mai" are words of other languages too.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rag_core.text.normalize import normalize
-from rag_core.text.words import Word, stem
+from rag_core.text.words import LETTERS, Word, stem
 
 _ENGLISH = (
     "a about an and are as at be been but by can did do does for from had has have if is it its may more no not of on "
     "or such than that the their there these they this to was were which who will with would"
 )
-# The commonest words, in plain letters. One that two of the languages share tells for both.
+# The most frequent words. A word that two languages share counts for both.
 _COMMON = {
     "de": "als am auf aus bei das dem den der des die dürfen ein eine einem einen einer eines es für hat im ist kann "
     "kein keine keinem keinen keiner keines mit nach nicht nie niemals nur oder ohne sich sie sind um und vom von vor "
@@ -37,7 +37,7 @@ _NEGATIONS = {
     "es": "no sin nunca jamás ningún ninguna ninguno nada nadie tampoco ni",
     "it": "non senza mai nessun nessuna nessuno niente nulla neppure",
 }
-# Verbs and adjectives that deny what stands with them; a "not" in a statement may stand for one.
+# Verbs and adjectives that negate their object; a "not" in a statement may express the same.
 _DENIALS = {
     "": "fail failed refuse refused deny denied lack lacked unable prevent prevented forbid forbade forbidden prohibit "
     "prohibited reject rejected avoid avoided impossible absent except",
@@ -137,18 +137,17 @@ _OPPOSITES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("sempre", "mai"),
     ),
 }  # fmt: skip
-# "l'Union", "n'exporte", "dell'anno": what stands before the apostrophe is a word of its own.
+# In "l'Union", "n'exporte" and "dell'anno" the part before the apostrophe is a separate word.
 _ELISIONS: Mapping[str, re.Pattern[str]] = {
     "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)", re.IGNORECASE),
     "it": re.compile(r"(?:[cdlmst]|un|dell|all|nell|sull|dall|quest)['’](?=\w)", re.IGNORECASE),
 }
-# "n'est plus", behind which "plus" is "no longer".
+# "plus" after "ne", as in "n'est plus", means "no longer".
 NO_LONGER = re.compile(r"\b(?:ne\s+|n['’])[\w'’]+\s+plus$", re.IGNORECASE)
-# "Yes" and "No" before what is said, which stand for no word of it.
+# A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
 )
-_WORD = re.compile(r"[^\W\d_]+")
 _LEAST_TELLING = 2
 
 
@@ -160,7 +159,7 @@ def _stems(listed: str) -> frozenset[str]:
     return frozenset(map(stem, _words(listed)))
 
 
-# In plain letters; denials and opposites by their stems.
+# Normalised words; negative verbs and antonyms as stems.
 COMMON: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _COMMON.items()}
 NEGATIONS: Mapping[str, frozenset[str]] = {language: _words(listed) for language, listed in _NEGATIONS.items()}
 NEGATIVE_VERBS: Mapping[str, frozenset[str]] = {language: _stems(listed) for language, listed in _DENIALS.items()}
@@ -172,12 +171,12 @@ _TELLING = {"en": _words(_ENGLISH), **COMMON}
 
 @lru_cache(maxsize=2000)
 def detect_language(text: str) -> str:
-    """Which of the four languages a text is in, by its commonest words; empty for another, and in doubt.
+    """Return the language of a text by its most frequent words; empty for English, others, and in doubt.
 
     >>> detect_language("Das Rauchen ist nicht gestattet."), detect_language("Smoking is not allowed.")
     ('de', '')
     """
-    words = [normalize(word) for word in _WORD.findall(text)]
+    words = [normalize(word) for word in LETTERS.findall(text)]
     counts = {language: sum(word in telling for word in words) for language, telling in _TELLING.items()}
     most = max(counts.values())
     found = [language for language, count in counts.items() if count == most]
@@ -185,12 +184,12 @@ def detect_language(text: str) -> str:
 
 
 def languages_differ(text: str, source: str) -> bool:
-    """Whether two texts are in different languages, as far as their words and letters tell."""
+    """Return whether two texts differ in language, judged by their words and letters."""
     if _is_latin(text) != _is_latin(source):
         return True
     language = detect_language(text)
-    telling = sum(normalize(word) in _TELLING[language or "en"] for word in _WORD.findall(text))
-    # One word alone tells no language: "in" is English, German and Italian.
+    telling = sum(normalize(word) in _TELLING[language or "en"] for word in LETTERS.findall(text))
+    # A single word does not identify a language: "in" is English, German and Italian.
     return telling >= _LEAST_TELLING and language != detect_language(source)
 
 
@@ -200,7 +199,7 @@ def _is_latin(text: str) -> bool:
 
 
 def split_elisions(words: Sequence[Word], language: str) -> list[Word]:
-    """Words without those that French and Italian run together with them: "Union" for "l'Union"."""
+    """Return the words without elided French and Italian articles and pronouns: "Union" for "l'Union"."""
     elision = _ELISIONS.get(language)
     return [_without(word, found) if elision and (found := elision.match(word.text)) else word for word in words]
 

@@ -1,4 +1,4 @@
-"""What a question names, and whether a text has it."""
+"""Names in a question, and whether a text contains them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from rapidfuzz import fuzz
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import MONTHS
 from rag_core.text.normalize import normalize
-from rag_core.text.words import FUNCTION_WORDS, Word, stem
+from rag_core.text.words import LETTERS, STOP_WORDS, Word, stem
 
-# Names are mistyped in questions, and formed otherwise: Celeron for Céloron, Britain for British.
+# Least fuzzy ratio of two names, since questions misspell and derive names: Celeron for Céloron, Britain for British.
 LIKE_NAMES = 78.0
-# What years, quarters and amounts are written with is no name.
+# Abbreviations of periods and currencies, which are not names.
 WRITTEN_WITH = frozenset(("fy", "usd", "eur", "gbp"))
-# How figures are asked for, and in what: no company is called so.
+# Words of questions about figures that are not company names.
 _ASKING = WRITTEN_WITH | frozenset(
     "a according annual answer assume calculate company compute decimal decimals determine dollar dollars end ended "
     "ending find fiscal give how is list million millions billion percent percentage please provide quarter report "
     "reported round show state tell the thousand thousands two use using what which year".split()
 )
-# Letters that a symbol has at least (CVS), or a name in small letters.
+# Least length of a ticker symbol (CVS) or of a lower-case name.
 FEWEST_LETTERS = 3
-# Letters that a name has at least: "Ann" stands in "Annual".
+# Least length of a name: "Ann" would match "Annual".
 LEAST_NAME = 4
-# What a text may say in other words, or in figures.
+# Words that a text may express in other words or in figures.
 _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
     "monday tuesday wednesday thursday friday saturday sunday african american asian british chinese danish dutch "
     "eastern english european french german greek indian irish italian japanese korean northern polish portuguese "
@@ -35,16 +35,15 @@ _SAID_OTHERWISE = frozenset(MONTHS) | frozenset(
     "pounds annex appendix article chapter clause exhibit figure item page paragraph part schedule section "
     "table".split()
 )
-# A question with so many words, of which more than this share have capitals, is written as a headline.
+# A question with at least so many content words is in title case if more than this share is capitalised.
 _LEAST_HEADLINE, _HEADLINE = 4, 0.7
-_LETTERS = re.compile(r"[^\W\d_]+")
 POSSESSIVE = re.compile(r"['’]s?$")
-# A question is held against several passages, which often have one title.
+# Cached, because a question is compared with several passages, which often share a title.
 annotate = lru_cache(maxsize=32)(AnnotatedText)
 
 
 def document_name_terms(question: str) -> list[str]:
-    """What a question names, in small letters, to be looked for in what documents are called.
+    """Return the names in a question, in lower case, for a search in document names.
 
     >>> document_name_terms("How much did Acme's Bridge Fund earn in FY2022?")
     ['acme', 'bridge', 'fund']
@@ -53,7 +52,7 @@ def document_name_terms(question: str) -> list[str]:
 
 
 def lowercase_name_terms(question: str) -> list[str]:
-    """What a question without any capital may name: whatever it has words for; none of another.
+    """Return the possible names in an all lower-case question: its content words; empty for other questions.
 
     >>> lowercase_name_terms("acme's current ratio?")
     ['acme', 'current', 'ratio']
@@ -67,24 +66,24 @@ def _distinct(found: Iterable[Word]) -> list[str]:
 
 
 def _is_long_enough(word: Word) -> bool:
-    """Three letters are enough for a symbol (CVS, JnJ), not for a name (Ann, as in "Annual")."""
+    """Return whether a name is long enough: three letters for a symbol (CVS, JnJ), four for a name."""
     symbol = sum(letter.isupper() for letter in word.text) > 1
     return len(strip_possessive(word)) >= (FEWEST_LETTERS if symbol else LEAST_NAME)
 
 
 def is_asking(word: Word) -> bool:
-    """Whether a word only says what is asked for, or in what: a function word, a number, or one such as "percent"."""
-    return word.folded in FUNCTION_WORDS or word.folded in _ASKING or word.text[0].isdigit()
+    """Return whether a word only phrases the question: a function word, a number, or a word such as "percent"."""
+    return word.folded in STOP_WORDS or word.folded in _ASKING or word.text[0].isdigit()
 
 
 def matched_names(question: str, passage: str, title: str) -> frozenset[str]:
-    """The names of a question, in small letters, that a passage or its title has, perhaps in another form."""
+    """Return the names of a question, in lower case, that a passage or its title contains, in any form."""
     asked, said, about = annotate(question), annotate(passage), annotate(title)
     return frozenset(strip_possessive(word) for word in likely_names(asked) if mentions_name(word, said, about))
 
 
 def mentions_name(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
-    """Whether a name stands in what is said or what it is about, perhaps in another form."""
+    """Return whether a passage (``said``) or its title (``about``) contains a name, in any form."""
     name, (there, together) = strip_possessive(word), _words_of(said, about)
     stems = said.stems | about.stems
     if name in there or word.stem in stems or stem(name) in stems or name in together:
@@ -97,22 +96,22 @@ def mentions_name(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool
 
 
 def _is_part(word: Word, title: str) -> bool:
-    """Whether a word of a title, in which files run names together (BESTBUY_2023), begins or ends with a name."""
+    """Return whether a title word begins or ends with a name, since file names join words (BESTBUY_2023)."""
     name = strip_possessive(word)
     begins = title.startswith(name) and _is_long_enough(word)
     return begins or (title.endswith(name) and len(name) >= FEWEST_LETTERS)
 
 
-# Each name of a question is looked for in the same words.
+# Cached, because each name of a question is compared with the same words.
 @lru_cache(maxsize=32)
 def _words_of(said: AnnotatedText, about: AnnotatedText) -> tuple[frozenset[str], str]:
-    """The words of both, bare, and those that are said, run together."""
+    """Return the words of both texts without possessive endings, and the words of ``said`` joined."""
     there = frozenset(strip_possessive(word) for text in (said, about) for word in text.words)
     return there, "".join(word.folded for word in said.words)
 
 
 def strip_possessive(word: Word) -> str:
-    """A word in small letters, without the ending of a possessive."""
+    """Return a word in lower case without its possessive ending."""
     return word.folded if word.folded.isalnum() else POSSESSIVE.sub("", word.folded)
 
 
@@ -121,7 +120,7 @@ def _initials(name: str, said: AnnotatedText) -> bool:
 
 
 def likely_names(asked: AnnotatedText) -> list[Word]:
-    """What is likely to be a name; nothing where nearly all words have capitals, as in a headline."""
+    """Return the words of a question that are probably names; empty for a question in title case."""
     names = [word for word in asked.names if not asked.begins_sentence(word)]
     if len(asked.content) >= _LEAST_HEADLINE and len(asked.names) > _HEADLINE * len(asked.content):
         return []
@@ -136,6 +135,6 @@ def likely_names(asked: AnnotatedText) -> list[Word]:
 
 
 def names_in_title(document: str, names: Sequence[str]) -> frozenset[str]:
-    """Those of these names that the document is called by."""
-    words = _LETTERS.findall(normalize(document))
+    """Return those of the names that the document's name contains."""
+    words = LETTERS.findall(normalize(document))
     return frozenset(name for name in names if any(word.startswith(name) or word.endswith(name) for word in words))

@@ -1,4 +1,4 @@
-"""What a text speaks of: its names and noun phrases, found by letter case and closed word classes."""
+"""Names in a text, found by letter case and closed word classes."""
 
 from __future__ import annotations
 
@@ -6,45 +6,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, DO, IRREGULAR_PARTICIPLES, Token, tokens
+from rag_core.text.grammar import ARTICLES, AUXILIARIES, BE, IRREGULAR_PARTICIPLES, Token, tokens
 
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\n)[\"'“‘(]*$")
-# "Name a city": an order at the start of a question, whose capital letter makes no name.
+# Imperatives that begin a question, as in "Name a city"; their capital letter does not indicate a name.
 _ORDERS = frozenset("name list give tell show explain describe compare find define summarise summarize state".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name or noun phrase, ``text[start:end]``, with its article where it has one."""
+    """A name, ``text[start:end]``, with its article if it has one."""
 
     text: str
     start: int
     end: int
 
-    @property
-    def definite(self) -> bool:
-        return self.text.lower().startswith("the ")
-
-    @property
-    def core(self) -> str:
-        """The phrase without its article."""
-        first, _, rest = self.text.partition(" ")
-        return rest if rest and first.lower() in ARTICLES else self.text
-
-    @property
-    def plural(self) -> bool:
-        """Whether its last word looks like a plural, or it joins two names."""
-        last = self.core.split()[-1].lower()
-        return (last.endswith("s") and not last.endswith(("ss", "us", "is"))) or " and " in self.text
-
 
 def find_names(text: str) -> list[Phrase]:
-    """Names in a text, in order: words that begin with a capital or mix letters and figures.
+    """Return the names in a text, in order: words with a capital first letter or with letters and digits.
 
-    Words that belong together stay together (``War of the Austrian Succession``, ``St. John's
-    Cathedral``, ``DATANET 1``); a genitive's end is left out.
+    Words of one name form one phrase (``War of the Austrian Succession``, ``St. John's Cathedral``,
+    ``DATANET 1``), without a genitive ending.
     """
     words = tokens(text)
     found: list[tuple[int, int]] = []
@@ -56,30 +40,8 @@ def find_names(text: str) -> list[Phrase]:
     return [_with_article(text, start, _with_head(text, words, start, end)) for start, end in found]
 
 
-def find_noun_phrases(question: str) -> list[Phrase]:
-    """Phrases that an article opens and that hold no name, in order, without the verb that follows."""
-    words = tokens(question)
-    taken = find_names(question)
-    found = []
-    for position, token in enumerate(words):
-        if token.word not in ARTICLES or position + 1 == len(words):
-            continue
-        run = _run(question, words[position + 1 :], taken)
-        opener = words[position - 1].word if position else ""
-        run = _without_verb(run, opener)
-        if run:
-            start, end = token.start, run[-1].stem_end
-            found.append(Phrase(question[start:end], start, end))
-    return found
-
-
-def find_topics(question: str) -> list[Phrase]:
-    """Names, or noun phrases where there are none."""
-    return find_names(question) or find_noun_phrases(question)
-
-
 def content_words(question: str) -> list[str]:
-    """The words that are neither function words nor figures alone, in order."""
+    """Return the words that are neither function words nor numbers, in order."""
     return [token.text for token in tokens(question) if not token.is_function and not token.text.isdigit()]
 
 
@@ -95,13 +57,13 @@ def _is_ordinal(word: str) -> bool:
 
 
 def _continues(text: str, end: int, token: Token) -> bool:
-    """Whether a word goes on the name that ends at ``end``."""
+    """Return whether a word continues the name that ends at ``end``."""
     between = text[end : token.start]
     name_like = token.text[0].isupper() or (token.text.isdigit() and len(token.text) < 4)
     if token.is_function or not name_like:
         return False
     if _ABBREVIATED.fullmatch(between):
-        # "St. John" goes on, "in Warsaw. It" does not.
+        # The name continues in "St. John", but not in "in Warsaw. It".
         return len(re.split(r"\W", text[:end])[-1]) <= 3
     if between in ("'s ", "’s "):
         return True
@@ -113,17 +75,17 @@ def _was_whole(text: str, end: int) -> bool:
 
 
 def _with_head(text: str, words: Sequence[Token], start: int, end: int) -> int:
-    """The end of a name with the noun after it, as in "the Zanzibar bridge", where an article opens both.
+    """Return the end of a name including a noun after it, if an article precedes both: "the Zanzibar bridge".
 
-    A name of several words has its noun already, and after "did the board" what follows may be the
-    verb: there the name alone is taken.
+    The noun is not included after a name of several words, which has its noun already, or after an auxiliary
+    such as "did", where the next word may be the verb.
     """
     if " " in text[start:end]:
         return end
     before = [token.word for token in words if token.end <= start]
     if not before or before[-1] not in ARTICLES or (len(before) > 1 and before[-2] in AUXILIARIES - BE):
         return end
-    run = _run(text, [token for token in words if token.start >= end], ())
+    run = _take_content_words(text, [token for token in words if token.start >= end])
     if not 1 <= len(run) <= 2 or not text[end : run[0].start].isspace() or not run[0].text.islower():
         return end
     verb = run[0].word.endswith("ed") or run[0].word in IRREGULAR_PARTICIPLES
@@ -137,26 +99,13 @@ def _with_article(text: str, start: int, end: int) -> Phrase:
     return Phrase(article + text[start:end], first, end)
 
 
-def _run(question: str, words: Sequence[Token], taken: Sequence[Phrase]) -> list[Token]:
-    """The content words up to the next function word, name or mark."""
+def _take_content_words(text: str, words: Sequence[Token]) -> list[Token]:
+    """Return the content words up to the next function word or punctuation mark."""
     run: list[Token] = []
     for token in words:
-        apart = run and question[run[-1].end : token.start].strip()
-        named = any(one.start <= token.start < one.end for one in taken)
-        if token.is_function or named or apart:
+        if token.is_function or (run and text[run[-1].end : token.start].strip()):
             break
         run.append(token)
         if token.stem_end < token.end:
             break
-    return run
-
-
-def _without_verb(run: list[Token], opener: str) -> list[Token]:
-    """After "did the board meet" or "was the bridge opened" the last word is the verb."""
-    if len(run) < 2 or opener not in AUXILIARIES:
-        return run
-    last = run[-1].word
-    participle = last.endswith("ed") or last in IRREGULAR_PARTICIPLES
-    if opener in DO or (opener in BE and participle) or opener not in BE | DO:
-        return run[:-1]
     return run

@@ -1,4 +1,4 @@
-"""Numbers and dates in a text, by value: ``1,749``, ``$1.7 billion``, ``5 per cent``, ``17th``, ``1754–63``."""
+"""Parsing of numbers and dates: ``1,749``, ``$1.7 billion``, ``5 per cent``, ``17th``, ``1754–63``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_core.text.dates import FOREIGN_MONTHS, MONTHS
+from rag_core.text.dates import FOREIGN_MONTHS, MONTH, MONTHS, YEAR
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
 SCALES = {
@@ -42,7 +42,7 @@ _GROUPED = (
     # "12,4" has a decimal comma; "1,2,3" is a list.
     r"\d+,\d{1,2}(?![\d]|,\d)|\d+(?:\.\d+)?"
 )
-# Letters alone are metres, and "b" and "k" stand right behind their number.
+# Single letters are excluded: "m" may be metres, and "b" and "k" follow their number directly.
 SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 
 
@@ -61,7 +61,7 @@ _AFTER = re.compile(
     r"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|USD\b|EUR\b|GBP\b|[€£](?!\s?\d)))?",
     re.I,
 )
-# Marks of footnotes stand between a figure and its unit; behind a ten they are its power.
+# Superscripts between a figure and its unit are footnote marks; after a ten they are its exponent.
 _RAISED = re.compile(rf"[{SUPERSCRIPT_DIGITS}]+(?:,[{SUPERSCRIPT_DIGITS}]+)*")
 _POWER = re.compile(rf"[{SUPERSCRIPT_DIGITS}]{{1,2}}")
 _WORDS = re.compile(
@@ -74,12 +74,10 @@ _WORDS = re.compile(
 )
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-# "07/01/2023" is a day of July in America and of January elsewhere; behind a point stands the month.
-_NUMERIC_DATE = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/-]|\.\d)")
-_DATED = re.compile(r"\b(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b\.?(?=\s+\d)", re.I)
-_DATING = re.compile(
-    r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + "|".join(f"{one[:3]}(?:{one[3:]})?" for one in MONTHS) + r")\b", re.I
-)
+# "07/01/2023" is in July in America and in January elsewhere; with full stops the month is second.
+_NUMERIC_DATE = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({YEAR})(?![\d/-]|\.\d)")
+_DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
+_DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
 _FOREIGN = "|".join(FOREIGN_MONTHS)
@@ -89,7 +87,7 @@ _FOREIGN_DATE = re.compile(
     rf"\b(?!Mars)({_FOREIGN})(?=\s+(?:del?\s+)?\d{{4}}\b)",
     re.I,
 )
-# An English name of a month that is a German one too.
+# English month names that are German too.
 _GERMAN_DATE = re.compile(r"(?<!\d)\d{1,2}\.\s+(April|August|September|November)\b")
 _RANGE = re.compile(r"\s?(?:-|–|to|and|or|,)\s?")
 _HEDGE = re.compile(
@@ -107,17 +105,17 @@ class Number:
     Attributes
     ----------
     start, end : int
-        Where it stands, with its scale and unit.
+        Character span, with scale and unit.
     values : frozenset[Decimal]
-        What it may mean: more than one where the notation is ambiguous, as in ``1.749`` and ``88 m``.
+        Possible values; several if the notation is ambiguous, as in ``1.749`` and ``88 m``.
     kind : str
         ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
     currency : str
-        ``dollar`` and so on, empty where none is named.
+        ``dollar`` and so on; empty if none is named.
     unscaled : bool
-        Whether it stands without a scale: in a table whose head says "in millions", it has that one.
+        Whether it has no scale word; then the scale of its table applies, such as "in millions".
     hedged : bool
-        Whether the text says "about" or the like.
+        Whether "about" or a similar word precedes it.
     """
 
     start: int
@@ -131,9 +129,9 @@ class Number:
 
 
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
-    """The numbers of a text, in order of appearance; both ends of a range share their unit.
+    """Return the numbers of a text, in order; both ends of a range share their unit.
 
-    With ``spaced``, a blank may part thousands, as in ``94 000``.
+    With ``spaced``, a blank may separate thousands, as in ``94 000``.
     """
     dates = list(_dates(text))
     dated = {one.start for one in dates}
@@ -149,16 +147,16 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
 
 
 def table_scales(text: str) -> frozenset[int]:
-    """Powers of ten that a table's head announces, as in "in millions"."""
+    """Return the powers of ten that a table header states, as in "in millions"."""
     named = (match[1] or match[2] for match in _TABLE_SCALE.finditer(text))
     return frozenset(SCALES[name.casefold().removesuffix("s")] for name in named)
 
 
 def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
-    """Whether a statement's number is a source's.
+    """Return whether the number of a statement equals that of a source.
 
-    Kinds must agree, and currencies where both name one. A hedged number may be the source's,
-    rounded to its own digits. ``scales`` are those of the source's tables.
+    Kinds must be equal, and so must currencies if both have one. A hedged number may be the source's number
+    rounded to as many digits. ``scales`` are the powers of ten of the source's tables.
     """
     if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
         return False
@@ -192,7 +190,7 @@ def _digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
             mantissas = frozenset({Decimal(1).scaleb(int(unicodedata.normalize("NFKC", raised[0])))})
         powers = {SCALES.get(scale, 0)}
         if scale == "m" or suffix in ("m", "M"):
-            # Metres and millions are written alike.
+            # "m" means metres or millions.
             powers = {6} if match["currency"] else {0, 6}
         elif suffix.casefold() in SCALES:
             powers = {SCALES[suffix.casefold()]}
@@ -285,7 +283,7 @@ def _month(match: re.Match[str], group: int) -> Number:
 
 
 def _as_range(text: str, one: Number, following: Number) -> Number:
-    """In "3 to 5 %" and "$2 and $3 million" the first number has the second's unit."""
+    """Return the first number with the unit of the following one if both form a range, as in "3 to 5 %"."""
     if one.kind or one.currency or not one.unscaled or not _RANGE.fullmatch(text, one.end, following.start):
         return one
     if following.kind == "percent":

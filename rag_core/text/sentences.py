@@ -1,4 +1,4 @@
-"""Where sentences and table rows begin and end: used to cut chunks and to quote answers."""
+"""Splitting of text into sentences and table rows, for chunks and for quotes."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 _LINE = re.compile(r"[^\n]+")
-# What an item of a list begins with.
+# The marker of a list item.
+# A label whose title is in the next line: "Note 12", "ARTICLE IV", "Chapter 1".
+SECTION_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 LIST_MARKER = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
-# A run longer than this with line ends in it is a table or a list, unless its lines are those of flowing prose.
+# A longer span with line ends in it is a table or a list, unless its lines are flowing prose.
 LONGEST_SENTENCE_CHARS = 600
-# A line of flowing prose has so many words as a rule, for each figure so many that are none, and of the lines behind it
-# such a share begins in small letters.
+# Flowing prose has at least so many words per line and so many other words per figure, and at least this share of its
+# lines continues in lower case.
 _FLOWING_WORDS = 6
 _WORDS_A_FIGURE = 2
 _FLOWING_SHARE = 0.5
-# Two or more figures in short lines are how a row of a table looks once it is text.
+# Two or more figures in a short line indicate a table row.
 _FIGURE = re.compile(r"\d[\d.,]*")
-# "Weight 4.6 kg": a label and its figure. Lines of prose are longer, and begin in lower case as a rule.
+# "Weight 4.6 kg": a label and its figure. Lines of prose are longer or begin in lower case.
 _LABELLED = re.compile(r"[^\W\d_].*[\s:][^\w\s]?\d")
 LONGEST_LABELLED_CHARS = 60
-# sentencex 1.0 panics at blanks outside ASCII, such as the no-break space that models and PDFs are
-# full of, and refuses half surrogate pairs; a panic is no Exception and would end the thread.
+# sentencex 1.0 panics at non-ASCII blanks, such as the no-break space common in PDFs, and rejects lone surrogates; a
+# panic is not an Exception and would end the thread.
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
-# Behind bracketed marks at the beginning of a line, sentencex finds no end of a sentence any more.
+# After bracketed markers at the beginning of a line, sentencex finds no sentence ends.
 _BRACKETED = re.compile(r"^(?:[ \t]*\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2,5})\)(?=\s))+", re.MULTILINE)
-# The mark of an item or of a heading without what it marks, as sentencex leaves "4." of "4. Payment".
+# A list or heading number that sentencex separates from its text, such as "4." from "4. Payment".
 _LONE_MARK = re.compile(r"\s*\d{1,2}\.[^\S\n]*")
-# What begins with a point or two: "./configure", ".NET".
+# Words with one or two leading full stops: "./configure", ".NET".
 _POINT_BEFORE = re.compile(r"(?:\A|\s)\.{1,2}\Z")
-# Abbreviations that sentencex takes for the end of a sentence: those that something always follows, and those
-# that may end one, and do not where a lower-case word, a figure or a currency follows.
+# Abbreviations that sentencex takes for a sentence end: ``_OPEN`` never end a sentence; ``_MAYBE_OPEN`` do not end one
+# if a lower-case word, a figure or a currency follows.
 _OPEN = re.compile(
     r"\b(?:abzgl|approx|aprox|bzw|cf|einschl|evtl|excl|exkl|ggf|incl|inkl|sog|vgl|vs|zzgl)\.\s*\Z", re.IGNORECASE
 )
@@ -41,13 +43,13 @@ _MAYBE_OPEN = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r" ?[^\W\d_A-Z]|[(\[]?\d|[.,;:€$£¥§~≈±<>≤≥]")
-# "4:30 p.m. ET", "5 p.m. Eastern Time", "9 a.m. London time": a time goes on with where it is so.
+# A time zone continues a time: "4:30 p.m. ET", "5 p.m. Eastern Time", "9 a.m. London time".
 _HOUR = re.compile(r"\d\s?[ap]\.\s?m\.\s*\Z", re.IGNORECASE)
 _ZONE = re.compile(
     r"\(?(?:[ECMPAH][SD]?T|AK[SD]T|UTC|GMT|BST|WES?T|CES?T|EES?T|IST|JST|KST|SGT|HKT|A[EWC][SD]T)\b|"
     r"\(?(?:[A-Z][a-z]+ ){1,3}[Tt]ime\b"
 )
-# "am 3. Werktag", "1. Juli", "1. 7. 2023" and "zum 15. oder": a point behind a number, not behind a sentence.
+# German ordinals end in a full stop: "am 3. Werktag", "1. Juli", "1. 7. 2023" and "zum 15. oder".
 _GERMAN_ORDINAL = re.compile(r"\b(?:am|beim|dem|den|der|des|im|jede[mnrs]?|vom|zum|zur)\s\d{1,2}\.\s*\Z", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*\Z")
 _AFTER_ORDINAL = re.compile(
@@ -55,17 +57,17 @@ _AFTER_ORDINAL = re.compile(
 )
 _DAY_AND_MONTH = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.\s*\Z")
 _A_YEAR = re.compile(r"\d{4}\b")
-# Beyond that, what stands around an end tells nothing of it.
+# Characters before and after a sentence end that are examined.
 _NEAR = 40
 _PARAGRAPH_END = re.compile(r"\n\s*\n\s*\Z")
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
-    """Spans of sentences, and of lines where there are none, trimmed of white space, in order.
+    """Return the spans of sentences, and of lines in tables, without surrounding white space, in order.
 
-    Every character that is not white space lies in exactly one span. Sentence ends come from
-    sentencex, less those at abbreviations and ordinals that it does not know; a run that has no
-    sentence end for long, as a table has none, is cut into its lines.
+    Each character that is not white space is in exactly one span. Sentence ends come from sentencex, except those
+    at abbreviations and ordinals that it does not recognise. Tables and other long text without a sentence end
+    are split into lines.
     """
     spans: list[tuple[int, int]] = []
     for start, end in _sentences(text, language):
@@ -80,7 +82,7 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
 def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
     import sentencex
 
-    # What is replaced is as long as what replaces it, so that offsets stay true.
+    # Replacements have the same length, so that offsets stay valid.
     masked = _BRACKETED.sub(lambda mark: "X" * len(mark[0]), _UNSAFE.sub(_plain, text))
     begun = None
     for boundary in sentencex.get_sentence_boundaries(language, masked):
@@ -98,7 +100,7 @@ def _plain(blank: re.Match[str]) -> str:
 
 
 def _is_open(before: str, after: str) -> bool:
-    """Whether a sentence goes on behind what looks like its end."""
+    """Return whether a sentence continues after an apparent end."""
     if _PARAGRAPH_END.search(before) or (before.endswith("\n") and LIST_MARKER.match(after)):
         return False
     if _LONE_MARK.fullmatch(before) or _OPEN.search(before) or _GERMAN_ORDINAL.search(before):
@@ -120,10 +122,10 @@ def _is_tabular(run: str) -> bool:
 
 
 def _is_labelled(lines: Sequence[str]) -> bool:
-    """Whether lines are a table of labels with one figure each."""
+    """Return whether lines are a table of labels with one figure each."""
     if any(line[:1].islower() or len(line) > LONGEST_LABELLED_CHARS for line in lines):
         return False
-    # Below the heads of more than a label and a value, a row is not understood without them.
+    # Rows below a header of three or more words need that header, so they are not split.
     if not _FIGURE.search(lines[0]) and len(lines[0].split()) > 2:
         return False
     labelled = sum(bool(_LABELLED.match(line)) for line in lines)
@@ -131,7 +133,7 @@ def _is_labelled(lines: Sequence[str]) -> bool:
 
 
 def _flows(lines: Sequence[str]) -> bool:
-    """Whether lines go on in the next one, as those of a sentence do, and rows and items do not."""
+    """Return whether lines continue in the next line, as in prose but not in rows and list items."""
     if len(" ".join(lines).split()) < _FLOWING_WORDS * len(lines):
         return False
     goes_on = sum(

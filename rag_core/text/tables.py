@@ -1,4 +1,4 @@
-"""Tables in the text of a page: rows of figures, the years that head their columns, and what they count in."""
+"""Tables in page text: rows of figures, years as column headers, and scales such as "in millions"."""
 
 from __future__ import annotations
 
@@ -8,42 +8,41 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from rag_core.text.dates import MONTHS
+from rag_core.text.dates import MONTH, QUARTER, YEAR
 from rag_core.text.numbers import CURRENCIES, SCALE_WORDS, SCALES, Number, parse_numbers
 from rag_core.text.words import tokenize
 
 _NUMBER = re.compile(r"\d[\d.,]*")
-_FULL_YEAR = re.compile(r"(?:19|20)\d\d")
+_FULL_YEAR = re.compile(YEAR)
 # A longer line is a sentence.
 LONGEST_ROW_CHARS = 90
 _LINE = re.compile(r"[^\n]*\n?")
 _TOKEN = re.compile(r"[^ \t|]+")
 _CURRENCY = r"(?:US\$|[$€£¥])"
 _AMOUNT = rf"{_CURRENCY}?[−–-]?{_CURRENCY}?\d(?:[\d.,\u00a0\u2009\u202f]*\d)?%?"
-# A bracket that is not opened, as in "(see Note 13)", ends words.
+# A closing bracket without an opening one belongs to text, as in "(see Note 13)".
 _FIGURE = re.compile(rf"{_AMOUNT}|{_CURRENCY}?\({_AMOUNT}(?:\)%?)?")
 _FOOTNOTE = re.compile(r"\(\d{1,2}\)")
 _NOTHING = re.compile(rf"{_CURRENCY}?[—–−-]%?|nil|n/a", re.IGNORECASE)
-# What stands apart from its figure, as in "$ 34,229", "25 %" and "( 12 )".
+# Marks separated from their figure by a blank, as in "$ 34,229", "25 %" and "( 12 )".
 _APART = re.compile(rf"{_CURRENCY}|\(|\)|%|\)%")
 _NEGATIVE = re.compile(rf"^{_CURRENCY}?\s?[(−–-]")
-_YEAR = re.compile(r"(?:FY ?)?((?:19|20)\d\d)|FY ?['’]?(\d\d)")
-YEARS = re.compile(r"(?<![\d.,$€£¥/-])(?:\bFY ?)?((?:19|20)\d\d)(?![\d/-]|[.,]\d)|\bFY ?['’]?(\d\d)(?!\d)")
-_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
-_BESIDE_YEARS = re.compile(rf"(?:{_MONTH})[.,]?|\d{{1,2}},?|fiscal|FY|(?:un)?audited|restated|%", re.IGNORECASE)
+_YEAR = re.compile(rf"(?:FY ?)?({YEAR})|FY ?['’]?(\d\d)")
+YEARS = re.compile(rf"(?<![\d.,$€£¥/-])(?:\bFY ?)?({YEAR})(?![\d/-]|[.,]\d)|\bFY ?['’]?(\d\d)(?!\d)")
+_BESIDE_YEARS = re.compile(rf"(?:{MONTH})[.,]?|\d{{1,2}},?|fiscal|FY|(?:un)?audited|restated|%", re.IGNORECASE)
 _CHANGE = re.compile(r"%?(?:change|variance)\*?", re.IGNORECASE)
 _NOTES = re.compile(r"notes?\b", re.IGNORECASE)
-# Years that are joined to others by words stand in a sentence or a title.
+# Words that join years in a sentence or a title, not in a column header.
 _JOINING = frozenset("and or to from vs vs. versus through in of - – /".split())
-# What heads columns that are no years, or years of which each has several columns.
-_OTHER_COLUMNS = re.compile(r"\b(?:Q[1-4]|quarters?|months|half)\b", re.IGNORECASE)
+# Column headers for periods other than years, or for several columns per year.
+_OTHER_COLUMNS = re.compile(rf"\b(?:{QUARTER}|quarters?|months|half)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r".{60,}[.!?]$")
 _CAPTION_LINES = 4
 _LONGEST_CAPTION = 110
-# A note's number: shorter than any of the amounts beside it.
+# Most digits of a note number; the amounts in the same row are longer.
 _NOTE_DIGITS = 2
 _MONEY = r"(?:US\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|euros?|dollars?|pounds?)\b)"
-# "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000": never "5 million".
+# Matches "in millions", "(millions", "$ million", "£m", "Mio. EUR", "millions of euros", "£'000"; not "5 million".
 _SCALE = re.compile(
     rf"(?:^|[(,;:]|\b(?:in|en)\s(?:[A-Za-z]+\s)?)\s*(?:{_MONEY}\s?)?(?P<a>{SCALE_WORDS})\b"
     rf"|{_MONEY}\s?(?:in\s)?(?P<b>{SCALE_WORDS}|m|k|b)\b"
@@ -58,7 +57,7 @@ _EACH = re.compile(r"\bper\b(?! ?cent)|\bprice", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of a row; ``number`` is ``None`` where a dash stands for nothing."""
+    """A figure of a row; ``number`` is ``None`` for an empty cell, such as a dash."""
 
     number: Number | None
     negative: bool = False
@@ -66,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ColumnHeader:
-    """A line of years above columns: ``columns`` holds the year of each, empty for one that has none."""
+    """A line of years above columns: ``columns`` has the year of each column, empty for a column without one."""
 
     start: int
     end: int
@@ -80,15 +79,15 @@ class TableRow:
     Attributes
     ----------
     start, end : int
-        The line, as offsets into the text; ``figures`` is where its figures begin.
+        Span of the line in the text; ``figures`` is the offset of its first figure.
     label : str
-        What it is called, with the line before where that goes on in this one.
+        The row's label, with the line before it if the label continues over both lines.
     cells : tuple of Cell
-        Its figures, from left to right.
+        Figures from left to right.
     head : ColumnHeader or None
         The nearest line of years above it in the same table.
     above : tuple of str
-        The lines without figures above it, nearest last: titles, the scale, what heads its section.
+        The lines without figures above it, nearest last: titles, the scale, section headings.
     """
 
     start: int
@@ -105,16 +104,16 @@ class TableRow:
 
     @cached_property
     def section(self) -> frozenset[str]:
-        """The stems of what stands above the row."""
+        """The stems of the content words above the row."""
         return frozenset(word.stem for word in tokenize("\n".join(self.above)) if word.content)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The year of each figure; empty where it is not clear which figure stands under which year."""
+        """The year of each figure; empty if the assignment of figures to years is not clear."""
         years = self.head.columns if self.head else ()
         first, *others = (cell.number.text if cell.number else "" for cell in self.cells)
         may_be_note = first.isdigit() and len(first) <= _NOTE_DIGITS
-        # A row without a note leaves that column blank.
+        # A row without a note has no figure in the notes column.
         if years and not years[0] and len(self.cells) == len(years) - 1 and not may_be_note:
             years = years[1:]
         unclear = may_be_note and all(len(other) > _NOTE_DIGITS for other in others if other) and years[:1] != ("",)
@@ -124,8 +123,8 @@ class TableRow:
 
     @cached_property
     def scale(self) -> int | None:
-        """The power of ten that the table says it counts in, zero for what it counts by the piece."""
-        # "(in millions, except per share amounts)" is about the whole table, not about the rows below it alone.
+        """The power of ten that the table states; zero for per-unit and percentage rows, ``None`` if not stated."""
+        # "(in millions, except per share amounts)" applies to the whole table, not only to the rows directly below.
         nearest = self.above[-1] if self.above and parse_scale(self.above[-1]) is None else ""
         if _EACH.search(self.label) or _EACH.search(nearest) or _IN_PERCENT.search(self.label):
             return 0
@@ -133,7 +132,7 @@ class TableRow:
 
     @cached_property
     def values(self) -> list[Number | None]:
-        """Its figures with the unit and the currency that its label and its table give them."""
+        """The figures with the unit and currency from the row's label and the table."""
         symbols = {_currency(one[0]) for line in self.above if parse_scale(line) for one in _SYMBOL.finditer(line)}
         currency = symbols.pop() if len(symbols) == 1 else ""
         in_percent = bool(_IN_PERCENT.search(self.label))
@@ -149,15 +148,15 @@ class TableRow:
 
 
 def parse_rows(text: str) -> list[TableRow]:
-    """The rows of figures in a text, in order, each with the years above it.
+    """Return the table rows of a text, in order, each with the header of years above it.
 
-    A table ends at a blank line or a sentence. The nearest line that names years heads the rows
-    below it; one that names them otherwise than one a column leaves them without a head.
+    A table ends at a blank line or a sentence. The nearest line with years is the header of the rows below it; if
+    that line does not give one year per column, the rows get no header.
     """
     found: list[TableRow] = []
     above: list[str] = []
     head: ColumnHeader | None = None
-    # Whether the table has had a row; the line before, where it is none.
+    # ``begun``: the table has a row; ``before``: the previous line if it is not a row.
     begun, before = False, ""
     for match in _LINE.finditer(text):
         line = match[0].strip()
@@ -170,7 +169,7 @@ def parse_rows(text: str) -> list[TableRow]:
         columns, named = _columns(line)
         at, cells = _cells(line)
         if columns:
-            # Two figures of a row may look like years: then it is not clear what heads the rest.
+            # Two figures of a row may look like years, which makes the header of later rows unclear.
             clear = head is None or not named or parse_scale(line) is not None
             head, begun = ColumnHeader(start, start + len(line), columns) if clear else None, False
             above = [*above[-_CAPTION_LINES:], line]
@@ -186,7 +185,7 @@ def parse_rows(text: str) -> list[TableRow]:
                 head = None
             elif head and not begun and _NOTES.match(line):
                 head = replace(head, columns=("", *head.columns))
-            # A long line is a sentence's.
+            # A longer line is part of a sentence.
             if len(line) < _LONGEST_CAPTION:
                 above.append(line)
         before = line if above[-1:] == [line] and not columns else ""
@@ -194,7 +193,7 @@ def parse_rows(text: str) -> list[TableRow]:
 
 
 def parse_scale(line: str) -> int | None:
-    """The power of ten in which a line says that a table counts.
+    """Return the power of ten that a line states as a table's scale; ``None`` if there is none.
 
     >>> parse_scale("(in millions, except per share amounts)"), parse_scale("£'000"), parse_scale("It cost $5 million")
     (6, 3, None)
@@ -212,13 +211,13 @@ def _currency(symbol: str) -> str:
 
 
 def parse_year(text: str) -> str:
-    """The year that a text is, as ``2022`` and ``FY22`` are; else empty."""
+    """Return the year if the text is one, such as ``2022`` or ``FY22``; else an empty string."""
     match = _YEAR.fullmatch(text)
     return (match[1] or f"20{match[2]}") if match else ""
 
 
 def _cells(line: str) -> tuple[int, tuple[Cell, ...]]:
-    """Where the figures that a line ends with begin, and those figures."""
+    """Return the figures at the end of a line and the offset of the first."""
     tokens = list(_TOKEN.finditer(line))
     first = len(tokens)
     while first and any(one.fullmatch(tokens[first - 1][0]) for one in (_FIGURE, _NOTHING, _APART)):
@@ -235,16 +234,16 @@ def _figures(line: str, tokens: list[re.Match[str]]) -> Iterator[Cell]:
             continue
         written, start = line[start : token.end()], None
         number = next(iter(parse_numbers(written.replace("( ", "("), spaced=False)), None)
-        # "(3.2)%": the bracket parts a figure from its unit.
+        # In "(3.2)%" the bracket separates the figure from its unit.
         if number and written.endswith("%"):
             number = replace(number, kind="percent")
         yield Cell(number, number is not None and bool(_NEGATIVE.match(written)))
 
 
 def _columns(line: str) -> tuple[tuple[str, ...], bool]:
-    """The years that a line ends with, one a column, and whether words stand before them.
+    """Return the years at the end of a line, one per column, and whether there are words before them.
 
-    None where a year stands there twice, or where they do not follow one another.
+    The result is empty if a year is repeated or the years are not consecutive.
     """
     columns: list[str] = []
     tokens = [match[0].strip("()*") for match in _TOKEN.finditer(line)]
@@ -256,7 +255,7 @@ def _columns(line: str) -> tuple[tuple[str, ...], bool]:
             break
         tokens.pop()
     years = [int(year) for year in columns if year]
-    # Heads are years that follow one another; others may be figures.
+    # Column headers are consecutive years; other years may be figures.
     steps = {later - earlier for earlier, later in pairwise(years)}
     if steps not in ({1}, {-1}) or (tokens and tokens[-1].casefold() in _JOINING):
         return (), False
@@ -265,13 +264,13 @@ def _columns(line: str) -> tuple[tuple[str, ...], bool]:
 
 
 def is_row(text: str) -> bool:
-    """Whether a line looks like a table's row of figures."""
+    """Return whether a line looks like a table row with figures."""
     short = len(text) < LONGEST_ROW_CHARS and not text.endswith((".", "!", "?"))
     return short and "\n" not in text and len(_NUMBER.findall(text)) >= 2
 
 
 def is_year_header(text: str) -> bool:
-    """Whether a line looks like the head of columns for several years.
+    """Return whether a line looks like a header of year columns.
 
     >>> is_year_header("$ million 2023 2022"), is_year_header("Sales 2023 412")
     (True, False)

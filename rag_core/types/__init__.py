@@ -1,8 +1,8 @@
-"""The values that pass between the parts of the product: plain, frozen, and free of any library.
+"""Immutable value types that the packages exchange.
 
-Vocabulary: a *document* is an uploaded file, in versions; a *chunk* is a stored span of a document;
-a *passage* is a chunk returned for a question, with rank and scores. Every score is
-higher-is-better and named by what made it.
+A *document* is an uploaded file with one or more versions. A *chunk* is a stored span of a document.
+A *passage* is a chunk returned for a question, with its rank and scores. A higher score is always
+better, and a score is named after the stage that computes it.
 """
 
 from rag_core.types.answers import (

@@ -1,4 +1,4 @@
-"""Answers, what they rest on, and the events they come in."""
+"""Answers, their citations, and the events of `Engine.ask`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rag_core.types.retrieval import Gate, Passage, SearchResult, Strategy
 from rag_core.types.usage import Usage
 
 REFUSAL = "I don't know: the documents don't say."
-# A citation marker with its number, and what else models write in its place.
-MARKER = re.compile(r"\[(\d+)\]")
+# A citation marker such as [1]; the second pattern also matches variants that models write.
+MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
-# What the check of a statement shows beside it; empty where it shows nothing.
+# The result of checking a statement against its sources; empty if there is nothing to show.
 Mark = Literal["", "contradicted", "not_found"]
 
 
 def strip_markers(text: str) -> str:
-    """Return a text without its citation markers and the blanks before them."""
+    """Return a text without citation markers and the blanks before them."""
     return _MARKER_WITH_BLANKS.sub("", text)
 
 
 class AnswerState(str, Enum):
-    """Whether the documents answered; not answering is a state, never an error."""
+    """Whether the documents answer the question. No answer is a state, not an error."""
 
     ANSWERED = "answered"
     ABSTAINED = "abstained"
@@ -35,9 +35,8 @@ class AnswerState(str, Enum):
 class Citation:
     """A span of a page that supports a statement of an answer.
 
-    ``quote`` is ``page text[start:end]``; after white-space folding it stands character for
-    character in that page's text. ``marker`` is the number in ``[1]`` in the answer's text. ``added`` is true if
-    Footnote made the citation and not the language model that wrote the statement.
+    ``quote`` is the page's text from ``start`` to ``end``. ``marker`` is the number in ``[1]`` in the answer's text.
+    ``added`` is true if Footnote added the citation, not the language model that wrote the statement.
     """
 
     marker: int
@@ -55,7 +54,7 @@ class Citation:
 
     @classmethod
     def of(cls, passage: Passage, start: int, end: int) -> Citation:
-        """Cite ``passage.text[start:end]``, which must lie on the passage's first page."""
+        """Return a citation of ``passage.text[start:end]``, which must be on the passage's first page."""
         return cls(
             marker=passage.rank,
             passage_rank=passage.rank,
@@ -73,13 +72,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer, or the part of one that a group of markers stands behind, and its check.
+    """A statement of an answer and the result of checking it.
 
-    ``answer.text[start:end]`` is the statement without the markers after it. ``supported`` is true if a citation
-    supports it; otherwise ``reason`` may say why not. ``mark`` is ``contradicted`` if the source has another value,
-    which is then ``source_value``, and ``not_found`` if the passages have nothing to do with the statement; a
-    statement that is neither supported nor marked could not be decided. ``compared_rank`` is the rank of the passage
-    that a marked statement was compared with, else 0.
+    A statement is a sentence, or the part of a sentence that a group of markers follows. ``answer.text[start:end]``
+    is the statement without these markers. ``supported`` is true if a citation supports it; otherwise ``reason``
+    may say why not. ``mark`` is ``contradicted`` if the source has another value, ``source_value``, and
+    ``not_found`` if the passages do not cover the statement. If a statement is neither supported nor marked, the
+    check is inconclusive. ``compared_rank`` is the rank of the passage that a marked statement was compared with,
+    else 0.
     """
 
     start: int
@@ -92,7 +92,7 @@ class Claim:
 
     @property
     def mark_text(self) -> str:
-        """The mark in words; empty where there is none."""
+        """The mark in words; empty if there is none."""
         if self.mark == "contradicted":
             return f"differs from the source: {self.source_value}"
         return "not found in the sources" if self.mark else ""
@@ -100,19 +100,30 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer as shown and stored, self-contained: it outlives the documents it cites.
+    """An answer as shown and stored. It stays complete after the documents it cites are deleted.
 
-    ``notices`` say in words what was degraded (an endpoint that failed, a document still being
-    indexed). ``statements`` are what was checked against the sources, in the order of the text; there
-    are none in a refusal, in a stopped answer, and in one stored before they were kept.
-    ``generator`` is ``extractive`` or ``openai:MODEL``. ``stopped`` is true when the
-    reader stopped it half-way. ``rewritten`` is what was searched for in place of a question that
-    leans on earlier ones, empty where the question stands alone; ``follow_ups`` are questions that
-    the documents answer as well. ``usage`` sums all calls to a language model that it took.
-    ``strategy`` is how passages were looked for, and ``steps`` say in words what that came to.
-    ``short`` is the date, share or count that was asked for, as it stands in a quote; empty where that
-    is not clear, and where a language model wrote the answer. ``quotes_start`` is the offset in ``text`` from which
-    quotes follow what a language model wrote; ``None`` if there are none.
+    Attributes
+    ----------
+    generator : str
+        ``extractive`` or ``openai:MODEL``.
+    notices : tuple of str
+        Problems for the user, such as a failed endpoint or a document that is still being indexed.
+    stopped : bool
+        Whether the user stopped the answer before its end.
+    statements : tuple of Claim
+        The checked statements in text order; empty for a refusal, a stopped answer and answers of old versions.
+    rewritten : str
+        The query that replaced a question which depends on earlier turns; else empty.
+    follow_ups : tuple of str
+        Further questions that the documents answer.
+    usage : Usage
+        The sum over all calls to a language model.
+    steps : tuple of str
+        The steps of the search strategy, in words.
+    short : str
+        The date, share or count asked for, as quoted; empty if unclear or if a language model wrote the answer.
+    quotes_start : int or None
+        Offset in ``text`` of the quotes that follow a language model's text.
     """
 
     question: str
@@ -136,28 +147,28 @@ class Answer:
 
     @property
     def short_marker(self) -> int | None:
-        """Number of the first source whose quote holds ``short``; ``None`` where there is none."""
-        quotes = ((one.marker, " ".join(one.quote.split())) for one in self.citations)
+        """Number of the first source whose quote contains ``short``; ``None`` if there is none."""
+        quotes = ((citation.marker, " ".join(citation.quote.split())) for citation in self.citations)
         return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
 
     @property
     def marked_text(self) -> str:
-        """The text with each mark in brackets behind its statement, for where marks cannot be shown."""
+        """The text with each statement's mark in round brackets after it, for plain-text output."""
         text = self.text
-        for one in reversed(self.statements):
-            if one.mark:
-                text = f"{text[: one.end]} ({one.mark_text}){text[one.end :]}"
+        for claim in reversed(self.statements):
+            if claim.mark:
+                text = f"{text[: claim.end]} ({claim.mark_text}){text[claim.end :]}"
         return text
 
     def with_suggestions(self, suggestions: Suggestions) -> Answer:
-        """Return the answer with questions to go on with, or the notice of why there are none."""
+        """Return the answer with follow-up questions, or with a notice that says why there are none."""
         notices = (*self.notices, suggestions.problem) if suggestions.problem else self.notices
         return replace(self, follow_ups=suggestions.questions, notices=notices)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """An event of `Engine.ask`: a stage began (``done`` false) or ended, in words for the reader."""
+    """An event of `Engine.ask`: a stage starts, or ends if ``done``; ``label`` is for the user."""
 
     name: str
     label: str
@@ -173,21 +184,21 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """An event of `Engine.ask`: forget the deltas so far, for the reason given; others follow."""
+    """An event of `Engine.ask`: discard the deltas so far, for the given reason; new ones follow."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """An event of `Engine.ask`: this is searched for in place of a question that leans on earlier ones."""
+    """An event of `Engine.ask`: the query that replaces a question which depends on earlier turns."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """An event of `Engine.ask` after the answer: questions that the documents answer as well.
+    """An event of `Engine.ask` after the answer: further questions that the documents answer.
 
     ``problem`` says why there are none, if the search for them failed.
     """

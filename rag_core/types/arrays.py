@@ -1,4 +1,4 @@
-"""Arrays by the type of their numbers."""
+"""NumPy array types by dtype."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chunks of documents, what is stored of them, and what an index was built with."""
+"""Chunks of documents, their embeddings, and the fingerprint of an index."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 
-# Stands between the pages in the text of a chunk that lies on two; extraction leaves none in a page.
+# Separates the pages in the text of a chunk that spans two; the extractor removes it from page texts.
 PAGE_BREAK = "\f"
 
-# Between the document and the headings of a chunk.
+# Separates the document's name and the headings in a chunk's prefix.
 HEADING_SEPARATOR = " › "
 
 
@@ -20,12 +20,18 @@ HEADING_SEPARATOR = " › "
 class ChunkSpan:
     """A span of a document before it is stored.
 
-    ``text`` is ``page[start:end]``; a chunk whose last sentence goes on on the next page has that
-    sentence's rest, which ends at ``end`` of ``page_index_end``, behind a `PAGE_BREAK`. ``prefix``
-    (document name and heading, then the head of the table that the chunk begins in, a line each) is
-    embedded and word-indexed, never shown. ``tokens`` counts prefix and text, special tokens
-    included, with the embedder's tokenizer. ``sentences`` holds the index of each sentence's first
-    token, ascending, special tokens not counted; what stands before the first belongs to the prefix.
+    Attributes
+    ----------
+    text : str
+        ``page[start:end]``. If the last sentence continues on the next page, a `PAGE_BREAK` and the rest of the
+        sentence, up to ``end`` on page ``page_index_end``, follow.
+    prefix : str
+        One line with document name and heading, one with the header row of the table in which the chunk starts. It
+        is embedded and word-indexed, but not shown.
+    tokens : int
+        Tokens of prefix and text by the embedder's tokenizer, including special tokens.
+    sentences : tuple of int
+        Index of each sentence's first token, ascending, without special tokens; earlier tokens are the prefix.
     """
 
     ordinal: int
@@ -41,9 +47,9 @@ class ChunkSpan:
 
 
 class ChunkRow(NamedTuple):
-    """A stored chunk with its document's id and name, its page's label and what its page hides.
+    """A stored chunk with its document's id and name, its page's label and its page's hidden text.
 
-    ``sentences`` is stored as little-endian uint16; ``hidden`` is ``None`` if the page hides nothing.
+    ``sentences`` is stored as little-endian uint16; ``hidden`` is ``None`` if the page has no hidden text.
     """
 
     id: int
@@ -65,12 +71,12 @@ class ChunkRow(NamedTuple):
 
     @property
     def embedded_text(self) -> str:
-        """The text that the embedder reads: the prefix, then the chunk's own text."""
+        """The embedder's input: the prefix, then the chunk's text."""
         return embedded_text(self.prefix, self.text)
 
     @property
     def title(self) -> str:
-        """The prefix as the embedder reads it: document, headings and the head of a table."""
+        """The prefix part of the embedder's input: document, headings and a table's header row."""
         return embedded_text(self.prefix, "")
 
     @property
@@ -80,22 +86,22 @@ class ChunkRow(NamedTuple):
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """What of a chunk is put before the embedder: at indexing, and again wherever its tokens are counted."""
+    """Return the embedder's input for a chunk; token offsets are only valid for this exact text."""
     return f"{prefix}\n{text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """What one forward pass gives for one text.
+    """The result of one forward pass for one text.
 
     Attributes
     ----------
     dense : FloatArray, shape (dimension,)
         Unit length.
     tokens : Int8Array, shape (n, token_dimension)
-        Token vectors, each divided by its ``scales`` entry; empty when the embedder has none.
+        Token vectors, each divided by its entry in ``scales``; empty if the embedder has none.
     scales : FloatArray, shape (n,)
-        Multiply a row of ``tokens`` by it to get a vector of about unit length back.
+        Factors that restore the rows of ``tokens`` to about unit length.
     """
 
     dense: FloatArray
@@ -105,7 +111,7 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class ChunkVectors:
-    """A chunk's token vectors, as a late-interaction reranker needs them.
+    """A chunk's token vectors for late-interaction reranking.
 
     Attributes
     ----------
@@ -127,7 +133,7 @@ class ChunkVectors:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What an index was built with. Two indexes may be mixed only if all of it is equal."""
+    """The models and parameters that built an index. Indexes are compatible only if all fields are equal."""
 
     embedder: str
     weights: str
@@ -140,11 +146,11 @@ class Fingerprint:
     prefix: str
 
     def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
-        """Fields that differ, as ``name: (self's, other's)``."""
+        """Return the fields that differ, as ``name: (self's value, other's value)``."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def document_label(prefix: str) -> str:
-    """Name and title of the document, from a chunk's prefix."""
+    """Return the document's name and title from a chunk's prefix."""
     return prefix.split("\n", 1)[0].split(HEADING_SEPARATOR, 1)[0]

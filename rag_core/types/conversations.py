@@ -1,4 +1,4 @@
-"""Conversations, and what readers think of the answers in them."""
+"""Conversations, and feedback on their answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is asked over: documents, by name or id, and all that collections hold; everything where it is empty."""
+    """The documents, by name or id, and the collections to search; everything if both are empty."""
 
     documents: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a reader thought of an answer."""
+    """A user's rating of an answer."""
 
     good: bool
     note: str = ""

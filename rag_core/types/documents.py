@@ -1,4 +1,4 @@
-"""Documents, their pages, and where things stand on them."""
+"""Documents, their pages, and the positions of words on pages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rag_core.types.arrays import FloatArray, IntArray
 # A document's id and a page's index.
 PageKey = tuple[str, int]
 
-# What becomes of a document if a file of its name with other content is added.
+# What to do with a document if a file with the same name and other content is added.
 SameName = Literal["replace", "keep"]
-# The collection of documents that were put into no other.
+# The collection of documents without another collection.
 DEFAULT_COLLECTION = "default"
 
 
@@ -32,10 +32,10 @@ class PageState(str, Enum):
 
 
 class DocumentStatus(str, Enum):
-    """What became of a file.
+    """The state of an added file.
 
-    ``partial`` means that some pages failed or hold no text, which the reason says; ``rejected`` is
-    the file's fault (not a PDF, encrypted, too large, empty); ``failed`` is ours.
+    ``partial``: some pages failed or have no text, and the reason says which. ``rejected``: the file cannot be
+    used (not a PDF, encrypted, too large, empty). ``failed``: an error of this program.
     """
 
     QUEUED = "queued"
@@ -50,7 +50,7 @@ class DocumentStatus(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordBoxes:
-    """Where the words of a page's text stand on the page.
+    """The positions of the words of a page's text on the page.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class WordBoxes:
         Character offsets of each word in the page's text, ascending, ``ends`` exclusive.
     rects : FloatArray, shape (n, 4)
         ``x0, y0, x1, y1`` as fractions of the displayed page's width and height, from its top-left
-        corner, so that they hold at any zoom and rotation.
+        corner, so that they are valid at any zoom and rotation.
     """
 
     starts: IntArray
@@ -70,19 +70,18 @@ class WordBoxes:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 4), np.float32))
 
     def within(self, start: int, end: int) -> FloatArray:
-        """Rectangles of the words that overlap ``[start, end)``, in text order, shape (m, 4)."""
+        """Return the rectangles of the words that overlap ``[start, end)``, in text order, shape (m, 4)."""
         return self.rects[(self.starts < end) & (self.ends > start)]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page as extracted: its text, how it was read, and where its words stand.
+    """One extracted page: its text, the extraction method, and the positions of its words.
 
-    ``width`` and ``height`` are in points (1/72 inch) as displayed. ``heading`` is the section the
-    page begins in, or its own heading line; ``confidence`` is the OCR's mean word confidence in
-    0..1 where OCR ran. ``skip`` lists ``(start, end)`` offsets that belong to running headers and
-    footers: kept in the text, left out of chunks. ``hidden`` is what the page holds and does not show
-    (white on white, outside the page, too small to read), which is not part of ``text``.
+    ``width`` and ``height`` are in points (1/72 inch) as displayed. ``heading`` is the section in which the page
+    starts, or a heading line on the page. ``confidence`` is the mean word confidence of OCR in 0..1, if OCR ran.
+    ``skip`` lists ``(start, end)`` offsets of headers and footers, which are part of the text but not of chunks.
+    ``hidden`` is invisible text (white on white, outside the page, too small to read); it is not part of ``text``.
     """
 
     page_index: int
@@ -101,7 +100,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PageReference:
-    """A page of a document, with the names that both are shown by."""
+    """A page of a document, with the document's name and the page's label."""
 
     document_id: str
     document: str
@@ -110,13 +109,13 @@ class PageReference:
 
     @property
     def key(self) -> PageKey:
-        """What names the page, whatever it is called."""
+        """Key of the page, independent of the document's name."""
         return self.document_id, self.page_index
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A row of the library. ``size`` is in bytes; ``chunks`` counts the active version's."""
+    """A document of the library. ``size`` is in bytes; ``chunks`` counts the active version's chunks."""
 
     document_id: str
     version_id: str
@@ -138,7 +137,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeleteReceipt:
-    """What a delete removed, and what each store still holds of it, counted afterwards."""
+    """The number of deleted chunks, and the number that each store still contains afterwards."""
 
     document_id: str
     document: str
@@ -152,7 +151,7 @@ class DeleteReceipt:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page with highlights drawn in: PNG bytes, pixel size, and how many words are marked."""
+    """A rendered page with highlights: PNG bytes, size in pixels, and the number of highlighted words."""
 
     png: bytes
     width: int
@@ -162,11 +161,11 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page as a worker read it, before the pages around it are known.
+    """A page as a worker parsed it, without knowledge of the pages around it.
 
-    ``headings`` holds ``(start, end)`` of the lines of ``page.text`` that look like headings, ``divided`` of each
-    word that a line end divides where its hyphen stands and the halves before and after it, ascending. ``words``
-    are those that no line end divides, each once.
+    ``headings`` contains ``(start, end)`` of the lines of ``page.text`` that look like headings. ``divided`` contains
+    ``(hyphen offset, first half, second half)`` for each word that is hyphenated at a line end, ascending. ``words``
+    contains every other word once.
     """
 
     page: Page
@@ -178,7 +177,7 @@ class ParsedPage:
 class VersionRow(NamedTuple):
     """A stored version of a document, with the document's name, collection and active version.
 
-    ``generation_id`` is ``None`` as long as the version waits; ``state`` is ``building``, ``words``, ``full``,
+    ``generation_id`` is ``None`` while the version is in the queue; ``state`` is ``building``, ``words``, ``full``,
     ``ended`` or ``removing``.
     """
 

@@ -1,4 +1,4 @@
-"""Labelled questions, and what came of asking them."""
+"""Labelled questions and the results of evaluations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal
 
 
 class LabelKind(str, Enum):
-    """Whether the documents answer a labelled question: every kind but the first says that they do not.
+    """Whether the documents answer a labelled question. They do so only for ``answerable``.
 
-    ``off-corpus`` lies outside what the documents are about, ``adversarial`` within it.
+    An ``off-corpus`` question is outside the subjects of the documents, an ``adversarial`` one within them.
     """
 
     ANSWERABLE = "answerable"
@@ -23,7 +23,7 @@ class LabelKind(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page that answers a question: by its index, as it is printed, or by words that stand on it."""
+    """A page that answers a question, given by its index, its printed number or a quote from it."""
 
     document: str
     page_index: int | None = None
@@ -33,7 +33,7 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with what is known of its answer. ``where`` says in words where the label stands."""
+    """A question with its expected evidence and answers. ``where`` names the label's place in its file."""
 
     label_id: str
     question: str
@@ -45,7 +45,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A textbook ranker to compare a `RetrievalConfig` with; it ranks pages and answers nothing.
+    """A textbook ranker to compare a `RetrievalConfig` with. It only ranks pages.
 
     ``k`` and ``b`` are BM25's.
     """
@@ -71,7 +71,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric's value over ``n`` questions, or citations' questions, with its interval."""
+    """A metric's value over ``n`` questions, with its confidence interval."""
 
     metric: str
     interval: Interval
@@ -80,12 +80,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """What became of one labelled question.
+    """The result of one labelled question.
 
-    ``values`` maps those metrics that apply to the question to its own value. ``gate_score`` is
-    ``None`` where nothing answers at any threshold, and where answers were not asked for. ``wrong``
-    says whether answering it is, or would be, wrong; ``answered`` whether the threshold let it be
-    answered. ``problem`` says in words what went wrong, and is empty when nothing did.
+    ``values`` maps each metric that applies to the question to its value. ``gate_score`` is ``None`` if no
+    threshold leads to an answer, or if the evaluation does not ask for answers. ``wrong`` says whether an answer
+    is or would be wrong, ``answered`` whether the threshold allows one. ``problem`` describes an error, if any.
     """
 
     label_id: str
@@ -103,7 +102,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class RiskPoint:
-    """At a threshold, the share of questions answered, and the share of those answered wrongly."""
+    """The share of questions answered at a threshold, and the share of wrong answers among these."""
 
     threshold: float
     coverage: float
@@ -114,10 +113,10 @@ class RiskPoint:
 class ThresholdAdvice:
     """The lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
-    Then the shares answered at it of questions without and with an answer; of how many questions without
-    one that was found; the share of further questions like them that it leaves possible, as the upper end
-    of a one-sided interval of 95 %; and how many it takes before that end can be ``most``, ``None`` where no
-    number does.
+    ``unanswerable_answered`` and ``answerable_answered`` are the shares answered at this threshold.
+    ``unanswerable_possible`` is the upper end of the one-sided 95 % confidence interval of the first, given
+    ``unanswerable`` questions. ``unanswerable_needed`` is the number of such questions from which that end can be
+    ``most``; ``None`` if no number suffices.
     """
 
     threshold: float
@@ -130,22 +129,23 @@ class ThresholdAdvice:
 
     @property
     def reach(self) -> str:
-        """How far the questions asked speak for others."""
-        told = (
-            f"Measured on {self.unanswerable:,} without an answer, so of others like them up to "
+        """The confidence of the advice, in words."""
+        questions = "question" if self.unanswerable == 1 else "questions"
+        text = (
+            f"Measured on {self.unanswerable:,} {questions} without an answer: of similar questions, up to "
             f"{100 * self.unanswerable_possible:.1f} % may be answered (95 % confidence)."
         )
         if self.unanswerable_needed is None or self.unanswerable >= self.unanswerable_needed:
-            return told
-        return f"{told} It takes at least {self.unanswerable_needed:,} to know of {100 * self.most:g} %."
+            return text
+        return f"{text} At least {self.unanswerable_needed:,} are needed to confirm {100 * self.most:g} %."
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One configuration's figures on a set of labelled questions.
+    """One configuration's metrics on a set of labelled questions.
 
-    ``precision_recall`` is interpolated precision at recall 0.0, 0.1, … 1.0; empty where no question
-    names a page. ``threshold`` is the one that was in use.
+    ``precision_recall`` is the interpolated precision at recall 0.0, 0.1, … 1.0; empty if no question
+    names a page. ``threshold`` is the gate's threshold during the evaluation.
     """
 
     evaluation_id: str
@@ -163,7 +163,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationProgress:
-    """An event of `Evaluations.run`: so many of the questions are done."""
+    """An event of `Evaluations.run`: the number of questions done so far."""
 
     done: int
     total: int
@@ -174,9 +174,9 @@ EvaluationEvent = EvaluationProgress | Evaluation
 
 @dataclass(frozen=True, slots=True)
 class EvaluationState:
-    """The evaluation in the background: how far it is, or how it ended.
+    """Progress or outcome of the evaluation in the background.
 
-    ``problem`` says why it ended without a result; ``evaluation_ids`` are those that are complete.
+    ``problem`` says why it ended without a result; ``evaluation_ids`` are the completed evaluations.
     """
 
     name: str
@@ -189,7 +189,7 @@ class EvaluationState:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How much higher the second of two evaluations is, on the ``n`` questions that both asked.
+    """A metric of a second evaluation minus that of a first, on the ``n`` questions of both.
 
     ``p_value`` is two-sided, from the paired bootstrap.
     """

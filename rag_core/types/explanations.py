@@ -1,4 +1,4 @@
-"""Why a search found what it found, and how much each passage would count."""
+"""Explanations of a search's results, and weights of passages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.types.retrieval import Gate, Hit, Passage
 
 @dataclass(frozen=True, slots=True)
 class StageRanking:
-    """The chunks that one stage ranked, best first; ``name`` is that of its score."""
+    """The chunks that one stage ranked, best first; ``name`` is the name of its score."""
 
     name: str
     hits: tuple[Hit, ...]
@@ -25,10 +25,10 @@ class StageRanking:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that each stage of a search found, for people who want to see why.
+    """The results of all stages of a search.
 
-    ``passages`` holds every chunk of any stage in the final order; ``stages`` are in the order in
-    which they ran, without those that did not. ``added_at`` is by document id.
+    ``passages`` contains every chunk of any stage in the final order; ``stages`` contains the stages that ran, in
+    their order. ``added_at`` maps document ids to times.
     """
 
     question: str
@@ -42,11 +42,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class TokenMatch:
-    """A token of a question, and the token of a chunk that is most like it.
+    """A token of a question and the most similar token of a chunk.
 
     ``start`` and ``end`` are offsets into the question, ``chunk_start`` and ``chunk_end`` into
-    `TokenMatches.text`. ``weight`` is the token's share of all weights, ``similarity`` how like
-    each other the two are, with the tokens beside them.
+    `TokenMatches.text`. ``weight`` is the token's share of all weights; ``similarity`` includes neighbouring tokens.
     """
 
     start: int
@@ -59,11 +58,11 @@ class TokenMatch:
 
 @dataclass(frozen=True, slots=True)
 class TokenMatches:
-    """How the reranker's score of a chunk came about.
+    """The parts of the reranker's score of a chunk.
 
-    ``text`` is what was embedded: the chunk's prefix, then its own text.
-    ``matches`` has an entry for each token of the question that is looked for; their sum of weight times similarity is
-    ``whole``. ``score`` also counts the best sentence alone.
+    ``text`` is the embedder's input: the chunk's prefix, then its text. ``matches`` has an entry for each compared
+    token of the question; ``whole`` is the sum of weight times similarity over them. ``score`` also includes the best
+    sentence's score.
     """
 
     question: str
@@ -75,10 +74,10 @@ class TokenMatches:
 
 @dataclass(frozen=True, slots=True)
 class WeightingConfig:
-    """How a reader weighs passages: a softmax at a temperature over the ``k`` highest scores.
+    """Parameters of passage weights: a softmax with a temperature over the ``k`` highest scores.
 
-    Before that, ``decay`` times its freshness (0..1) is added to each score, and Gaussian noise with
-    the standard deviation ``noise``, drawn from ``seed``.
+    Each score first gets ``decay`` times the freshness (0..1) and Gaussian noise with the standard deviation
+    ``noise``, drawn with ``seed``.
     """
 
     k: int = 5
@@ -90,7 +89,7 @@ class WeightingConfig:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage to be weighed: its score, and how long ago its document was added, in days."""
+    """A passage to be weighted, with its score and the days since its document was added."""
 
     chunk_id: str
     score: float
@@ -109,7 +108,7 @@ class WeightedPassage:
 
 
 class EvidenceCase(str, Enum):
-    """What becomes of the right passage on its way into an answer."""
+    """How the right passage ranks among the weighted passages."""
 
     ABSENT = "absent"
     TOO_LOW = "too low"
@@ -120,9 +119,9 @@ class EvidenceCase(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMass:
-    """Whether the right passage is among the ``k`` that are weighed, and its share of the weights.
+    """Whether the right passage is among the ``k`` weighted passages, and its weight.
 
-    ``rank`` is ``None`` where no stage found it; ``rival`` is the chunk that outweighs it, if any.
+    ``rank`` is ``None`` if no stage finds it; ``rival`` is the chunk that outweighs it, if any.
     """
 
     case: EvidenceCase

@@ -1,4 +1,4 @@
-"""Work in the background, and folders that are watched."""
+"""Background jobs and watched folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.types.documents import DocumentStatus
 
 
 class JobState(str, Enum):
-    """Where a piece of background work stands."""
+    """The state of a background job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -23,10 +23,10 @@ class JobState(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of background work. ``done`` of ``total`` pages, chunks or documents of the current stage.
+    """A background job. ``done`` of ``total`` pages, chunks or documents of the current stage are finished.
 
-    ``seconds`` is the time since it started (or took); ``remaining_s`` an estimate, ``None`` until
-    there is ground for one. ``kind`` is ``index`` or ``reindex``.
+    ``seconds`` is the time since the start, or the duration of a finished job. ``remaining_s`` is an estimate,
+    ``None`` if there is no basis for one yet. ``kind`` is ``index`` or ``reindex``.
     """
 
     job_id: str
@@ -46,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    """A folder or fsspec URL that the library is kept in step with. ``problem`` is empty when all is well."""
+    """A folder or fsspec URL that is synchronized with the library. ``problem`` is empty if there is none."""
 
     watch_id: str
     url: str
@@ -58,7 +58,7 @@ class WatchedFolder:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What one look at a watched folder found, as paths in it, and the jobs that index what is new there."""
+    """The changes in a watched folder, as paths relative to it, and the jobs that index new files."""
 
     watch_id: str
     added: tuple[str, ...]

@@ -24,13 +24,13 @@ class Retriever(Protocol):
 
     @property
     def name(self) -> str:
-        """What its scores are called."""
+        """Name of its score."""
         ...
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """At most ``k`` chunks, best first, each once; only of these versions, or of all but these, if given.
+        """Return at most ``k`` chunks, best first, each once.
 
-        An empty list of versions finds nothing; ``None`` searches all that is stored.
+        ``versions`` limits the search: an empty list finds nothing, ``None`` searches all versions.
         """
         ...
 
@@ -39,18 +39,18 @@ class PairScores(Protocol):
     """A model that reads a question and a text together."""
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """How well each text answers the question, higher is better, shape (len(texts),)."""
+        """Return a score for each text, higher if it answers the question better, shape (len(texts),)."""
         ...
 
 
 class InverseDocumentFrequency(Protocol):
-    """How rare words are in what is searched."""
+    """Returns the inverse document frequency of each word in the index."""
 
     def __call__(self, words: Sequence[str]) -> Mapping[str, float]: ...
 
 
 class TextEncoder(Protocol):
-    """Gives a text's token vectors, unit length, shape (n, dimension), and their spans in it, (n, 2)."""
+    """Returns a text's token vectors, unit length, shape (n, dimension), and their spans in it, shape (n, 2)."""
 
     def __call__(self, text: str) -> tuple[FloatArray, IntArray]: ...
 
@@ -59,7 +59,7 @@ class ChunkStore(Protocol):
     """Stores the rows of chunks."""
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the rows, by id, of those of these chunks that a search may see now."""
+        """Return rows by id for those of the chunks that are currently visible to searches."""
         ...
 
 
@@ -67,12 +67,12 @@ class TokenVectorStore(Protocol):
     """Stores the token vectors of chunks."""
 
     def tokens(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
-        """Return token vectors by chunk id, of those that are stored."""
+        """Return token vectors by chunk id for those of the chunks that have stored vectors."""
         ...
 
 
 class ModelIdentity(Protocol):
-    """Name and weights of an embedding model."""
+    """Name, weights and projection of an embedding model."""
 
     @property
     def name(self) -> str: ...
@@ -85,7 +85,7 @@ class ModelIdentity(Protocol):
 
 
 class QuestionEmbedder(Protocol):
-    """The part of an embedder that a question needs."""
+    """The part of an embedder that searches use."""
 
     @property
     def identity(self) -> ModelIdentity: ...
@@ -104,18 +104,18 @@ class QuestionEmbedder(Protocol):
 
 
 class LookupPlan(Protocol):
-    """What to look up beside a question, such as the lines of a financial statement.
+    """A look-up in addition to the question's search, such as for table rows of a financial statement.
 
     Attributes
     ----------
     text : str
-        The query for it.
+        The query of the look-up.
     sections : tuple of str
-        The kinds of section, such as balance sheets, that it is looked up in; each has a ranking of its own.
+        The kinds of section to search, such as balance sheets; each gets a separate ranking.
     most : int
-        Chunks of each section that count.
+        Maximum number of chunks per section.
     asks_for_lines : bool
-        Whether it names lines, and not a section alone.
+        Whether the question names table rows, not only a section.
     """
 
     @property
@@ -131,7 +131,7 @@ class LookupPlan(Protocol):
     def asks_for_lines(self) -> bool: ...
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk whose text begins with ``head`` belongs to a section."""
+        """Return whether a chunk whose text starts with ``head`` belongs to a section."""
         ...
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
@@ -142,12 +142,12 @@ class LookupPlan(Protocol):
         ...
 
     def quote(self, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
-        """Return the looked-up lines with their citations; an empty text if there are none."""
+        """Return the table rows with their citations; an empty text if there are none."""
         ...
 
 
 class DomainLookup(Protocol):
-    """Knows where the answers to some questions of a domain stand."""
+    """Plans look-ups for questions of a domain."""
 
     def plan(self, question: str, names: Sequence[str]) -> LookupPlan | None:
         """Return what to look up, or ``None`` if the question does not belong to the domain.

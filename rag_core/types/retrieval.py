@@ -1,4 +1,4 @@
-"""How passages are looked for, and what is found."""
+"""Retrieval configurations and results."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NAMED = "named"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question in the embedder's space.
+    """A question with its embeddings.
 
     Attributes
     ----------
     text : str
     dense : FloatArray, shape (dimension,)
     tokens : FloatArray, shape (n, token_dimension)
-        Unit vectors, special tokens left out.
+        Unit vectors, without special tokens.
     offsets : IntArray, shape (n, 2)
         Character span of each token in ``text``.
     """
@@ -39,13 +39,13 @@ class Question:
 
 
 def unembedded(text: str) -> Question:
-    """A question as words see it, without any vector."""
+    """Return a question without vectors, for word search."""
     return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32))
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that a retriever found, with that retriever's score."""
+    """A chunk with the score that a retriever or reranker gave it."""
 
     chunk_id: int
     score: float
@@ -53,7 +53,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Excluding:
-    """Every version save these few: far fewer to name than all others."""
+    """All versions except the given ones, which are few."""
 
     versions: Sequence[str]
 
@@ -66,13 +66,21 @@ VersionFilter = Sequence[str] | Excluding
 class Passage:
     """A chunk returned for a question.
 
-    ``scores`` maps ``dense``, ``bm25``, ``rrf``, ``rerank``, ``sentence``, ``topic``, ``answerable`` and, where one
-    is set, ``cross_encoder`` to a value, or ``None`` where that score was not computed. ``start`` and ``end`` are
-    offsets into the text of ``page_index`` and ``page_index_end``. ``instructions`` is true where the text, or
-    what its page hides, reads like instructions to a model; ``unmet`` says in words what the question takes
-    for granted and the passage does not bear out. ``hidden`` is text that its page holds and does not show;
-    it is not part of ``text``. ``duplicates`` are the places of other chunks that say the same in nearly the
-    same words, and were left out for it.
+    Attributes
+    ----------
+    start, end : int
+        Offsets into the texts of the pages ``page_index`` and ``page_index_end``.
+    scores : mapping of str to float or None
+        ``dense``, ``bm25``, ``rrf``, ``rerank``, ``sentence``, ``topic``, ``answerable`` and, if one is set,
+        ``cross_encoder``; ``None`` if the score was not computed.
+    instructions : bool
+        Whether the text, or the page's hidden text, reads like instructions to a model.
+    unmet : tuple of str
+        Assumptions of the question that the passage does not support, in words.
+    duplicates : tuple of PageReference
+        Pages of near-duplicate chunks that the result omits.
+    hidden : str
+        Invisible text of the page; not part of ``text``.
     """
 
     rank: int
@@ -95,13 +103,13 @@ class Passage:
 
     @property
     def first_page_text(self) -> str:
-        """What of the text stands on ``page_index``: there, offsets count from ``start``."""
+        """The part of the text on the page ``page_index``, which begins at ``start``."""
         return self.text.partition(PAGE_BREAK)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The one score that decides whether to answer, and what it was held against."""
+    """The score that decides whether to answer, and the threshold it is compared with."""
 
     score_name: str
     score: float
@@ -110,29 +118,28 @@ class Gate:
 
     @property
     def decimals(self) -> int:
-        """With how many decimals both are told."""
+        """Number of decimals for displaying score and threshold."""
         return decimals(self.threshold)
 
 
 def decimals(threshold: float) -> int:
-    """With how many decimals a threshold is told, and the scores held against it: those that it has, 2 to 4."""
+    """Return the number of decimals for displaying a threshold and its scores: those it has, but 2 to 4."""
     return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
 
 
-# How passages are looked for; all but the first need a language model. `rag_core.answering.strategies` has them.
+# Search strategies, see `rag_core.answering.strategies`; all but the first need a language model.
 Strategy = Literal["plain", "queries", "hyde", "iterative", "compare", "summary"]
-# The stages whose score passages can be ordered by, in the order in which they run.
+# The stages whose score can order the passages, in execution order.
 RankBy = Literal["dense", "bm25", "rrf", "rerank", "financials", "named", "cross_encoder"]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
-    """One way to retrieve, so that two can be compared on the same questions.
+    """Parameters of retrieval; ``None`` means the value of the settings or of the Admin page.
 
-    ``rank_by`` names the score that orders the passages; retrievers that it does not rest on are not
-    run. The reranker always runs: gate and extractive reader need its score, which takes milliseconds
-    and changes no order but its own. ``None`` leaves a value as the settings or Admin have it.
-    ``strategy`` says how a question is turned into searches.
+    ``rank_by`` names the score that orders the passages; retrievers that this score does not need do not run. The
+    reranker always runs, since the gate and the extractive reader need its score. ``strategy`` says how a question
+    is turned into searches.
     """
 
     rank_by: RankBy | None = None
@@ -144,7 +151,7 @@ class RetrievalConfig:
 
     @property
     def label(self) -> str:
-        """``rerank``, or with what else is not as set: ``rrf, candidates 50``."""
+        """``rank_by`` and the other values that are given, such as ``rrf, candidates 50``."""
         changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
         strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
         values = [f"{name} {value:g}" for name, value in changed if value is not None]
@@ -153,10 +160,10 @@ class RetrievalConfig:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages for a question, best first, with the gate's verdict and where the time went.
+    """Passages for a question, best first, with the gate's decision and the timings.
 
-    ``steps`` say in words what a strategy did, in order; ``usage`` is what its calls to a model took.
-    As an event of `Engine.ask` it tells what the answer is written from.
+    ``steps`` describe the steps of a strategy in order; ``usage`` sums its calls to a model. As an event of
+    `Engine.ask` it contains the passages from which the answer is written.
     """
 
     question: str
@@ -170,9 +177,9 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the stages found.
+    """The chunks of all stages.
 
-    ``order`` is the final one, best first; ``scores`` maps a score's name to each chunk's value.
+    ``order`` contains chunk ids in the final order, best first; ``scores`` maps score names to values by chunk id.
     """
 
     order: tuple[int, ...]
@@ -181,7 +188,7 @@ class Ranking:
 
 @dataclass(slots=True)
 class Timer:
-    """Milliseconds a stage took, by name, in the order in which they ran."""
+    """Milliseconds by name of stage, in execution order."""
 
     ms: dict[str, float] = field(default_factory=dict)
 

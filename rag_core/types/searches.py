@@ -1,4 +1,4 @@
-"""A search on its way: the query, the chunks that were ranked for it, and the outcome."""
+"""The stages of a search: the query, the ranked chunks and the outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 
-# Every value as the settings or Admin have it.
+# All values from the settings or the Admin page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
 
 
@@ -21,9 +21,9 @@ class PassageTokens:
     Attributes
     ----------
     vectors : ChunkVectors
-        Of all tokens, those of the prefix first.
+        Vectors of all tokens, those of the prefix first.
     offsets : IntArray, shape (n, 2)
-        Character spans in the passage's text; tokens of the prefix have negative ones.
+        Character spans in the passage's text; negative for tokens of the prefix.
     """
 
     vectors: ChunkVectors
@@ -32,10 +32,7 @@ class PassageTokens:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedLookup:
-    """A plan of what to look up, with its query embedded; see `LookupPlan`.
-
-    ``weights`` says how much each token of the query counts, shape (m,).
-    """
+    """A `LookupPlan` with its embedded query and the weight of each query token, shape (m,)."""
 
     plan: LookupPlan
     question: Question
@@ -44,25 +41,25 @@ class EmbeddedLookup:
 
 @dataclass(frozen=True, slots=True)
 class RankedChunks:
-    """Chunks in their order for a question.
+    """Chunks ranked for a question.
 
     Attributes
     ----------
     question : Question
     weights : FloatArray, shape (m,)
-        How much each token of the question counts; they sum to 1.
+        Weights of the question's tokens; they sum to 1.
     ranking : Ranking
-        Every chunk that a stage found.
+        All chunks that any stage found.
     rows : mapping of int to ChunkRow
-        Those of them that may be seen.
+        Rows by chunk id of the chunks that are visible to searches.
     vectors : mapping of int to ChunkVectors
-        Token vectors of those that have any.
+        Token vectors by chunk id, of the chunks that have any.
     embedder : QuestionEmbedder
         The embedder of the index that was searched.
     lookup : EmbeddedLookup or None
-        What was looked up beside the question.
+        The domain look-up that ran in addition to the question's search.
     one_document : bool
-        Whether a single document was searched for the lookup.
+        Whether a look-up ran and the search covered a single document.
     """
 
     question: Question
@@ -77,12 +74,12 @@ class RankedChunks:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched for, where, and how.
+    """A question with the scope and parameters of its search.
 
-    ``documents`` holds ids, ``None`` for all; ``top_k`` is how many passages are wanted; the outcome keeps ``depth``
-    of them in their order, for a ranking to be judged by. With ``strict`` the error of an endpoint is raised;
-    otherwise a plain search takes the strategy's place, or quotes the answer's. Unless ``gated``, passages are
-    ranked and not judged: nothing would be answered.
+    ``documents`` contains ids, ``None`` for all. ``top_k`` is the number of passages in the result; the outcome
+    contains ``depth`` passages if that is more, for ranking metrics. With ``strict``, an endpoint's error is raised;
+    otherwise a plain search replaces the strategy, or quotes replace the answer. Without ``gated``, passages are
+    ranked but not scored for the gate.
     """
 
     text: str
@@ -96,10 +93,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """A search's result with what an answer, an explanation or an evaluation needs beyond it.
+    """A search's result with further data for answers, explanations and evaluations.
 
-    ``passages`` begins with the result's and goes on with those below them; ``tokens`` has, by chunk id, those of
-    the first passages, which gate and reader read.
+    ``passages`` starts with the result's passages and continues with lower ranks. ``tokens`` contains, by chunk id,
+    the tokens of the first passages, which the gate and the reader use.
     """
 
     result: SearchResult

@@ -11,10 +11,10 @@ from rag_core.types.usage import UsageTotal
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """One thing that a test of the model looked at.
+    """One check of a model's connection test.
 
-    ``passed`` is ``None`` where it could not be told; ``words`` says what was found and, where it did
-    not pass, what to do.
+    ``passed`` is ``None`` if the check is inconclusive; ``words`` describes the result and, after a failure, what
+    to do.
     """
 
     name: str
@@ -24,7 +24,7 @@ class ModelCheck:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How far the models are: ``ready``, or ``label`` says what is warming up, or ``error`` why not."""
+    """Whether the models are ready; if not, ``label`` names what is warming up, or ``error`` the problem."""
 
     ready: bool
     label: str
@@ -33,11 +33,11 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of the whole installation, for Admin and ``status``.
+    """The state of the whole installation, for the Admin page and the ``status`` command.
 
-    ``counts`` holds documents, versions, pages, chunks, and the same chunks counted in each store
-    under ``stores``; ``problems`` is empty when healthy, else one plain sentence each. ``usage`` is
-    that of language models since the data folder was made.
+    ``counts`` contains the numbers of documents, versions, pages and chunks, ``stores`` the number of chunks in each
+    store. ``problems`` has one sentence per problem. ``usage`` sums the use of language models since the data folder
+    was created.
     """
 
     healthy: bool

@@ -1,4 +1,4 @@
-"""What language models took."""
+"""Token usage and cost of language models."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What calls to a language model took; ``a + b`` is the sum, ``Usage()`` that of no call.
+    """Tokens and cost of calls to a language model; ``a + b`` is the sum, ``Usage()`` zero calls.
 
-    ``estimated`` is true where the tokens of at least one call were counted here, because the
-    endpoint did not tell them. ``cost`` is in ``currency``, and ``None`` where no price was set.
+    ``estimated`` is true if the tokens of at least one call are estimated, because the endpoint does not report
+    them. ``cost`` is in ``currency``; ``None`` if no price is set.
     """
 
     calls: int = 0
@@ -34,12 +34,12 @@ class Usage:
 
     @property
     def label(self) -> str:
-        """``1,204 tokens in, 88 out, 0.0031 USD (estimated)``; the calls too, where there were several."""
+        """Usage in words, such as ``1,204 tokens in, 88 out, 0.0031 USD (estimated)``, with the calls if several."""
         several = self.calls > 1
         label = f"{self.calls:,} calls, " if several else ""
         label += f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
         if self.cost is not None:
-            # Two decimals, or as many as it takes to show two digits of a small cost.
+            # Two decimals, or more for small costs, to show two significant digits.
             decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
             label += f", {self.cost:,.{decimals}f} {self.currency}"
         if self.estimated:
@@ -49,7 +49,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """What one generator took. ``usage.estimated``: some of it was."""
+    """The total usage of one generator."""
 
     generator: str
     usage: Usage

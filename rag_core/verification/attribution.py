@@ -1,7 +1,7 @@
 """Attribute each sentence of a generated answer to the passage sentence that supports it best.
 
-The work is done after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
-language models", ACL 2023, with token vectors in place of a model. The answer's own words are never changed; only
+Attribution happens after generation, as in Gao et al., "RARR: Researching and revising what language models say, using
+language models", ACL 2023, but with token vectors instead of a model. The words of the answer never change; only
 citation markers are added, moved or removed.
 """
 
@@ -18,21 +18,21 @@ from rag_core.types import Citation, Claim, Mark, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.citation_markers import normalize_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, split_claims
-from rag_core.verification.marks import find_differing_value, numbers_match, shares_fact
+from rag_core.verification.marks import find_differing_value, has_common_fact, numbers_match
 from rag_core.verification.refusals import is_refusal, starts_with_no_answer, states_no_answer
 from rag_core.verification.support import EncodedText, SourceSentence, SplitPassage, encode_text, score_sentence
 from rag_core.verification.verifier import VerifiedAnswer
 
-NO_WORDS = "The model's answer has no words."
+NO_WORDS = "The model's answer contains no text."
 NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
 # Least support for a sentence to be cited.
-LEAST_SUPPORT = 0.4
+MIN_SUPPORT = 0.4
 # Least support to keep a passage that the model named.
-LEAST_NAMED_SUPPORT = 0.3
+MIN_NAMED_SUPPORT = 0.3
 # A passage that the model named is kept if no other supports the claim better by more than this.
 NAMED_MARGIN = 0.1
-# Below this share, a claim without a value or name of the passages has nothing to do with them.
-UNRELATED = 0.15
+# Below this support, a claim without a value or name of the passages is unrelated to them.
+MIN_RELATED_SUPPORT = 0.15
 # "[2]. The fee is 5 euros.", but not "[1] and [2] say that …".
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
@@ -41,7 +41,7 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 @dataclass(frozen=True)
 class _Attribution:
-    """A claim with the sentences that support it, best first; none where no sentence supports it."""
+    """A claim with the sentences that support it, best first; empty if none does."""
 
     claim: ClaimSpan
     sentences: tuple[SourceSentence, ...] = ()
@@ -52,12 +52,12 @@ class _Attribution:
     @cached_property
     def ranks(self) -> tuple[int, ...]:
         """Ranks of the passages to cite, best first."""
-        return tuple(dict.fromkeys(one.source.passage.rank for one in self.sentences))
+        return tuple(dict.fromkeys(sentence.source.passage.rank for sentence in self.sentences))
 
 
 @dataclass(frozen=True)
 class _Edit:
-    """A span of a text and what replaces it."""
+    """A span of a text and its replacement."""
 
     start: int
     end: int
@@ -65,75 +65,80 @@ class _Edit:
 
 
 def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
-    """A generated text with its claims attributed, or as a refusal if it only says that the passages lack the answer.
+    """Return a generated text with its claims attributed, or a refusal if it only says that the answer is missing.
 
-    A text that begins so and goes on with what the passages support is an answer to a part of the question.
+    A text that begins with a refusal and continues with supported claims is an answer to a part of the question.
     """
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
     answer = attribute_claims(text, question, passages, encode)
-    if starts_with_no_answer(text) and not any(one.supported for one in answer.statements):
+    if starts_with_no_answer(text) and not any(statement.supported for statement in answer.statements):
         return VerifiedAnswer(text, refused=True)
     return answer
 
 
 def states_anything(text: str) -> bool:
-    """Whether a text has words beside markers."""
+    """Return whether a text has words other than markers."""
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
 def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
-    """Cite a passage for each claim of a generated text, and mark what the passages contradict or do not contain.
+    """Cite a passage for each claim of a generated text, and mark claims that the passages contradict or lack.
 
-    A claim keeps the passage that the model named if a sentence there supports it about as well as any other;
-    otherwise it gets the passage whose sentence supports it best, if one does well enough. Nothing but markers
-    changes in the text; those at the beginning of a line go to its end.
+    A claim keeps the passage that the model cited if a sentence there supports it about as well as any other.
+    Otherwise it gets the passage with the best supporting sentence, if the support is sufficient. Only markers change
+    in the text; markers at the beginning of a line move to its end.
 
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `citation_markers.normalize_markers` reads.
+        Generated text, with markers in any form that `citation_markers.normalize_markers` accepts.
     question : str
     passages : sequence of Passage
-        Those that the text was generated from; a marker is a passage's rank.
+        The passages in the prompt; a marker is the rank of a passage.
     encode : TextEncoder
         Returns the token vectors of a text.
 
     Returns
     -------
     VerifiedAnswer
-        Citations are in order of appearance. A citation that the model did not make has ``added`` set. A text in
-        another language than its passages gets no marks, and no citations but the model's own and those of shared
-        values and names.
+        Citations are in order of appearance; ``added`` is set for those that are not the model's. A text in another
+        language than its passages gets no marks, and only the model's citations and those of common values and names.
     """
     ranks = sorted(passage.rank for passage in passages)
     text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
-    text = _LEADING_MARKERS.sub(_with_markers_behind, text)
-    asked = encode_text(question, encode)
-    sources = [SplitPassage(passage, asked, encode) for passage in passages]
+    text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
+    encoded_question = encode_text(question, encode)
+    sources = [SplitPassage(passage, encoded_question, encode) for passage in passages]
     foreign = languages_differ(text, "\n".join(passage.text for passage in passages))
-    found = [_attribute(text, claim, asked, sources, encode, foreign) for claim in _checkable(text)]
-    return replace(_with_markers(text, found), unchecked=foreign)
+    attributions = [
+        _attribute_claim(text, claim, encoded_question, sources, encode, foreign) for claim in _select_claims(text)
+    ]
+    return replace(_insert_markers(text, attributions), unchecked=foreign)
 
 
-def _with_markers_behind(line: re.Match[str]) -> str:
-    """A line that begins with markers, with the markers at its end."""
+def _move_markers_to_end(line: re.Match[str]) -> str:
+    """Return a line with its leading markers moved to the end."""
     markers, words, ending = line.groups()
     return line[0] if words[0].islower() else f"{words} {''.join(markers.split())}{ending}"
 
 
-def _checkable(text: str) -> list[ClaimSpan]:
-    """The claims of a text, without a "Yes." or "No." before others and without what the passages leave open."""
-    found = [one for one in split_claims(text) if not states_no_answer(text[one.start : one.end])]
-    stating = [one for one in found if one.markers or not INTERJECTION.fullmatch(text, one.start, one.end)] or found
+def _select_claims(text: str) -> list[ClaimSpan]:
+    """Return the claims of a text, except for a leading "Yes." or "No." and statements that sources lack a fact."""
+    claims = [claim for claim in split_claims(text) if not states_no_answer(text[claim.start : claim.end])]
+    stating = [
+        claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
+    ] or claims
     return [
-        one if one.markers or _shares_markers_of(text, stating, position) is not None else replace(one, ranks=())
-        for position, one in enumerate(stating)
+        claim
+        if claim.markers or _find_shared_markers(text, stating, position) is not None
+        else replace(claim, ranks=())
+        for position, claim in enumerate(stating)
     ]
 
 
-def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
-    """Position of the later claim of the same paragraph whose markers also serve a claim without markers."""
+def _find_shared_markers(text: str, all_claims: Sequence[ClaimSpan], position: int) -> int | None:
+    """Return the position of the later claim in the paragraph whose markers a claim without markers shares."""
     following = range(position + 1, len(all_claims))
     marked = next((other for other in following if all_claims[other].markers), None)
     if marked is None or all_claims[marked].ranks != all_claims[position].ranks:
@@ -141,16 +146,21 @@ def _shares_markers_of(text: str, all_claims: Sequence[ClaimSpan], position: int
     return None if "\n\n" in text[all_claims[position].end : all_claims[marked].start] else marked
 
 
-def _attribute(
-    text: str, claim: ClaimSpan, asked: EncodedText, sources: Sequence[SplitPassage], encode: TextEncoder, foreign: bool
+def _attribute_claim(
+    text: str,
+    claim: ClaimSpan,
+    question: EncodedText,
+    sources: Sequence[SplitPassage],
+    encode: TextEncoder,
+    foreign: bool,
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
     said = encode_text(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
-    scored = [score_sentence(said, one, foreign) for source in sources for one in source.sentences]
+    scored = [score_sentence(said, sentence, foreign) for source in sources for sentence in source.sentences]
     if not scored:
         return _Attribution(claim)
-    closest = max(scored, key=lambda one: one.with_question)
+    closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
     if not foreign:
         value = find_differing_value(
@@ -159,108 +169,117 @@ def _attribute(
             best.source.context(best),
             best.source.scales,
             [(source.reading, source.scales) for source in sources],
-            asked.reading,
+            question.reading,
         )
         if value:
             rank = best.source.passage.rank
             return _Attribution(claim, (best,), "contradicted", value, rank)
-        if _is_unrelated(said.reading, asked.reading, sources, max(one.support for one in scored)):
+        if _is_unrelated(said.reading, question.reading, sources, max(candidate.support for candidate in scored)):
             return _Attribution(claim, (), "not_found", "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
-        there = [one for one in scored if one.sentence.source.passage.rank == rank]
-        named = max(there, key=lambda one: one.with_question, default=None)
+        in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
+        named = max(in_passage, key=lambda candidate: candidate.with_question, default=None)
         if named is None:
             continue
         as_good = named.with_question >= closest.with_question - NAMED_MARGIN
-        if foreign or (named.support >= LEAST_NAMED_SUPPORT and as_good):
+        if foreign or (named.support >= MIN_NAMED_SUPPORT and as_good):
             kept.append(named.sentence)
-    if not kept and closest.support >= LEAST_SUPPORT:
+    if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
-    return _Attribution(claim, tuple(_with_numbers(said.reading, kept)))
+    return _Attribution(claim, tuple(_add_number_sentences(said.reading, kept)))
 
 
-def _is_unrelated(said: AnnotatedText, asked: AnnotatedText, sources: Sequence[SplitPassage], support: float) -> bool:
-    """Whether a claim shares no value, name or meaning with the passages."""
-    if support >= UNRELATED or len(said.content) < 2:
+def _is_unrelated(
+    said: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage], support: float
+) -> bool:
+    """Return whether a claim has no value, name or meaning in common with the passages."""
+    if support >= MIN_RELATED_SUPPORT or len(said.content) < 2:
         return False
     return not any(
-        shares_fact(said, one, source.scales, asked) for source in sources for one in (source.reading, source.title)
+        has_common_fact(said, text, source.scales, question)
+        for source in sources
+        for text in (source.reading, source.title)
     )
 
 
-def _with_numbers(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
-    """The sentences, each followed by one of its passage that has a number of the claim which it lacks."""
+def _add_number_sentences(said: AnnotatedText, sentences: Sequence[SourceSentence]) -> Iterator[SourceSentence]:
+    """Yield the sentences, each followed by a sentence of its passage with a number of the claim that it lacks."""
     for sentence in sentences:
         yield sentence
         scales = sentence.source.scales
         missing = [
             number
             for number in said.numbers
-            if not any(numbers_match(number, one, scales) for one in sentence.reading.numbers)
+            if not any(numbers_match(number, other, scales) for other in sentence.reading.numbers)
         ]
         others = (
-            one
-            for one in sentence.source.sentences
-            if one is not sentence
-            and any(numbers_match(number, there, scales) for number in missing for there in one.reading.numbers)
+            candidate
+            for candidate in sentence.source.sentences
+            if candidate is not sentence
+            and any(numbers_match(number, other, scales) for number in missing for other in candidate.reading.numbers)
         )
         yield from [other for other in [next(others, None)] if other]
 
 
-def _with_markers(text: str, found: Sequence[_Attribution]) -> VerifiedAnswer:
-    """The text with the markers of its attributions, its citations and its statements."""
-    all_claims = [one.claim for one in found]
-    # Markers at the end of a paragraph serve all its claims.
+def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
+    """Return the text with the markers of the attributions, and with citations and statements."""
+    all_claims = [attribution.claim for attribution in attributions]
+    # Markers at the end of a paragraph apply to all its claims.
     shared: dict[int, set[int]] = {}
-    for position, one in enumerate(found):
-        marked = None if one.claim.markers else _shares_markers_of(text, all_claims, position)
+    for position, attribution in enumerate(attributions):
+        marked = None if attribution.claim.markers else _find_shared_markers(text, all_claims, position)
         if marked is not None:
-            shared.setdefault(marked, set()).update(set(one.ranks) & set(one.claim.ranks))
-    changes = [_marker_edits(text, one, shared.get(position, set())) for position, one in enumerate(found)]
-    edits = [edit for of_one, _ in changes for edit in of_one]
+            shared.setdefault(marked, set()).update(set(attribution.ranks) & set(attribution.claim.ranks))
+    changes = [
+        _create_edits(text, attribution, shared.get(position, set()))
+        for position, attribution in enumerate(attributions)
+    ]
+    edits = [edit for claim_edits, _ in changes for edit in claim_edits]
     statements = tuple(
-        _statement(one, end, edits) for one, (_, end) in zip(found, changes, strict=True) if one.claim.start < end
+        _create_statement(attribution, end, edits)
+        for attribution, (_, end) in zip(attributions, changes, strict=True)
+        if attribution.claim.start < end
     )
-    return VerifiedAnswer(_edited(text, edits), _citations(found), statements)
+    return VerifiedAnswer(_apply_edits(text, edits), _create_citations(attributions), statements)
 
 
-def _statement(one: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
-    """A statement that ends at ``end`` of the text as generated, with its offsets in the edited text."""
+def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
+    """Return a statement that ends at ``end`` of the generated text, with its offsets in the edited text."""
 
     def moved(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
 
     return Claim(
-        # Markers inserted where a statement ends are not part of it.
-        moved(one.claim.start),
+        # Markers inserted at the end of a statement are not part of it.
+        moved(attribution.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
-        supported=bool(one.sentences) and not one.mark,
-        mark=one.mark,
-        source_value=one.source_value,
-        compared_rank=one.compared_rank,
+        supported=bool(attribution.sentences) and not attribution.mark,
+        mark=attribution.mark,
+        source_value=attribution.source_value,
+        compared_rank=attribution.compared_rank,
     )
 
 
-def _citations(found: Sequence[_Attribution]) -> tuple[Citation, ...]:
-    """Each quoted sentence once, in order of appearance."""
+def _create_citations(attributions: Sequence[_Attribution]) -> tuple[Citation, ...]:
+    """Return one citation per quoted sentence, in order of appearance."""
     citations: dict[tuple[int, int, int], Citation] = {}
-    for one in found:
-        for sentence in one.sentences:
+    for attribution in attributions:
+        for sentence in attribution.sentences:
             quote = Citation.of(sentence.source.passage, sentence.start, sentence.end)
             key = (quote.marker, quote.start, quote.end)
-            by_model = quote.marker in one.claim.ranks or (key in citations and not citations[key].added)
+            by_model = quote.marker in attribution.claim.ranks or (key in citations and not citations[key].added)
             citations[key] = replace(quote, added=not by_model)
     return tuple(citations.values())
 
 
-def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
-    """What to change so that exactly the ranks of an attribution are cited, and where its statement ends."""
-    claim = one.claim
-    wrong = [(start, end) for start, end, rank in claim.markers if rank not in one.ranks and rank not in shared]
-    # A claim without a marker that rests on the passage of a marker behind it needs none.
+def _create_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
+    """Return the edits after which exactly the ranks of an attribution are cited, and the end of its statement."""
+    claim = attribution.claim
+    wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
+    # A claim without a marker needs none if the next marker cites its passage.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
-    missing = "".join(f"[{rank}]" for rank in one.ranks if rank not in given)
+    missing = "".join(f"[{rank}]" for rank in attribution.ranks if rank not in given)
     edits = []
     for start, end in wrong:
         blanks = 0 if missing else len(text[:start]) - len(text[:start].rstrip(" \t"))
@@ -273,9 +292,9 @@ def _marker_edits(text: str, one: _Attribution, shared: Collection[int]) -> tupl
     return [*edits, _Edit(at, at, f" {missing}")], at
 
 
-def _edited(text: str, edits: Sequence[_Edit]) -> str:
+def _apply_edits(text: str, edits: Sequence[_Edit]) -> str:
     pieces, position = [], 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         pieces += [text[position : edit.start], edit.text]
         position = edit.end
     return "".join([*pieces, text[position:]])

@@ -1,4 +1,4 @@
-"""Citation markers in a generated text: ``[1]`` in the many forms in which models write it."""
+"""Citation markers in a generated text: ``[1]`` and the other forms that models write."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _OPEN, _CLOSE = "\\\\?[\\[\uff3b\u3010\u3014]", "\\\\?[\\]\uff3d\u3011\u3015]"
 _LIST = r"\d+(?:\s*(?:[,;\uFF0C\u3001-]|\u2013|\u2014|\u2010|\u2011|\uFF0D|&|and)\s*\d+)*"
 _PAGE = r"(?:\s*[,;:]\s*(?:pages?|pp?\.?|seiten?|s\.)\s*[\w\u2013-]+)?"
 _MARKER = re.compile(
-    # The dagger is how OpenAI's own file search writes its markers: 【1†source】. Some make a link of theirs.
+    # OpenAI's file search writes markers with a dagger, 【1†source】, and some models write markers as links.
     rf"{_OPEN}\s*[\^#]?(?:(?:passage|source|document|doc|reference|ref|citation)s?\b[\s.:]*)?({_LIST}){_PAGE}\s*"
     rf"(?:\u2020[^\[\]\u3011\n]*)?{_CLOSE}(?:\((?:#|/|https?:)[^()\s]*\))?"
     rf"|\((?:see\s+)?(?:passage|source)s?\s+({_LIST}){_PAGE}\)|<sup>\s*\[?({_LIST})\]?\s*</sup>",
     re.I,
 )
 _RANGE = re.compile(r"(\d+)(?:\s*[-\u2013\u2014\u2010\u2011\uFF0D]\s*(\d+))?")
-_LONGEST_NUMBER = 6
-# Words that lead to a marker and say nothing themselves, as in "According to [1]," and "Sources: [1][2]".
+_MAX_DIGITS = 6
+# Words that only introduce a marker, as in "According to [1]," and "Sources: [1][2]".
 LEADING_WORDS = re.compile(
     r"(?:[\W_]|\b(?:according|also|as|by|cf|citations?|documents?|from|in|of|on|page|passages?(?:\s+\d+)?|per|"
     r"references?|reported|said|see|shown|sources?|stated|the|to|und|and|quellen?)\b)*",
@@ -29,25 +29,29 @@ _NUMBERED = re.compile(r"^\W*\d+[.)]\s|\b(?:pages?|pp?|seiten?|s)\b\.?\s*[\w\u20
 
 
 def normalize_markers(text: str, ranks: Sequence[int]) -> str:
-    """Put every marker into the form ``[n]``; one that names no rank given goes with the blanks before it.
+    """Rewrite every marker as ``[n]``; remove markers without a known rank, with the blanks before them.
 
-    ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)`` and
-    ``<sup>1</sup>`` are understood.
+    Accepted forms are ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)``
+    and ``<sup>1</sup>``.
     """
     while True:
         edits = [
-            (match.start(), match.end(), "".join(f"[{rank}]" for rank in _named(match[match.lastindex or 1], ranks)))
+            (
+                match.start(),
+                match.end(),
+                "".join(f"[{rank}]" for rank in _parse_ranks(match[match.lastindex or 1], ranks)),
+            )
             for match in _MARKER.finditer(text)
         ]
-        rewritten = _rewritten(text, edits)
-        # Taking a marker out can leave another behind, as in "[[9]1]".
+        rewritten = _replace_spans(text, edits)
+        # Removing a marker can create another one, as in "[[9]1]".
         if rewritten == text:
             return text
         text = rewritten
 
 
 def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
-    """The text without the given spans and the blanks that go with them, and the spans that went."""
+    """Return the text without the spans and adjacent blanks, and the removed spans."""
     removed: list[tuple[int, int]] = []
     for start, end in sorted(markers):
         while start > 0 and text[start - 1] in " \t" and (not removed or start > removed[-1][1]):
@@ -63,12 +67,12 @@ def remove_spans(text: str, markers: Collection[tuple[int, int]]) -> tuple[str, 
 
 
 def strip_source_list(text: str, documents: Collection[str]) -> str:
-    """A normalised text without a list of sources at its end: an answer's own are shown with it.
+    """Return a normalised text without a list of sources at its end, since the application displays the citations.
 
-    Its lines hold nothing but markers and numbers of passages, pages, and names of these documents. Where no
-    other markers are, they stand for the text above.
+    The lines of such a list contain only markers, passage and page numbers, and names of these documents. If the text
+    above has no markers, the markers of the list are appended to it.
     """
-    names = {re.escape(name) for one in documents for name in (one, one.removesuffix(".pdf")) if name}
+    names = {re.escape(name) for document in documents for name in (document, document.removesuffix(".pdf")) if name}
     source = re.compile("|".join([r"\b(?:passage|source)\s+\d+", *sorted(names, key=len, reverse=True)]), re.I)
     lines = text.rstrip().split("\n")
     kept, listed = len(lines), False
@@ -87,23 +91,23 @@ def strip_source_list(text: str, documents: Collection[str]) -> str:
 
 
 def parse_markers(text: str) -> list[int]:
-    """The numbers of the markers of a normalised text, in order."""
+    """Return the numbers of the markers of a normalised text, in order."""
     return [int(match[1]) for match in MARKER.finditer(text)]
 
 
-def _named(listed: str, ranks: Sequence[int]) -> list[int]:
-    """The ranks that ``1, 3-5`` names, in its order, each once."""
+def _parse_ranks(listed: str, ranks: Sequence[int]) -> list[int]:
+    """Return the ranks that a list such as ``1, 3-5`` names, in its order, without duplicates."""
     named: dict[int, None] = {}
     for first, last in _RANGE.findall(listed):
-        # int() refuses digits by the thousand, and no passage has such a rank.
-        if max(len(first), len(last)) <= _LONGEST_NUMBER:
+        # int() rejects very long numbers, and no passage has such a rank.
+        if max(len(first), len(last)) <= _MAX_DIGITS:
             low, high = int(first), int(last or first)
             named |= dict.fromkeys(rank for rank in ranks if low <= rank <= high)
     return list(named)
 
 
-def _rewritten(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Replace spans; one replaced by nothing takes blanks along, those before it or else a line's first."""
+def _replace_spans(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """Replace spans; if the replacement is empty, remove the blanks before it or at the beginning of its line."""
     pieces, position = [], 0
     for start, end, replacement in edits:
         before = text[position:start]

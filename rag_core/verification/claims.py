@@ -1,4 +1,4 @@
-"""The statements of a generated text, and the citation markers that they stand before."""
+"""Splitting of a generated text into statements with their citation markers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rag_core.types.answers import MARKER
 from rag_core.verification.citation_markers import LEADING_WORDS
 from rag_core.verification.refusals import FIGURE, states_no_answer
 
-_GROUP = re.compile(r"\[\d+\](?:[ \t]*\[\d+\])*")
-# What Markdown puts before and after a sentence, and the end of the one before a marker.
+_GROUP = re.compile(rf"{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*")
+# Markdown before and after a sentence, and punctuation after a marker that belongs to the sentence before it.
 _BEFORE = re.compile(r"(?:[\s|>#*_~`•·,;:.!?)\u2013\u2014-]|\d+[.)]\s)*")
 _AFTER = re.compile(r"[\s|*_~`]*$")
 _RULE = re.compile(r"[\s|:\-=*_#]*$")
@@ -21,7 +21,7 @@ _ROW = re.compile(r"^[ \t]*\|.*$", re.M)
 # The first row of a table and the rule below it.
 _HEAD = re.compile(r"[ \t]*\|.*\n[ \t]*[|:-][ \t|:-]*(?:\n|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|(?:\*\*|__)[^*_]+(?:\*\*|__))\s*")
-# A line in the form of a heading that says something all the same: a sentence, or an answer in bold.
+# A line formatted as a heading that makes a statement: a sentence, or an answer in bold.
 _ASSERTS = re.compile(
     r"[.!][*_]*\s*$|\b(?:is|are|was|were|has|have|had|will|would|can|cannot|could|must|does|do|did|not|never)\b"
     rf"|[$€£¥%]|\d[.,]\d|{FIGURE}{{3}}"
@@ -29,7 +29,7 @@ _ASSERTS = re.compile(
 _BOLD_FIGURE = re.compile(rf"\s*[*_].*{FIGURE}")
 _DIGIT = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"\n\s*\n")
-# Where one clause ends and another begins that says something else.
+# The boundary between two clauses that make different statements.
 _TURN = re.compile(
     r"[,;:]?\s+(?:but|however|yet|though|although|while|whereas|nevertheless|nonetheless|except|only)\b,?\s*"
     r"|;\s+|\s[\u2013\u2014]\s",
@@ -42,8 +42,8 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
-    ``markers`` holds the spans of its own markers by rank; a statement without any borrows the
-    ``ranks`` of the next one in its paragraph, or else of the one before.
+    ``markers`` are (start, end, rank) of its markers; a statement without markers has the ``ranks`` of the next
+    statement in its paragraph, or else of the one before.
     """
 
     start: int
@@ -53,93 +53,97 @@ class ClaimSpan:
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
-    """The statements of a normalised text, in order.
+    """Return the statements of a normalised text, in order.
 
-    A statement is a sentence, or the part of one that a group of markers stands behind. Headings,
-    lines that introduce a list, rules of tables and what is said to be left open by the sources are none.
+    A statement is a sentence, or the part of one before a group of markers. Headings, lines that introduce a list,
+    rules of tables, and clauses that say that the sources lack a fact are not statements.
     """
-    found = [claim for start, end in _paragraphs(text) for claim in _assign_markers(list(_claims(text, start, end)))]
-    told = [_beside_what_is_open(text, claim) for claim in found]
-    return [claim for claim in told if claim and (claim.markers or not _says_nothing(text, claim))]
+    claims = [
+        claim
+        for start, end in _split_paragraphs(text)
+        for claim in _assign_markers(list(_split_paragraph(text, start, end)))
+    ]
+    statements = [_remove_refusals(text, claim) for claim in claims]
+    return [claim for claim in statements if claim and (claim.markers or not _is_structural(text, claim))]
 
 
-def _claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
-    # Blanks in place of markers, so that they part no sentence and each offset stays.
+def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
+    # Markers are replaced by blanks, so that they do not split sentences and offsets stay valid.
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
     for group in _GROUP.finditer(text, begin, finish):
-        markers = [(*one.span(), int(one[1])) for one in MARKER.finditer(text, *group.span())]
+        markers = [(*marker.span(), int(marker[1])) for marker in MARKER.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
-    ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_row_edges(text, begin, finish)))
+    ends = sorted({begin + end for _, end in sentence_spans(blank)} | set(_find_row_edges(text, begin, finish)))
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1
-        # Markers behind the full stop belong to the sentence before it.
+        # Markers after the full stop belong to the sentence before it.
         if ends and ends[0] <= group_start and not (cuts and not text[ends[0] : group_start].strip()):
             end, markers = ends.pop(0), []
         else:
             end, markers = cuts.pop(0)
             while ends and ends[0] <= end:
                 ends.pop(0)
-        start, stop = _trimmed(text, position, end)
+        start, stop = _trim_markdown(text, position, end)
         after = markers[-1][1] if markers else end
         position = max(position, after)
         if start < stop and tokenize(text[start:stop]) and not (markers and LEADING_WORDS.fullmatch(text, start, stop)):
             yield ClaimSpan(start, stop, tuple(markers), tuple(rank for _, _, rank in markers))
         elif markers:
-            # A marker before the words that it stands for, as in "[1] Net sales fell" or "In [1], net sales fell".
+            # A marker before its statement, as in "[1] Net sales fell" or "In [1], net sales fell".
             yield ClaimSpan(start, start, tuple(markers), tuple(rank for _, _, rank in markers))
 
 
-def _row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
-    """Where the rows of Markdown's tables begin and end."""
+def _find_row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
+    """Yield the start and end of each row of a Markdown table."""
     for row in _ROW.finditer(text, begin, finish):
         yield from row.span()
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim_markdown(text: str, start: int, end: int) -> tuple[int, int]:
     before = _BEFORE.match(text, start, end)
     start = before.end() if before else start
     after = _AFTER.search(text, start, end)
     return start, after.start() if after else end
 
 
-def _assign_markers(found: list[ClaimSpan]) -> Iterator[ClaimSpan]:
-    """Statements with the markers they rest on; markers without words go to the statement behind them."""
+def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
+    """Yield the statements with the ranks that they cite; markers without words belong to the next statement."""
     merged: list[ClaimSpan] = []
-    held: tuple[tuple[int, int, int], ...] = ()
-    for claim in found:
+    pending: tuple[tuple[int, int, int], ...] = ()
+    for claim in claims:
         if claim.start == claim.end:
-            held += claim.markers
+            pending += claim.markers
             continue
-        markers = (*held, *claim.markers)
+        markers = (*pending, *claim.markers)
         merged.append(ClaimSpan(claim.start, claim.end, markers, tuple(rank for _, _, rank in markers)))
-        held = ()
-    if held and merged:
+        pending = ()
+    if pending and merged:
         last = merged.pop()
-        markers = (*last.markers, *held)
+        markers = (*last.markers, *pending)
         merged.append(ClaimSpan(last.start, last.end, markers, tuple(rank for _, _, rank in markers)))
-    elif held:
-        yield ClaimSpan(held[0][0], held[0][0], held, ())
+    elif pending:
+        yield ClaimSpan(pending[0][0], pending[0][0], pending, ())
     for position, claim in enumerate(merged):
-        lenders = [*merged[position:], *merged[:position][::-1]]
-        ranks = next((one.ranks for one in lenders if one.markers), ())
+        neighbours = [*merged[position:], *merged[:position][::-1]]
+        ranks = next((neighbour.ranks for neighbour in neighbours if neighbour.markers), ())
         yield ClaimSpan(claim.start, claim.end, claim.markers, ranks)
 
 
-def _beside_what_is_open(text: str, claim: ClaimSpan) -> ClaimSpan | None:
-    """A statement without the clauses that say what the sources leave open, which stands in none.
+def _remove_refusals(text: str, claim: ClaimSpan) -> ClaimSpan | None:
+    """Return a statement without the clauses that say that the sources lack a fact, which no source contains.
 
-    Of one that says nothing else, ``None``; with markers of its own it stays, for its markers to be judged.
+    Return ``None`` if nothing is left; a statement with markers is kept, so that its markers are checked.
     """
-    clauses = list(_clauses(text, claim.start, claim.end))
-    told = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
-    if len(told) == len(clauses) or (not told and claim.markers):
+    clauses = list(_split_clauses(text, claim.start, claim.end))
+    kept = [(start, end) for start, end in clauses if not states_no_answer(text[start:end])]
+    if len(kept) == len(clauses) or (not kept and claim.markers):
         return claim
-    return replace(claim, start=told[0][0], end=told[-1][1]) if told else None
+    return replace(claim, start=kept[0][0], end=kept[-1][1]) if kept else None
 
 
-def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     conceding = _CONCEDING.match(text, start, end)
     for turn in sorted([*_TURN.finditer(text, start, end), *([conceding] if conceding else [])], key=re.Match.end):
         stop = turn.end() if turn is conceding else turn.start()
@@ -150,7 +154,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _says_nothing(text: str, claim: ClaimSpan) -> bool:
+def _is_structural(text: str, claim: ClaimSpan) -> bool:
     said = text[claim.start : claim.end]
     begin = text.rfind("\n", 0, claim.start) + 1
     if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):
@@ -161,8 +165,8 @@ def _says_nothing(text: str, claim: ClaimSpan) -> bool:
     return introduces or (_HEADING.fullmatch(line) is not None and not asserts)
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Paragraphs, each with the heading above it, and with what names its sources below it."""
+def _split_paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of paragraphs, each with the heading above it and the source list below it."""
     position = 0
     for gap in _PARAGRAPH.finditer(text):
         following = _PARAGRAPH.search(text, gap.end())

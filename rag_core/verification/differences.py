@@ -1,4 +1,4 @@
-"""What a statement says otherwise than its source, in words for the reader."""
+"""Messages about differences between a statement and its source."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from rag_core.text.words import PRONOUNS
 def find_differences(
     statement: AnnotatedText, source: AnnotatedText, around: AnnotatedText, context: AnnotatedText, title: AnnotatedText
 ) -> list[str]:
-    """What but numbers a statement says otherwise than its source does, in words for the reader; empty when nothing.
+    """Return a message for each difference between a statement and its source, except for numbers.
 
     Parameters
     ----------
     statement : AnnotatedText
     source : AnnotatedText
-        The sentences that the statement is held against.
+        The sentences that the statement is compared with.
     around : AnnotatedText
-        The same, with what heads them where they are rows of a table.
+        The same sentences with their table headers, if they are table rows.
     context : AnnotatedText
-        What stands before them: there a pronoun of the source finds its name.
+        The sentences before the source, which may contain the antecedent of a pronoun.
     title : AnnotatedText
-        What the passage is about: a name in it need not be repeated in every sentence.
+        Document and heading of the passage, whose names a sentence need not repeat.
     """
     return [
-        *_names(statement, around, context, title),
+        *_find_missing_names(statement, around, context, title),
         *added_negations(statement, source),
         *dropped_negations(statement, source),
         *narrowed_negations(statement, source),
@@ -47,24 +47,24 @@ def find_differences(
 def find_number_errors(
     statement: AnnotatedText, source: AnnotatedText, around: str, scales: frozenset[int] = frozenset()
 ) -> Iterator[str]:
-    """Where the numbers of a statement are not those of its source, or count something else, in words for the reader.
+    """Yield a message for each number of a statement that its source lacks or that has another unit there.
 
-    A table's scale is looked for in the source and ``around`` it, and may be among ``scales``.
+    Table scales are those in the source, in the text ``around`` it, and ``scales``.
     """
     scales |= table_scales(around) | table_scales(source.text)
-    there = [*source.numbers, *source.columns]
+    source_numbers = [*source.numbers, *source.columns]
     for number in statement.numbers:
-        same = [one for one in there if numbers_equal(number, one, scales)]
+        same = [other for other in source_numbers if numbers_equal(number, other, scales)]
         if not same:
-            yield f"the number {number.text} is not there"
+            yield f"the number {number.text} is missing"
             continue
         unit = statement.unit(number)
-        others = {source.unit(one) for one in there if one not in same}
-        if unit and unit in others and unit not in {source.unit(one) for one in same}:
-            yield f"the number {number.text} counts something else there"
+        others = {source.unit(other) for other in source_numbers if other not in same}
+        if unit and unit in others and unit not in {source.unit(other) for other in same}:
+            yield f"the number {number.text} has another unit"
 
 
-def _names(
+def _find_missing_names(
     statement: AnnotatedText, source: AnnotatedText, context: AnnotatedText, title: AnnotatedText
 ) -> Iterator[str]:
     refers = bool(source.folded & PRONOUNS)
@@ -75,4 +75,4 @@ def _names(
         if contains_name(source, word) or contains_name(title, word) or (refers and contains_name(context, word)):
             continue
         if not statement.begins_sentence(word):
-            yield f"the name “{word.text}” is not there"
+            yield f"the name “{word.text}” is missing"

@@ -1,4 +1,4 @@
-"""Which sentences of a passage a statement can rest on, and where exactly they say it."""
+"""Search for the sentences of a passage that may support a statement."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from rag_core.types import PAGE_BREAK, Passage
 from rag_core.types.protocols import TextEncoder
 from rag_core.verification.table_claims import row_scales
 
-# What a word counts: figures and names say which fact it is, other words what kind of fact.
+# Weight of figures and names, which identify a fact; other words, which only describe its kind, weigh 1.
 _FACT_WEIGHT = 2.0
-# A statement that differs in one character of ten from its source is that source, misspelt.
-_FUZZY_SCORE = 90.0
-_SHORTEST_FUZZY = 20
-# Two words of the same meaning in the same context; those of different ones stay below.
-_SAME_MEANING = 0.7
-# Only of sentences that share this much are the words compared by meaning, which takes time.
-_RELATED = 0.3
-_PRONOUN_REACH = 3
-# A pronoun stands for a name or a noun with its adjective, not for all that was said before; and what
-# stands around it must itself say as much.
-_MOST_LENT = 2.0
-_MOST_CANDIDATES = 3
-_MOST_ROWS = 4
+# Least fuzzy ratio for a misspelt copy of the source: one different character in ten.
+_MIN_FUZZY_RATIO = 90.0
+_MIN_FUZZY_CHARS = 20
+# Least cosine of two words with the same meaning in the same context.
+_MIN_COSINE = 0.7
+# Least coverage for a comparison by meaning, which is slow.
+_MIN_COVERAGE = 0.3
+_CONTEXT_SENTENCES = 3
+# Most weight of words matched only in the title or, through a pronoun, in the context: a pronoun replaces a short noun
+# phrase, not all earlier text. The source itself must contribute at least as much.
+_MAX_CONTEXT_WEIGHT = 2.0
+_MAX_CANDIDATES = 3
+_MAX_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ class EvidenceSpan:
     Attributes
     ----------
     spans : tuple of (int, int)
-        What to quote, as offsets into the passage's text, on its first page.
+        Spans to quote, as offsets into the passage's text, on its first page.
     source : AnnotatedText
-        The sentences, whole.
+        The whole sentences.
     context : AnnotatedText
-        What stands before them in the passage.
+        The sentences before them in the passage.
     title : AnnotatedText
-        The document's name and the passage's heading, which say what all of it is about.
+        The document's name and the passage's heading.
     coverage : float
-        Share of the statement's words that they hold, by weight, in 0..1.
+        Weighted share of the statement's words that the sentences contain, 0..1.
     rows : tuple of TableRow
-        Those of a table among the sentences.
+        The table rows among the sentences.
     rest : AnnotatedText
-        The sentences without the figures of those rows and without what heads them.
+        The sentences without the figures and headers of those rows.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -72,7 +72,7 @@ class EvidenceSpan:
 
     @property
     def quotes(self) -> list[tuple[int, int]]:
-        """The spans to quote: a row is quoted whole, and after the years above it."""
+        """The spans to quote: a row is quoted whole, after its header of years."""
         heads, widened = set(), []
         for start, end in self.spans:
             inside = [row for row in self.rows if row.start < end and start < row.end]
@@ -83,23 +83,23 @@ class EvidenceSpan:
 
     @cached_property
     def around(self) -> AnnotatedText:
-        """What stands above the sentences, and says what the figures of their rows are."""
+        """The sentences with the lines above their table rows, which describe the figures."""
         above = [line for row in self.rows for line in row.above]
-        return _reading("\n".join([*above, self.source.text]), self.source.language)
+        return _annotate("\n".join([*above, self.source.text]), self.source.language)
 
 
 def merge_evidence(parts: Sequence[EvidenceSpan]) -> EvidenceSpan:
-    """Places in several passages, read as one: it has no span to quote."""
+    """Merge the evidence of several passages; the result has no span to quote."""
     source, context, rest = (
         AnnotatedText("\n".join(texts), parts[0].source.language)
-        for texts in zip(*((one.source.text, one.context.text, one.rest.text) for one in parts), strict=True)
+        for texts in zip(*((part.source.text, part.context.text, part.rest.text) for part in parts), strict=True)
     )
-    found = tuple(row for one in parts for row in one.rows)
-    return EvidenceSpan((), source, context, parts[0].title, 0.0, found, rest)
+    rows = tuple(row for part in parts for row in part.rows)
+    return EvidenceSpan((), source, context, parts[0].title, 0.0, rows, rest)
 
 
 class SourcePassage:
-    """A passage, taken apart once for all statements that cite it."""
+    """A passage, split into sentences once for all statements that cite it."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
@@ -107,46 +107,45 @@ class SourcePassage:
         self._language = detect_language(self._text)
         self._title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
         self._first_page = len(passage.first_page_text)
-        # A citation has one page: a sentence that begins on the next one cannot be quoted.
+        # A citation has one page, so a sentence that begins on the next page cannot be quoted.
         self.rows = parse_rows(passage.first_page_text)
-        self._spans = [span for span in _whole_sentences(self._text) if span[0] < self._first_page]
+        self._spans = [span for span in _split_sentences(self._text) if span[0] < self._first_page]
 
     @cached_property
-    def _squeezed(self) -> tuple[str, list[int]]:
+    def _normalized(self) -> tuple[str, list[int]]:
         return normalize_with_offsets(self._text)
 
-    def candidates(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
-        """Places that may support a statement, those that fit best first.
+    def find_evidence(self, statement: AnnotatedText, vectors: TextEncoder | None) -> Iterator[EvidenceSpan]:
+        """Yield the spans that may support a statement, best kinds of match first.
 
-        Where it stands word for word, then where it stands but for a few characters, then the
-        sentences, alone and with the next, that hold most of its words; with ``vectors``, words of
-        the same meaning count as the same.
+        The order is: verbatim or nearly verbatim copies, then the single and adjacent sentences with most of its
+        words, then table rows. With ``vectors``, words of the same meaning count as equal.
         """
-        yield from self._verbatim(statement)
-        alike = [*self._by_words(statement), *self._by_rows(statement)]
+        yield from self._find_verbatim(statement)
+        alike = [*self._find_by_words(statement), *self._find_by_rows(statement)]
         yield from alike
-        for one in alike if vectors else []:
-            if _RELATED <= one.coverage < 1.0:
-                yield replace(one, coverage=_coverage(statement, one, vectors))
+        for candidate in alike if vectors else []:
+            if _MIN_COVERAGE <= candidate.coverage < 1.0:
+                yield replace(candidate, coverage=_compute_coverage(statement, candidate, vectors))
 
-    def _verbatim(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+    def _find_verbatim(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         wanted = normalize_with_offsets(statement.text)[0].strip().rstrip(".!?;:,")
-        text, offsets = self._squeezed
+        text, offsets = self._normalized
         if len(statement.content) < 2:
             return
         at = text.find(wanted)
-        found = (at, at + len(wanted)) if at >= 0 else None
-        if found is None and len(wanted) >= _SHORTEST_FUZZY and len(wanted) <= len(text):
-            aligned = fuzz.partial_ratio_alignment(wanted, text, score_cutoff=_FUZZY_SCORE)
-            found = (aligned.dest_start, aligned.dest_end) if aligned else None
-        if found is None or found[0] >= found[1]:
+        span = (at, at + len(wanted)) if at >= 0 else None
+        if span is None and len(wanted) >= _MIN_FUZZY_CHARS and len(wanted) <= len(text):
+            aligned = fuzz.partial_ratio_alignment(wanted, text, score_cutoff=_MIN_FUZZY_RATIO)
+            span = (aligned.dest_start, aligned.dest_end) if aligned else None
+        if span is None or span[0] >= span[1]:
             return
-        start, end = self._whole_words(offsets[found[0]], offsets[found[1] - 1] + 1)
+        start, end = self._expand_to_words(offsets[span[0]], offsets[span[1] - 1] + 1)
         touched = [span for span in self._spans if span[0] < end and start < span[1]]
         if touched:
-            yield self._candidate(statement, touched[0][0], touched[-1][1], start, end)
+            yield self._create_evidence(statement, touched[0][0], touched[-1][1], start, end)
 
-    def _whole_words(self, start: int, end: int) -> tuple[int, int]:
+    def _expand_to_words(self, start: int, end: int) -> tuple[int, int]:
         text = self._text
         start += len(text[start:end]) - len(text[start:end].lstrip())
         while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
@@ -157,95 +156,97 @@ class SourcePassage:
             end += 1
         return start, end
 
-    def _by_words(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+    def _find_by_words(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
         spans = self._spans
-        alone = [self._candidate(statement, *span, *span) for span in spans]
-        best = sorted(alone, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
+        alone = [self._create_evidence(statement, *span, *span) for span in spans]
+        best = sorted(alone, key=lambda candidate: -candidate.coverage)[:_MAX_CANDIDATES]
         yield from best
         joined = [
-            self._candidate(statement, first[0], second[1], first[0], second[1])
+            self._create_evidence(statement, first[0], second[1], first[0], second[1])
             for at, (first, second) in enumerate(pairwise(spans))
-            if second[1] <= self._first_page and _complementary(statement, alone[at].source, alone[at + 1].source)
+            if second[1] <= self._first_page and _is_complementary(statement, alone[at].source, alone[at + 1].source)
         ]
-        yield from sorted(joined, key=lambda one: -one.coverage)[:_MOST_CANDIDATES]
+        yield from sorted(joined, key=lambda candidate: -candidate.coverage)[:_MAX_CANDIDATES]
 
-    def _candidate(self, statement: AnnotatedText, begin: int, finish: int, start: int, end: int) -> EvidenceSpan:
-        source = _reading(self._text[begin:finish], self._language)
-        before = [span for span in self._spans if span[1] <= begin][-_PRONOUN_REACH:]
+    def _create_evidence(self, statement: AnnotatedText, begin: int, finish: int, start: int, end: int) -> EvidenceSpan:
+        source = _annotate(self._text[begin:finish], self._language)
+        before = [span for span in self._spans if span[1] <= begin][-_CONTEXT_SENTENCES:]
         earlier = self._text[before[0][0] : before[-1][1]] if before else ""
-        found = tuple(row for row in self.rows if row.start < finish and begin < row.end)
-        rest = _reading(_without_figures(self._text, begin, finish, found), self._language) if found else source
+        rows = tuple(row for row in self.rows if row.start < finish and begin < row.end)
+        rest = _annotate(_remove_figures(self._text, begin, finish, rows), self._language) if rows else source
         end = min(end, self._first_page)
-        one = EvidenceSpan(((start, end),), source, _reading(earlier, self._language), self._title, 0.0, found, rest)
-        return replace(one, coverage=_coverage(statement, one, None))
+        evidence = EvidenceSpan(
+            ((start, end),), source, _annotate(earlier, self._language), self._title, 0.0, rows, rest
+        )
+        return replace(evidence, coverage=_compute_coverage(statement, evidence, None))
 
-    def _by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
-        """The rows that a statement gives figures of, read as one, where they are several."""
-        found = tuple(
+    def _find_by_rows(self, statement: AnnotatedText) -> Iterator[EvidenceSpan]:
+        """Yield the table rows whose figures a statement gives, as one span, if there are several."""
+        rows = tuple(
             row
             for row in self.rows
             if row.stems & statement.stems
             and any(
-                numbers_equal(number, one, row_scales(row, self._title))
+                numbers_equal(number, value, row_scales(row, self._title))
                 for number in statement.numbers
-                for one in row.values
-                if one
+                for value in row.values
+                if value
             )
         )
-        if 1 < len(found) <= _MOST_ROWS:
-            source = _reading("\n".join(self._text[row.start : row.end] for row in found), self._language)
-            rest = _reading("\n".join(row.label for row in found), self._language)
-            spans = tuple((row.start, row.end) for row in found)
-            one = EvidenceSpan(spans, source, _reading("", self._language), self._title, 0.0, found, rest)
-            yield replace(one, coverage=_coverage(statement, one, None))
+        if 1 < len(rows) <= _MAX_ROWS:
+            source = _annotate("\n".join(self._text[row.start : row.end] for row in rows), self._language)
+            rest = _annotate("\n".join(row.label for row in rows), self._language)
+            spans = tuple((row.start, row.end) for row in rows)
+            evidence = EvidenceSpan(spans, source, _annotate("", self._language), self._title, 0.0, rows, rest)
+            yield replace(evidence, coverage=_compute_coverage(statement, evidence, None))
 
 
-def _whole_sentences(text: str) -> list[tuple[int, int]]:
-    """Sentences, with those put together again that were taken for rows of a table."""
+def _split_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the spans of sentences; sentences that were split like table rows are joined again."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
-        if spans and _goes_on(text[slice(*spans[-1])], text[start:end]):
+        if spans and _is_continued(text[slice(*spans[-1])], text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
 
 
-def _goes_on(line: str, following: str) -> bool:
+def _is_continued(line: str, following: str) -> bool:
     if line[-1] in ".!?:;":
         return False
     last = tokenize(line)[-1:]
     return following[0].islower() or line[-1] == "," or any(not word.content and word.text.islower() for word in last)
 
 
-def _complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
-    """Whether each of two sentences holds words of the statement, beyond names, that the other does not."""
-    # Where one says the opposite, the other's words are of something else.
+def _is_complementary(statement: AnnotatedText, first: AnnotatedText, second: AnnotatedText) -> bool:
+    """Return whether each of two sentences has words of the statement, other than names, that the other lacks."""
+    # If one sentence has an antonym, the other one is about something else.
     if any(find_antonyms(statement, first)) or any(find_antonyms(statement, second)):
         return False
     wanted = {word.stem for word in statement.content if word.text[0].islower()}
     return bool(wanted & first.stems - second.stems) and bool(wanted & second.stems - first.stems)
 
 
-def _without_figures(text: str, begin: int, finish: int, found: Sequence[TableRow]) -> str:
-    """A part of a text without the figures of its rows, and without the lines that head them."""
+def _remove_figures(text: str, begin: int, finish: int, rows: Sequence[TableRow]) -> str:
+    """Return a part of a text without the figures and the headers of its rows."""
     kept, position = [], begin
-    heads = {(row.head.start, row.head.end) for row in found if row.head}
-    for start, end in sorted([*heads, *((row.figures, row.end) for row in found)]):
+    heads = {(row.head.start, row.head.end) for row in rows if row.head}
+    for start, end in sorted([*heads, *((row.figures, row.end) for row in rows)]):
         kept.append(text[position : max(position, min(start, finish))])
         position = min(max(position, end), finish)
     return "\n".join([*kept, text[position:finish]])
 
 
-def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
+def _compute_coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEncoder | None) -> float:
     source, context, title = candidate.source, candidate.context, candidate.title
     powers = table_scales(f"{title.text}\n{context.text}") | table_scales(source.text)
-    there = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
+    source_numbers = [*candidate.around.numbers, *candidate.around.columns] if candidate.rows else source.numbers
     powers |= {power for row in candidate.rows for power in row_scales(row, title)}
-    figures = [any(numbers_equal(number, one, powers) for one in there) for number in statement.numbers]
-    total, held = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
+    figures = [any(numbers_equal(number, other, powers) for other in source_numbers) for number in statement.numbers]
+    total, matched = _FACT_WEIGHT * len(figures), _FACT_WEIGHT * sum(figures)
     names = {word.start for word in statement.names if not statement.begins_sentence(word)}
-    lent, missing = 0.0, []
+    from_context, missing = 0.0, []
     refers = bool(source.folded & PRONOUNS)
     for word in statement.content:
         if any(number.start <= word.start < number.end for number in statement.numbers):
@@ -253,29 +254,31 @@ def _coverage(statement: AnnotatedText, candidate: EvidenceSpan, vectors: TextEn
         weight = _FACT_WEIGHT if word.start in names else 1.0
         total += weight
         if word.stem in candidate.around.stems or expands_acronym(word, source):
-            held += weight
+            matched += weight
         elif word.stem in title.stems or (refers and word.stem in context.stems):
-            lent += weight
+            from_context += weight
         elif word.start not in names:
             missing.append(word)
-    held += min(lent, _MOST_LENT, held)
+    matched += min(from_context, _MAX_CONTEXT_WEIGHT, matched)
     if vectors is not None and missing:
-        held += sum(_alike(statement.text, [(word.start, word.end) for word in missing], source.text, vectors))
-    return held / total if total else 0.0
+        matched += sum(
+            _match_by_meaning(statement.text, [(word.start, word.end) for word in missing], source.text, vectors)
+        )
+    return matched / total if total else 0.0
 
 
-def _alike(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
-    """1 for each span of the text with a token of like meaning in the source, by cosine, else 0."""
-    said, said_spans = vectors(text)
-    there, _ = vectors(source)
-    if not len(said) or not len(there):
+def _match_by_meaning(text: str, spans: list[tuple[int, int]], source: str, vectors: TextEncoder) -> Iterator[float]:
+    """Yield 1 for each span of the text with a token of the same meaning in the source, by cosine, else 0."""
+    text_vectors, said_spans = vectors(text)
+    source_vectors, _ = vectors(source)
+    if not len(text_vectors) or not len(source_vectors):
         return
-    best = (said @ there.T).max(axis=1)
+    best = (text_vectors @ source_vectors.T).max(axis=1)
     for start, end in spans:
         inside = np.flatnonzero((said_spans[:, 0] < end) & (said_spans[:, 1] > start))
-        yield float(len(inside) > 0 and best[inside].mean() >= _SAME_MEANING)
+        yield float(len(inside) > 0 and best[inside].mean() >= _MIN_COSINE)
 
 
 @lru_cache(maxsize=2000)
-def _reading(text: str, language: str) -> AnnotatedText:
+def _annotate(text: str, language: str) -> AnnotatedText:
     return AnnotatedText(text, language)

@@ -1,8 +1,8 @@
-"""Find claims whose value differs from the source's, by parsed values.
+"""Detection of claims whose value differs from that of the source, by parsed values.
 
-A mark that is often wrong is worse than none, so a value is reported only if everything around it is the same: the
-claim has one number that no passage contains, its other words stand in one sentence, and that sentence has exactly
-one number of the same kind in its place.
+A mark that is often wrong is worse than none, so a difference is reported only if the context is the same: the claim
+has one number that no passage contains, one sentence contains its other words, and that sentence has exactly one number
+of the same kind in the same position.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import YEAR
 from rag_core.text.numbers import Number, numbers_equal
 
-# Share of a claim's words that must stand in the sentence, and the least number of them.
-_SAME_WORDS = 0.8
-_LEAST_WORDS = 3
-_YEAR = re.compile(r"(?:19|20)\d\d")
+# Least share and least number of a claim's words that the sentence must contain.
+_MIN_SHARE = 0.8
+_MIN_WORDS = 3
+_YEAR = re.compile(YEAR)
 
 
 def numbers_match(said: Number, source: Number, scales: frozenset[int] = frozenset()) -> bool:
-    """Whether a claim's number is a source's, or the source's rounded to the digits of the claim."""
+    """Return whether a claim's number equals that of a source, or is the source's number rounded."""
     return numbers_equal(replace(said, hedged=True), source, scales)
 
 
@@ -33,7 +34,7 @@ def find_differing_value(
     passages: Sequence[tuple[AnnotatedText, frozenset[int]]],
     question: AnnotatedText,
 ) -> str:
-    """Return the value that a sentence has in place of a claim's; empty unless that is beyond doubt.
+    """Return the value that a sentence has instead of a claim's value; empty in doubt.
 
     Parameters
     ----------
@@ -41,17 +42,16 @@ def find_differing_value(
     sentence : AnnotatedText
         The sentence that supports the claim best.
     context : AnnotatedText
-        What says whom the sentence is about: the document's name, the heading and the sentence before. A name of the
-        claim may stand there instead.
+        The document's name, the heading and the previous sentence, which may contain the names of the claim.
     scales : frozenset of int
-        Powers of ten in which the sentence's passage counts.
+        Powers of ten of the tables in the sentence's passage.
     passages : sequence of (AnnotatedText, frozenset of int)
-        All that were read, with their scales: a number that stands in any of them may have been taken from there.
+        All passages in the prompt, with their scales; a claim may take a number from any of them.
     question : AnnotatedText
-        A number that the claim repeats from the question is not the claim's own.
+        The question, whose numbers a claim may repeat.
     """
     known = [(number, of) for text, of in ((question, scales), *passages) for number in (*text.numbers, *text.columns)]
-    wrong = [one for one in claim.numbers if not any(numbers_match(one, other, of) for other, of in known)]
+    wrong = [number for number in claim.numbers if not any(numbers_match(number, other, of) for other, of in known)]
     if len(wrong) != 1:
         return ""
     [number] = wrong
@@ -60,40 +60,42 @@ def find_differing_value(
     same = [
         word for word in said if word.stem in sentence.stems or (word.start in names and word.stem in context.stems)
     ]
-    if len(same) < max(_LEAST_WORDS, _SAME_WORDS * len(said)):
+    if len(same) < max(_MIN_WORDS, _MIN_SHARE * len(said)):
         return ""
     rivals = [
-        one
-        for one in sentence.numbers
-        if _same_kind(claim, number, sentence, one)
-        and not any(numbers_match(other, one, scales) for other in claim.numbers)
+        candidate
+        for candidate in sentence.numbers
+        if _is_same_kind(claim, number, sentence, candidate)
+        and not any(numbers_match(other, candidate, scales) for other in claim.numbers)
     ]
-    if len(rivals) != 1 or not _same_place(claim, number, sentence, rivals[0]):
+    if len(rivals) != 1 or not _is_same_position(claim, number, sentence, rivals[0]):
         return ""
-    return _with_unit(sentence, rivals[0])
+    return _add_unit(sentence, rivals[0])
 
 
-def shares_fact(claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText) -> bool:
-    """Whether a source contains a number or name of a claim that the claim does not repeat from the question."""
+def has_common_fact(
+    claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText
+) -> bool:
+    """Return whether a source contains a number or name of a claim that is not in the question."""
     if any(
-        numbers_match(number, one, scales)
+        numbers_match(number, other, scales)
         for number in claim.numbers
-        if not any(numbers_match(number, one) for one in question.numbers)
-        for one in (*source.numbers, *source.columns)
+        if not any(numbers_match(number, question_number) for question_number in question.numbers)
+        for other in (*source.numbers, *source.columns)
     ):
         return True
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
 
 
-def _with_unit(text: AnnotatedText, number: Number) -> str:
-    """A number as it stands in a text, with the word for what it counts."""
+def _add_unit(text: AnnotatedText, number: Number) -> str:
+    """Return a number as written in a text, with the word for its unit."""
     end = number.end
     if text.unit(number):
         end = next(word.end for word in text.words if word.start >= number.end)
     return " ".join(text.text[number.start : end].split())
 
 
-def _same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
+def _is_same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
     if (number.kind, number.currency) != (other.kind, other.currency):
         return False
     if bool(_YEAR.fullmatch(number.text)) != bool(_YEAR.fullmatch(other.text)):
@@ -102,12 +104,12 @@ def _same_kind(claim: AnnotatedText, number: Number, sentence: AnnotatedText, ot
     return len(units) < 2
 
 
-def _same_place(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
-    """Whether the nearest content word before or behind both numbers is the same."""
-    return bool(_beside(claim, number) & _beside(sentence, other))
+def _is_same_position(claim: AnnotatedText, number: Number, sentence: AnnotatedText, other: Number) -> bool:
+    """Return whether the nearest content word before or after both numbers is the same."""
+    return bool(_find_adjacent_words(claim, number) & _find_adjacent_words(sentence, other))
 
 
-def _beside(text: AnnotatedText, number: Number) -> frozenset[tuple[str, str]]:
+def _find_adjacent_words(text: AnnotatedText, number: Number) -> frozenset[tuple[str, str]]:
     words = [word for word in text.content if text.number_at(word) is None]
     before = next((word.stem for word in reversed(words) if word.end <= number.start), "")
     behind = next((word.stem for word in words if word.start >= number.end), "")

@@ -1,9 +1,10 @@
-"""What a model says of its sources, not from them: that they leave something open."""
+"""Detection of refusals: sentences in which a model says that its sources do not contain the answer."""
 
 from __future__ import annotations
 
 import re
 
+from rag_core.text.dates import YEAR
 from rag_core.text.sentences import sentence_spans
 from rag_core.types import REFUSAL
 from rag_core.types.answers import strip_markers
@@ -20,7 +21,7 @@ _SAID = r"(?:mentioned|stated|specified|disclosed|indicated|reported|named|told)
 _FOUND = r"(?:given|provided|included|available|found|described|contained|explained|listed|answered|present)"
 _NOT = r"(?:\s+not|n['’]t)"
 _KNOW = r"(?:know|answer|find|determine|say|tell|see)"
-# How models say it in place of the sentence that they are asked for, in the languages that statements are checked in.
+# Wordings of models other than the requested refusal, in the languages in which statements are checked.
 _WAYS = (
     rf"\b{_SOURCES}\s+(?:\w+\s+){{0,2}}?(?:do|does|did){_NOT}\s+(?:\w+ly\s+)?{_SAY}\b",
     rf"\b(?:is|are|was|were|has|have){_NOT}\s+(?:been\s+)?(?:\w+ly\s+)?{_SAID}\b",
@@ -44,38 +45,38 @@ _WAYS = (
     r"\bnon\s+lo\s+so\b|\b(?:documenti|passaggi|testi)\s+non\s+(?:lo\s+)?"
     r"(?:dicono|menzionano|contengono|indicano|specificano|rispondono)\b",
 )
-# A figure is said of something else, unless it is a year.
-FIGURE = r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d"
+# A sentence with a figure other than a year makes another statement.
+FIGURE = rf"(?<!\d)(?!{YEAR}(?!\d))\d"
 _FIGURE = re.compile(FIGURE)
-_OPEN = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
-# What models set a sentence off with.
+_NO_ANSWER = re.compile("|".join(f"(?:{way})" for way in _WAYS), re.IGNORECASE)
+# Characters that models put around a sentence.
 _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
 
 def states_no_answer(text: str) -> bool:
-    """Whether a text says no more than that the sources leave something open, or that the model does not know it.
+    """Return whether a text only says that the sources lack a fact or that the model does not know it.
 
     >>> states_no_answer("The founder is not mentioned."), states_no_answer("Damage by water is not included.")
     (True, False)
     """
-    return _OPEN.search(text) is not None and not _FIGURE.search(text)
+    return _NO_ANSWER.search(text) is not None and not _FIGURE.search(text)
 
 
 def starts_with_no_answer(text: str) -> bool:
-    """Whether an answer begins with that: what else it tells is no answer to what was asked."""
+    """Return whether the first sentence of an answer says so; the rest then does not answer the question."""
     start, end = next(iter(sentence_spans(text)), (0, 0))
-    return _OPEN.search(text, start, end) is not None
+    return _NO_ANSWER.search(text, start, end) is not None
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether the text is `REFUSAL` and nothing more.
+    """Return whether the text is exactly `REFUSAL`.
 
-    Letter case, white space, kind of apostrophe, surrounding quotes or emphasis, citation markers
-    and the final period make no difference; any further sentence does.
+    Letter case, white space, kind of apostrophe, surrounding quotes or emphasis, citation markers and the final full
+    stop are ignored.
     """
-    return _comparable(text) == _comparable(REFUSAL)
+    return _normalize(text) == _normalize(REFUSAL)
 
 
-def _comparable(text: str) -> str:
+def _normalize(text: str) -> str:
     straight = strip_markers(text).translate({0x2018: "'", 0x2019: "'", 0x02BC: "'"})
     return " ".join(straight.split()).strip(_EDGES).casefold()

@@ -1,7 +1,7 @@
-"""Names and numbers that stand in a statement where its source has another one.
+"""Detection of names and numbers in a statement for which its source has another one in the same position.
 
-A name may stand in the source and still be the wrong one: of two kings in a sentence, or of two
-years. What tells is the place: the words around it are there too, around something else.
+A source may contain a name that is still wrong, such as one of two kings or years in a sentence. Such a substitution is
+detected by position: the source has the surrounding words around a different name.
 """
 
 from __future__ import annotations
@@ -15,119 +15,128 @@ from rapidfuzz.distance import Indel, Opcode
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.contradictions import contains_name, expands_acronym
+from rag_core.text.dates import YEAR
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.tables import YEARS
 from rag_core.text.words import Word
 
-# A longer run of other words is another clause, where nothing stands in the place of anything.
-_LONGEST_SLOT = 5
+# Longest run of differing words; a longer one is another clause, not a substitution.
+_MAX_SLOT_WORDS = 5
 _ANCHOR_WORDS = 2
-_LONGEST_ASIDE = 12
+_MAX_ASIDE_WORDS = 12
 _EVERY_SCALE = frozenset({3, 6, 9})
-# What may stand between a figure and the year that it is of.
+# Words between a figure and its year.
 _OF_YEAR = re.compile(
     r"\s*(?:\(|(?:in|for|during|at the end of|by the end of|as of)\s+)"
-    r"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?((?:19|20)\d\d)\b"
+    rf"(?:the\s+)?(?:fiscal\s+|financial\s+)?(?:year\s+)?({YEAR})\b"
 )
-# How a person is addressed, and what one is: none of them takes the place of a first name.
+# Titles and professions, which are not substitutes for a first name.
 _TITLES = frozenset(
     "author captain ceo cfo chair chairman chairwoman chief coo cto dame director dr founder general governor judge "
     "justice king lady lord major mayor minister miss mr mrs ms pope president prince princess prof professor queen "
     "saint senator sir st".split()
 )
-# First and last word in the statement; whether it begins, or ends, both texts.
+# Start and end as word indexes of the statement; whether the block begins, and whether it ends, both texts.
 _Block = tuple[int, int, bool, bool]
-# Figures with the years that they are of; empty where none is told.
-_Dated = list[tuple[Number, str]]
+# Figures with their years; empty if there is none.
+_DatedFigures = list[tuple[Number, str]]
 _Anchors = dict[tuple[bool, tuple[str, ...]], list[int]]
 
 
 def find_substitutions(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """What the source has in place of a statement's names and numbers, in words for the reader."""
-    yield from _renamed(statement, source)
-    said, there = _dated(statement), _with_years(source)
-    yield from _redated(said, there)
-    dated_alike = _is_dated_alike(said, there)
-    anchors, (slots, agreeing) = _anchors(source), _slots(statement, source)
-    for start, end in _runs(statement):
+    """Yield a message for each name or number of a statement that the source replaces by another one."""
+    yield from _find_renamed(statement, source)
+    figures, source_figures = _find_figures(statement), _find_figures_with_years(source)
+    yield from _find_redated(figures, source_figures)
+    dated_alike = _is_dated_alike(figures, source_figures)
+    anchors, (slots, agreeing) = _index_anchors(source), _align(statement, source)
+    for start, end in _find_runs(statement):
         if dated_alike and all(statement.number_at(word) for word in statement.words[start:end]):
             continue
-        if _in_its_place(statement, start, end, agreeing):
+        if _is_in_common_block(statement, start, end, agreeing):
             continue
-        around = [(before, pair) for before in (True, False) for pair in _around(statement, start, end, before)]
+        around = [(before, pair) for before in (True, False) for pair in _find_anchors(statement, start, end, before)]
         places = [place for anchor in around for place in anchors.get(anchor, [])]
-        own = set(statement.keys[start:end])
-        if any(own & set(source.keys[first:last]) for first, last in (_run_at(source, place) for place in places)):
+        run_keys = set(statement.keys[start:end])
+        if any(
+            run_keys & set(source.keys[first:last]) for first, last in (_find_run(source, place) for place in places)
+        ):
             continue
-        if _before_an_aside(source, own, places):
+        if _is_before_aside(source, run_keys, places):
             continue
         facing = [*places, *(other for at in range(start, end) for other in slots[at])]
         for at, other in product(range(start, end), facing):
-            if _rivals(statement, statement.words[at], source, source.words[other]):
-                yield f"“{source.words[other].text}” is there in place of “{statement.words[at].text}”"
+            if _is_substitution(statement, statement.words[at], source, source.words[other]):
+                yield f"“{source.words[other].text}” appears instead of “{statement.words[at].text}”"
                 break
 
 
-def _renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
-    """Names that stand in the source after another first word alone, as "Jane Doe" in place of "John Doe"."""
-    for first, name in _named_together(statement):
-        beside = [before for before, one in _named_together(source) if one.folded == name.folded]
+def _find_renamed(statement: AnnotatedText, source: AnnotatedText) -> Iterator[str]:
+    """Yield a message for each name that has only another first word in the source: "Jane Doe" for "John Doe"."""
+    for first, name in _find_name_pairs(statement):
+        beside = [before for before, word in _find_name_pairs(source) if word.folded == name.folded]
         alone = sum(word.folded == name.folded for word in source.words) > len(beside)
-        if alone or contains_name(source, first) or {first.folded, *(one.folded for one in beside)} & _TITLES:
+        if alone or contains_name(source, first) or {first.folded, *(word.folded for word in beside)} & _TITLES:
             continue
-        if beside and not any(contains_name(statement, one) for one in beside):
-            yield f"“{beside[0].text}” is there in place of “{first.text}”"
+        if beside and not any(contains_name(statement, word) for word in beside):
+            yield f"“{beside[0].text}” appears instead of “{first.text}”"
 
 
-def _redated(said: _Dated, there: _Dated) -> Iterator[str]:
-    """Figures that the source has with another year right behind them."""
-    for figure, year in said:
-        found = [other for number, other in there if numbers_equal(figure, number)]
-        if year and found and all(found) and year not in found and any(other == year for _, other in there):
-            yield f"the number {figure.text} is of {', '.join(sorted(set(found)))} there"
+def _find_redated(figures: _DatedFigures, source_figures: _DatedFigures) -> Iterator[str]:
+    """Yield a message for each figure that has another year directly after it in the source."""
+    for figure, year in figures:
+        source_years = [other for number, other in source_figures if numbers_equal(figure, number)]
+        if (
+            year
+            and source_years
+            and all(source_years)
+            and year not in source_years
+            and any(other == year for _, other in source_figures)
+        ):
+            yield f"the number {figure.text} is for {', '.join(sorted(set(source_years)))}"
 
 
-def _is_dated_alike(said: _Dated, there: _Dated) -> bool:
-    """Whether the source has each figure with its year."""
-    return bool(said) and all(
-        year and any(numbers_equal(figure, number) and year == other for number, other in there)
-        for figure, year in said
+def _is_dated_alike(figures: _DatedFigures, source_figures: _DatedFigures) -> bool:
+    """Return whether the source has each figure with the same year."""
+    return bool(figures) and all(
+        year and any(numbers_equal(figure, number) and year == other for number, other in source_figures)
+        for figure, year in figures
     )
 
 
-def _dated(statement: AnnotatedText) -> _Dated:
-    """The figures of a statement with their years; a single one may stand behind its year."""
-    said = _with_years(statement)
+def _find_figures(statement: AnnotatedText) -> _DatedFigures:
+    """Return the figures of a statement with their years; a single figure may follow its year."""
+    said = _find_figures_with_years(statement)
     years = [number.text for number in statement.numbers if YEARS.fullmatch(number.text)]
     return [(said[0][0], years[0])] if len(said) == len(years) == 1 else said
 
 
-def _with_years(reading: AnnotatedText) -> _Dated:
-    """The figures of a text that are no parts of dates, each with the year behind it, if one is there."""
-    found: _Dated = []
+def _find_figures_with_years(reading: AnnotatedText) -> _DatedFigures:
+    """Return the figures of a text that are not parts of dates, each with the year after it, if any."""
+    figures: _DatedFigures = []
     if "respectively" in reading.folded:
-        return found
+        return figures
     for number in reading.numbers:
         if number.kind != "month" and not YEARS.fullmatch(number.text):
             year = _OF_YEAR.match(reading.text, number.end)
-            found.append((number, year[1] if year else ""))
-    return found
+            figures.append((number, year[1] if year else ""))
+    return figures
 
 
-def _named_together(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
-    """Each two capitalised words with nothing but blanks between them."""
+def _find_name_pairs(reading: AnnotatedText) -> Iterator[tuple[Word, Word]]:
+    """Yield each pair of capitalised words with only blanks between them."""
     names = set(reading.names)
-    for one, other in pairwise(reading.words):
-        if {one, other} <= names and reading.text[one.end : other.start].isspace():
-            yield one, other
+    for first, second in pairwise(reading.words):
+        if {first, second} <= names and reading.text[first.end : second.start].isspace():
+            yield first, second
 
 
-def _before_an_aside(source: AnnotatedText, own: set[str], places: Sequence[int]) -> bool:
-    """Whether the source has the run too, and only an aside between it and the words it is known by."""
+def _is_before_aside(source: AnnotatedText, run_keys: set[str], places: Sequence[int]) -> bool:
+    """Return whether the source has the run too, with only a parenthesis between it and its anchor words."""
     for place in places:
-        for at in range(max(0, place - _LONGEST_ASIDE), place):
+        for at in range(max(0, place - _MAX_ASIDE_WORDS), place):
             end = source.words[at].end
-            if source.keys[at] in own and source.text[end : end + 2].lstrip()[:1] in (",", "(", "["):
+            if source.keys[at] in run_keys and source.text[end : end + 2].lstrip()[:1] in (",", "(", "["):
                 return True
     return False
 
@@ -136,18 +145,18 @@ def _is_fact(reading: AnnotatedText, word: Word) -> bool:
     return word.content and (word.text[0].isupper() or reading.number_at(word) is not None)
 
 
-def _runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
-    """Runs of capitalised words and of numbers, as indexes of words."""
+def _find_runs(reading: AnnotatedText) -> Iterator[tuple[int, int]]:
+    """Yield the runs of capitalised words and numbers, as word indexes."""
     at = 0
     while at < len(reading.words):
-        first, last = _run_at(reading, at)
+        first, last = _find_run(reading, at)
         if first < last:
             yield first, last
         at = max(last, at + 1)
 
 
-def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
-    """The run around a word; empty where the word is no fact."""
+def _find_run(reading: AnnotatedText, at: int) -> tuple[int, int]:
+    """Return the run around a word; empty if the word is neither a name nor a number."""
     first = last = at
     while first > 0 and _is_fact(reading, reading.words[first - 1]):
         first -= 1
@@ -156,28 +165,28 @@ def _run_at(reading: AnnotatedText, at: int) -> tuple[int, int]:
     return (first, last) if at < last else (at, at)
 
 
-def _around(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
-    """What a run is known by: the two words next to it on a side, and the next one where it says something."""
-    found = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
-    nearest = found[-1:] if before else found[:1]
-    if len(found) == _ANCHOR_WORDS and any(word.content for word in found):
-        yield tuple(word.stem for word in found)
+def _find_anchors(reading: AnnotatedText, start: int, end: int, before: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the anchors of a run on one side: the two adjacent words, and the nearest if it is a content word."""
+    words = reading.words[max(0, start - _ANCHOR_WORDS) : start] if before else reading.words[end : end + _ANCHOR_WORDS]
+    nearest = words[-1:] if before else words[:1]
+    if len(words) == _ANCHOR_WORDS and any(word.content for word in words):
+        yield tuple(word.stem for word in words)
     if nearest and nearest[0].content:
         yield (nearest[0].stem,)
 
 
-def _anchors(source: AnnotatedText) -> _Anchors:
-    """The words of the source that stand next to what runs may be known by."""
+def _index_anchors(source: AnnotatedText) -> _Anchors:
+    """Return the word indexes of the source by anchor."""
     places: _Anchors = defaultdict(list)
     for at in range(len(source.words)):
         for before in (True, False):
-            for pair in _around(source, at, at + 1, before):
+            for pair in _find_anchors(source, at, at + 1, before):
                 places[before, pair].append(at)
     return places
 
 
-def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
-    """Whether a run stands in a stretch that the source has too, with words of its own around it."""
+def _is_in_common_block(statement: AnnotatedText, start: int, end: int, agreeing: Sequence[_Block]) -> bool:
+    """Return whether a run is in a block that the source has too, with enough other words around it."""
     for first, last, at_start, at_end in agreeing:
         if first < end and start < last:
             beside = [*statement.words[first : max(first, start)], *statement.words[end : max(end, last)]]
@@ -186,41 +195,45 @@ def _in_its_place(statement: AnnotatedText, start: int, end: int, agreeing: Sequ
     return False
 
 
-def _slots(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
-    """An alignment that leaves the most words in common: what faces a word where it differs, and where it agrees."""
-    one, other = statement.keys, source.keys
+def _align(statement: AnnotatedText, source: AnnotatedText) -> tuple[dict[int, range], list[_Block]]:
+    """Align both texts by their longest common subsequence.
+
+    Return, for each differing word of the statement, the word indexes of the source in its position, and the blocks
+    of equal words.
+    """
+    statement_keys, source_keys = statement.keys, source.keys
     facing: dict[int, range] = defaultdict(lambda: range(0))
     agreeing: list[_Block] = []
     start = source_start = 0
-    ends = (len(one), len(one), len(other), len(other))
-    equal = [op for op in Indel.opcodes(one, other) if op.tag == "equal"]
-    for begin, stop, source_begin, source_stop in [*map(_spans, equal), ends]:
-        if max(begin - start, source_begin - source_start) <= _LONGEST_SLOT:
+    ends = (len(statement_keys), len(statement_keys), len(source_keys), len(source_keys))
+    equal = [op for op in Indel.opcodes(statement_keys, source_keys) if op.tag == "equal"]
+    for begin, stop, source_begin, source_stop in [*map(_get_spans, equal), ends]:
+        if max(begin - start, source_begin - source_start) <= _MAX_SLOT_WORDS:
             facing |= dict.fromkeys(range(start, begin), range(source_start, source_begin))
-        both_end = stop == len(one) and source_stop == len(other)
+        both_end = stop == len(statement_keys) and source_stop == len(source_keys)
         agreeing.append((begin, stop, begin == source_begin == 0, both_end))
         start, source_start = stop, source_stop
     return facing, agreeing
 
 
-def _spans(op: Opcode) -> tuple[int, int, int, int]:
+def _get_spans(op: Opcode) -> tuple[int, int, int, int]:
     return op.src_start, op.src_end, op.dest_start, op.dest_end
 
 
-def _rivals(statement: AnnotatedText, one: Word, source: AnnotatedText, other: Word) -> bool:
-    """Whether two words are different facts of a kind, the second of which the statement does not hold."""
-    if not one.content or not other.content:
+def _is_substitution(statement: AnnotatedText, word: Word, source: AnnotatedText, source_word: Word) -> bool:
+    """Return whether two words are different names or numbers of one kind, and the statement lacks the second."""
+    if not word.content or not source_word.content:
         return False
-    figure, source_figure = statement.number_at(one), source.number_at(other)
+    figure, source_figure = statement.number_at(word), source.number_at(source_word)
     if figure and source_figure:
-        # A year takes no amount's place.
+        # A year does not replace an amount.
         if bool(YEARS.fullmatch(figure.text)) != bool(YEARS.fullmatch(source_figure.text)):
             return False
         return figure.kind == source_figure.kind and not any(
             numbers_equal(number, source_figure, _EVERY_SCALE) for number in [*statement.numbers, *statement.columns]
         )
-    if figure or source_figure or not (one.text[0].isupper() and other.text[0].isupper()):
+    if figure or source_figure or not (word.text[0].isupper() and source_word.text[0].isupper()):
         return False
-    if source.begins_sentence(other) and statement.begins_sentence(one):
+    if source.begins_sentence(source_word) and statement.begins_sentence(word):
         return False
-    return not (contains_name(statement, other) or expands_acronym(one, source))
+    return not (contains_name(statement, source_word) or expands_acronym(word, source))

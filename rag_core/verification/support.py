@@ -1,4 +1,4 @@
-"""How well a sentence of a passage supports a claim: the share of its numbers, names and words that it contains."""
+"""Scoring of the support of a claim: the share of its numbers, names and words that a sentence contains."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rag_core.verification.marks import numbers_match
 # A number or name identifies the fact; other words only describe its kind.
 _NUMBER_WEIGHT = 2.0
 _NAME_WEIGHT = 1.5
-# A number that stands elsewhere in the passage, such as the year above a table.
+# Share for a number elsewhere in the passage, such as the year above a table.
 _NEARBY_NUMBER = 0.5
-# A word of the document's name or heading, which the sentence need not repeat.
+# Share for a word of the document's name or heading, which the sentence need not repeat.
 _TITLE_WORD = 0.7
 # Cosine of two token vectors below which the words have nothing in common.
 _UNRELATED_COSINE = 0.35
-# How much the question counts beside the claim: it decides between sentences that contain the same short answer.
+# Weight of the question relative to the claim, to decide between sentences that contain the same short answer.
 _QUESTION_SHARE = 0.2
 
 
@@ -64,16 +64,16 @@ class SplitPassage:
         for start, end in sentence_spans(self.text):
             inside = (spans[:, 0] < end) & (spans[:, 1] > start)
             sentence = SourceSentence(self, start, end, AnnotatedText(self.text[start:end]), tokens[inside])
-            self.sentences.append(replace(sentence, question_support=_support(question, sentence)))
+            self.sentences.append(replace(sentence, question_support=_compute_support(question, sentence)))
 
     def context(self, sentence: SourceSentence) -> AnnotatedText:
-        """Return what says whom a sentence is about: the title and the sentence before it."""
-        before = [one.reading.text for one in self.sentences if one.end <= sentence.start][-1:]
+        """Return the title and the sentence before, which name the subject of a sentence."""
+        before = [other.reading.text for other in self.sentences if other.end <= sentence.start][-1:]
         return AnnotatedText("\n".join([self.title.text, *before]))
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, how well it supports a claim, and how well with the question beside the claim."""
+    """A sentence, its support of a claim, and its combined support of claim and question."""
 
     sentence: SourceSentence
     support: float
@@ -98,25 +98,25 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
     """Return how well a sentence supports a claim; ``foreign`` if the claim is in another language."""
-    support = _support(said, sentence, words=not foreign)
+    support = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support)
 
 
-def _support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
+def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> float:
     """Return the share of a text's numbers, names and words that a sentence contains, 0..1.
 
     Without ``words``, as for a text in another language, only numbers and names count.
     """
     reading, source = said.reading, sentence.source
-    total = found = 0.0
+    total = matched = 0.0
     inside = []
     for number in reading.numbers:
         inside += [(number.start, number.end)]
         total += _NUMBER_WEIGHT
-        if any(numbers_match(number, one, source.scales) for one in sentence.reading.numbers):
-            found += _NUMBER_WEIGHT
-        elif any(numbers_match(number, one, source.scales) for one in source.reading.numbers):
-            found += _NUMBER_WEIGHT * _NEARBY_NUMBER
+        if any(numbers_match(number, other, source.scales) for other in sentence.reading.numbers):
+            matched += _NUMBER_WEIGHT
+        elif any(numbers_match(number, other, source.scales) for other in source.reading.numbers):
+            matched += _NUMBER_WEIGHT * _NEARBY_NUMBER
     names = {word.start for word in reading.names}
     closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
     for word in reading.content:
@@ -128,11 +128,11 @@ def _support(said: EncodedText, sentence: SourceSentence, *, words: bool = True)
         weight = _NAME_WEIGHT if is_name else 1.0
         total += weight
         if word.stem in sentence.reading.stems:
-            found += weight
+            matched += weight
         elif word.stem in source.title.stems:
-            found += weight * _TITLE_WORD
+            matched += weight * _TITLE_WORD
         elif closest is not None:
-            own = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
-            if len(own):
-                found += weight * max(0.0, (float(np.mean(own)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
-    return found / total if total else 0.0
+            cosines = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
+            if len(cosines):
+                matched += weight * max(0.0, (float(np.mean(cosines)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
+    return matched / total if total else 0.0

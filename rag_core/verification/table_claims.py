@@ -1,4 +1,4 @@
-"""Whether the figures of a statement stand in a table's row of that name, under the years that it names."""
+"""Checks that the figures of a statement are in the table row and the year column that it names."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import QUARTER
 from rag_core.text.numbers import Number, numbers_equal, table_scales
 from rag_core.text.tables import YEARS, TableRow, parse_year
 from rag_core.text.words import stem
 
-# A row's name and a statement may each say a little more than the other, not both something else.
-_LEAST_ALIKE = 1.0
-# What is measured: a statement names nothing of it that neither the row nor what stands above it does.
+# A row's label and a statement may each have some words that the other lacks, but together not too many.
+_MIN_SIMILARITY = 1.0
+# Measures; the row or the lines above it must contain every measure that a statement names.
 _MEASURES = tuple(
     frozenset(map(stem, group.split()))
     for group in (
@@ -24,26 +25,28 @@ _MEASURES = tuple(
         "depreciation", "amortization", "provision", "customers", "average", "percentage",
     )
 )  # fmt: skip
-# A row that may be a gain or a loss; in one of costs, brackets say nothing new.
+# Labels of rows that may be a gain or a loss; in a row of costs, brackets do not indicate a loss.
 _GAIN = re.compile(r"\b(?:profit|income(?! tax)|earnings|result|ebitda?|margin|gain|cash flow|surplus)", re.IGNORECASE)
 _COST = re.compile(r"\b(?:expenses?|costs?|provision|charges?|paid|interest)\b", re.IGNORECASE)
 _LOSS = re.compile(r"\b(?:loss(?:es)?|deficit|negative|minus|outflow)\b|[(−–-]\s?[$€£¥]?\s?\d", re.IGNORECASE)
 _ROSE = re.compile(r"\b(?:rose|risen|rising|increas\w*|grew|grown|up|higher)\b", re.IGNORECASE)
 _FELL = re.compile(r"\b(?:fell|fallen|falling|decreas\w*|declin\w*|dropp\w*|down|lower|shrank)\b", re.IGNORECASE)
-# A part of a year is not the year.
-_PART = re.compile(r"\b(?:Q[1-4]|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE)
+# Parts of a year, which must not be confused with the year.
+_PART = re.compile(
+    rf"\b(?:{QUARTER}|quarter\w*|(?:three|six|nine|[369])[ -]months|half|H[12]|13 weeks)\b", re.IGNORECASE
+)
 _OTHER_YEAR = re.compile(
     r"\b(?:prior|previous|last|preceding|next)\s(?:\w+\s)?year\b|\byear\s(?:before|earlier|ago)\b", re.IGNORECASE
 )
 _COMPARED = re.compile(r"\b(?:from|than|with|to|against|versus|vs\.?)\s+(?:about\s+)?$", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s+$")
 _TO = re.compile(r"\s*(?:in\s+(?:\w+\s+)?\d{4}\s+)?to\s+")
-_DAY_GAP = 3
+_MAX_DAY_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """A figure of a statement with the row that has it, and the columns there where it stands."""
+class _PlacedFigure:
+    """A figure of a statement with the row that contains it, and its columns in that row."""
 
     figure: Number
     row: TableRow
@@ -57,125 +60,126 @@ def check_table_claim(
     rest: AnnotatedText,
     title: AnnotatedText,
 ) -> list[str] | None:
-    """What a statement says otherwise than the rows whose figures it gives, in words for the reader.
+    """Return a message for each difference between a statement and the rows whose figures it gives.
 
-    A figure is right where the row called most like the statement has it, in the column of the year
-    that the statement gives with it, or of the latest where it gives none; in the table's scale, and
-    with the sign that the row has.
+    A figure is correct if the row with the most similar label has it in the column of the statement's year, or of
+    the latest year if the statement has none, with the same scale and sign.
 
     Parameters
     ----------
     statement : AnnotatedText
     rows : sequence of TableRow
-        Those of the place that the statement is held against.
+        Rows of the evidence that the statement is compared with.
     table : sequence of TableRow
-        All rows of the passage, of which another may be the one that is meant.
+        All rows of the passage, since the statement may mean another one.
     rest : AnnotatedText
-        What else stands at that place, the names of its rows included.
+        Other text of the evidence, including the labels of its rows.
     title : AnnotatedText
-        What the passage is about; its first line is the document's name.
+        Document and heading of the passage; the first line is the document's name.
 
     Returns
     -------
     list of str or None
-        ``None`` where the statement takes no figure from the rows, or names no year of a row whose
-        columns are not clear: then a table tells no more than other text.
+        ``None`` if the statement gives no figure of the rows, or if the columns of the rows are not clear and the
+        statement names no year of them. The rows are then checked like other text.
     """
-    figures = _figures(statement, rest)
+    figures = _find_figures(statement, rest)
     years = [(match.start(), parse_year(match[0])) for match in YEARS.finditer(statement.text)]
     if not figures:
         return None
     if not any(row.columns for row in rows):
         unsaid = [year for _, year in years if year not in rest.text and any(row.head for row in rows)]
-        return [f"it is not clear which figure is of {unsaid[0]}"] if unsaid else None
-    placed = _placed(statement, figures, rows, table, title)
+        return [f"it is not clear which figure is for {unsaid[0]}"] if unsaid else None
+    placed = _place_figures(statement, figures, rows, table, title)
     if isinstance(placed, str):
         return [placed]
     return [
-        *_undated(statement, placed, rest),
-        *_other_years(statement, placed, rest, [year for _, year in years]),
-        *_other_sense(statement, placed, title),
+        *_check_dates(statement, placed, rest),
+        *_check_years(statement, placed, rest, [year for _, year in years]),
+        *_check_sign_and_scale(statement, placed, title),
     ]
 
 
 def check_direction(statement: AnnotatedText) -> Iterator[str]:
-    """Where a figure is said to rise from a higher one, or to fall from a lower one, in words for the reader."""
+    """Yield a message if a statement says that a figure rises from a higher one or falls from a lower one."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     said = rose or fell
     if said is None or (rose and fell):
         return
-    for one, other in pairwise(number for number in statement.numbers if not YEARS.fullmatch(number.text)):
-        between = statement.text[one.end : other.start]
-        if _FROM.search(statement.text, 0, one.start) and _TO.fullmatch(between) and one.kind == other.kind:
-            fallen, risen = min(one.values) > max(other.values), max(one.values) < min(other.values)
+    for first, second in pairwise(number for number in statement.numbers if not YEARS.fullmatch(number.text)):
+        between = statement.text[first.end : second.start]
+        if _FROM.search(statement.text, 0, first.start) and _TO.fullmatch(between) and first.kind == second.kind:
+            fallen, risen = min(first.values) > max(second.values), max(first.values) < min(second.values)
             if fallen if rose else risen:
-                yield f"its own figures say the opposite of “{said[0]}”"
+                yield f"the figures of the statement contradict “{said[0]}”"
 
 
 def row_scales(row: TableRow, title: AnnotatedText) -> frozenset[int]:
-    """The powers of ten that a row's figures may count in."""
+    """Return the possible scales of a row's figures, as powers of ten."""
     return table_scales(title.text) if row.scale is None else frozenset({row.scale} - {0})
 
 
-def _figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
-    """The numbers of a statement that are no parts of dates, and not said outside of the figures."""
+def _find_figures(statement: AnnotatedText, rest: AnnotatedText) -> list[Number]:
+    """Return the numbers of a statement that are not parts of dates and not in the other text."""
     taken = [match.span() for match in YEARS.finditer(statement.text)]
-    taken += [(date.start, date.end) for date in _dates(statement)]
+    taken += [(date.start, date.end) for date in _find_dates(statement)]
     return [
         number
         for number in statement.numbers
         if not any(start < number.end and number.start < end for start, end in taken)
-        and not any(numbers_equal(number, one) for one in rest.numbers)
+        and not any(numbers_equal(number, other) for other in rest.numbers)
     ]
 
 
-def _dates(statement: AnnotatedText) -> Iterator[Number]:
-    """Months, and the days beside them."""
+def _find_dates(statement: AnnotatedText) -> Iterator[Number]:
+    """Yield the months of a statement and the days next to them."""
     for at, number in enumerate(statement.numbers):
         beside = [
             other
             for other in statement.numbers[max(0, at - 1) : at + 2]
-            if max(number.start - other.end, other.start - number.end) <= _DAY_GAP
+            if max(number.start - other.end, other.start - number.end) <= _MAX_DAY_GAP
         ]
         if any(other.kind == "month" for other in beside) and not YEARS.fullmatch(number.text):
             yield number
 
 
-def _placed(
+def _place_figures(
     statement: AnnotatedText,
     figures: Sequence[Number],
     rows: Sequence[TableRow],
     table: Sequence[TableRow],
     title: AnnotatedText,
-) -> list[_Placed] | str:
-    """Each figure in the row that is meant; a reason where there is none."""
-    whole = _called(_said(statement, 0, len(statement.text), title), rows, table, title)
-    found = [_in_row(figure, whole, title) for figure in figures]
-    if len(rows) > 1 and not all(found):
-        # Of two rows: each figure stands behind the name of its own.
-        found, start = [], 0
+) -> list[_PlacedFigure] | str:
+    """Return each figure with the row that the statement means, or a message if there is none."""
+    whole = _find_named_rows(_find_label_words(statement, 0, len(statement.text), title), rows, table, title)
+    placed = [_find_in_rows(figure, whole, title) for figure in figures]
+    if len(rows) > 1 and not all(placed):
+        # If there are several rows, each figure follows the label of its row.
+        placed, start = [], 0
         for figure in figures:
-            whole = _called(_said(statement, start, figure.start, title), rows, table, title) or whole
-            found.append(_in_row(figure, whole, title))
+            whole = (
+                _find_named_rows(_find_label_words(statement, start, figure.start, title), rows, table, title) or whole
+            )
+            placed.append(_find_in_rows(figure, whole, title))
             start = figure.end
     if not whole:
-        return "no row of its tables is called so"
-    missing = next((figure for figure, one in zip(figures, found, strict=True) if one is None), None)
-    return f"the number {missing.text} is not there" if missing else [one for one in found if one]
+        return "no table row has this name"
+    missing = next((figure for figure, place in zip(figures, placed, strict=True) if place is None), None)
+    return f"the number {missing.text} is missing" if missing else [place for place in placed if place]
 
 
-def _in_row(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _Placed | None:
+def _find_in_rows(figure: Number, rows: Sequence[TableRow], title: AnnotatedText) -> _PlacedFigure | None:
     for row in rows:
-        there = [
+        columns = [
             at for at, value in enumerate(row.values) if value and numbers_equal(figure, value, row_scales(row, title))
         ]
-        if there and row.columns:
-            return _Placed(figure, row, tuple(there))
+        if columns and row.columns:
+            return _PlacedFigure(figure, row, tuple(columns))
     return None
 
 
-def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
-    """The stems of the words in a part of a statement that may name a row, without the document's name."""
+def _find_label_words(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) -> frozenset[str]:
+    """Return the stems of the words in a part of a statement that may name a row, without the document's name."""
     document = AnnotatedText(title.text.partition("\n")[0]).stems
     return frozenset(
         word.stem
@@ -187,10 +191,10 @@ def _said(statement: AnnotatedText, start: int, end: int, title: AnnotatedText) 
     )
 
 
-def _called(
+def _find_named_rows(
     said: frozenset[str], rows: Sequence[TableRow], table: Sequence[TableRow], title: AnnotatedText
 ) -> list[TableRow]:
-    """The rows called most like what is said, one or several of one name; none where another is, or it is not clear."""
+    """Return those of the rows with the label most similar to the words; empty if another row matches or in doubt."""
 
     def likeness(row: TableRow) -> tuple[int, int, int]:
         return len(said & row.stems), -len(row.stems - said), len(said & row.section)
@@ -199,27 +203,27 @@ def _called(
     best = [row for row in table if likeness(row) == most]
     if not most[0] or len({row.stems for row in best}) > 1:
         return []
-    return [row for row in best if row in rows and _meant(said, row, table, title)]
+    return [row for row in best if row in rows and _is_meant(said, row, table, title)]
 
 
-def _meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
-    """Whether a row can be what is said, and measures nothing else."""
+def _is_meant(said: frozenset[str], row: TableRow, table: Sequence[TableRow], title: AnnotatedText) -> bool:
+    """Return whether a row's label is similar enough to the words and has no other measure."""
     totals = [other.stems for other in table if other.label.casefold().startswith("total")]
     around = row.stems.union(row.section, title.stems, *totals)
-    if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _LEAST_ALIKE:
+    if len(said & row.stems) / len(row.stems) + len(said & around) / len(said) <= _MIN_SIMILARITY:
         return False
     return not any(said & measure and not around & measure for measure in _MEASURES)
 
 
-def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText) -> Iterator[str]:
-    """Months and days that do not head the table, and parts of a year in place of the year."""
-    for row in {one.row for one in placed}:
+def _check_dates(statement: AnnotatedText, placed: Sequence[_PlacedFigure], rest: AnnotatedText) -> Iterator[str]:
+    """Yield a message for each date that the table lacks, and for a part of a year that differs."""
+    for row in {place.row for place in placed}:
         above = AnnotatedText("\n".join(row.above))
         known = [*rest.numbers, *above.numbers]
-        months = {min(one.values) for one in above.numbers if one.kind == "month"}
-        for date in _dates(statement):
-            if len(months) > 1 or not any(numbers_equal(date, one) for one in known):
-                yield f"the number {date.text} is not there"
+        months = {min(number.values) for number in above.numbers if number.kind == "month"}
+        for date in _find_dates(statement):
+            if len(months) > 1 or not any(numbers_equal(date, number) for number in known):
+                yield f"the number {date.text} is missing"
         part = _PART.search(statement.text)
         if part and not _PART.search(f"{above.text}\n{row.label}"):
             yield f"the source does not say “{part[0]}”"
@@ -227,80 +231,84 @@ def _undated(statement: AnnotatedText, placed: Sequence[_Placed], rest: Annotate
             yield f"the source says “{whole[0]}”"
 
 
-def _other_years(
-    statement: AnnotatedText, placed: Sequence[_Placed], rest: AnnotatedText, years: Sequence[str]
+def _check_years(
+    statement: AnnotatedText, placed: Sequence[_PlacedFigure], rest: AnnotatedText, years: Sequence[str]
 ) -> Iterator[str]:
-    """Where a figure does not stand under the year that is given with it."""
-    heads = {year for one in placed for year in one.row.columns}
+    """Yield a message for each figure that is not in the column of its year."""
+    heads = {year for place in placed for year in place.row.columns}
     for year in years:
         if year not in heads and year not in rest.text:
-            yield f"the number {year} is not there"
+            yield f"the number {year} is missing"
     headed = [year for year in years if year in heads]
-    # "Notes due 2022" is a row's name, and no year of its figures where the statement gives another.
-    given = [year for year in headed if not any(year in one.row.label for one in placed)] or headed
+    # In the label "Notes due 2022" the year is not that of the figures if the statement gives another one.
+    given = [year for year in headed if not any(year in place.row.label for place in placed)] or headed
     if not years and _is_copied(placed):
         return
     if not given and _OTHER_YEAR.search(statement.text):
         yield "it is not clear which year is meant"
     elif len(set(given)) > 1 and len(given) != len(placed):
-        yield "it is not clear which figure is of which year"
+        yield "it is not clear which figure is for which year"
     else:
         only = given[0] if given else max(heads)
         each = given if len(set(given)) > 1 else [only] * len(placed)
-        found = [_years(one) for one in placed]
-        for one, year, there in zip(placed, each, found, strict=True):
-            if year not in there and not (len(set(given)) < 2 and _of_before(statement, one, there, only, found)):
-                yield f"the number {one.figure.text} is of {', '.join(sorted(there))} there"
-        yield from _other_direction(statement, placed, max(each))
+        all_years = [_get_years(place) for place in placed]
+        for place, year, figure_years in zip(placed, each, all_years, strict=True):
+            if year not in figure_years and not (
+                len(set(given)) < 2 and _is_previous_year(statement, place, figure_years, only, all_years)
+            ):
+                yield f"the number {place.figure.text} is for {', '.join(sorted(figure_years))}"
+        yield from _check_row_direction(statement, placed, max(each))
 
 
-def _is_copied(placed: Sequence[_Placed]) -> bool:
-    """Whether all figures of a row are given in their order, as in a table that shows it again."""
+def _is_copied(placed: Sequence[_PlacedFigure]) -> bool:
+    """Return whether a statement gives all figures of a row in order, as in a copy of the table."""
     row = placed[0].row
-    there = [at for at, value in enumerate(row.values) if value]
-    return len(there) == len(placed) > 1 and all(
-        one.row is row and at in one.columns for at, one in zip(there, placed, strict=True)
+    columns = [at for at, value in enumerate(row.values) if value]
+    return len(columns) == len(placed) > 1 and all(
+        place.row is row and at in place.columns for at, place in zip(columns, placed, strict=True)
     )
 
 
-def _years(placed: _Placed) -> set[str]:
+def _get_years(placed: _PlacedFigure) -> set[str]:
     return {placed.row.columns[at] for at in placed.columns} - {""}
 
 
-def _of_before(
-    statement: AnnotatedText, placed: _Placed, there: set[str], year: str, found: Sequence[set[str]]
+def _is_previous_year(
+    statement: AnnotatedText, placed: _PlacedFigure, figure_years: set[str], year: str, all_years: Sequence[set[str]]
 ) -> bool:
-    """Whether a figure is that of the year before, which another one is compared with."""
+    """Return whether a figure is that of the previous year, as part of a comparison."""
     compared = _COMPARED.search(statement.text, 0, placed.figure.start)
-    return bool(compared) and str(int(year) - 1) in there and any(year in one for one in found)
+    return bool(compared) and str(int(year) - 1) in figure_years and any(year in years for years in all_years)
 
 
-def _other_direction(statement: AnnotatedText, placed: Sequence[_Placed], year: str) -> Iterator[str]:
-    """Where a statement says that a figure rose, and it fell from the year before, or the other way round."""
+def _check_row_direction(statement: AnnotatedText, placed: Sequence[_PlacedFigure], year: str) -> Iterator[str]:
+    """Yield a message if a statement says that a figure rose that fell from the previous year, or the reverse."""
     rose, fell = _ROSE.search(statement.text), _FELL.search(statement.text)
     row = placed[0].row
-    before = max((one for one in row.columns if one and one < year), default="")
-    if bool(rose) == bool(fell) or any(one.row is not row for one in placed) or not before:
+    before = max((column for column in row.columns if column and column < year), default="")
+    if bool(rose) == bool(fell) or any(place.row is not row for place in placed) or not before:
         return
-    now, then = (_signed(row, row.columns.index(one)) for one in (year, before))
+    now, then = (_get_signed_value(row, row.columns.index(column)) for column in (year, before))
     if now is not None and then is not None and (now > then) != bool(rose):
         said = rose or fell
         yield f"the source says the opposite of “{said[0] if said else ''}”"
 
 
-def _signed(row: TableRow, at: int) -> float | None:
+def _get_signed_value(row: TableRow, at: int) -> float | None:
     number = row.values[at]
     return None if number is None else float(min(number.values)) * (-1 if row.cells[at].negative else 1)
 
 
-def _other_sense(statement: AnnotatedText, placed: Sequence[_Placed], title: AnnotatedText) -> Iterator[str]:
-    """Where a gain is called a loss, or an amount in millions is given without them."""
+def _check_sign_and_scale(
+    statement: AnnotatedText, placed: Sequence[_PlacedFigure], title: AnnotatedText
+) -> Iterator[str]:
+    """Yield a message for each figure with the wrong sign, or with a currency but without the table's scale."""
     lost = bool(_LOSS.search(statement.text))
-    for one in placed:
-        figure, row = one.figure, one.row
-        negative = any(row.cells[at].negative for at in one.columns)
+    for place in placed:
+        figure, row = place.figure, place.row
+        negative = any(row.cells[at].negative for at in place.columns)
         if _GAIN.search(row.label) and not _COST.search(row.label) and lost != negative:
-            yield f"the number {figure.text} has another sign there"
-        whole = all((value := row.values[at]) and "." not in value.text for at in one.columns)
+            yield f"the number {figure.text} has the opposite sign"
+        whole = all((value := row.values[at]) and "." not in value.text for at in place.columns)
         if figure.currency and figure.unscaled and whole and row_scales(row, title):
-            yield f"the number {figure.text} counts something else there"
+            yield f"the number {figure.text} has another scale"

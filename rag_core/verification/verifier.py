@@ -1,4 +1,4 @@
-"""Whether the sources say what an answer says, statement by statement."""
+"""Verification of each statement of an answer against its sources."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from rag_core.verification.refusals import states_no_answer
 from rag_core.verification.substitutions import find_substitutions
 from rag_core.verification.table_claims import check_direction, check_table_claim, row_scales
 
-# Share of a statement's words that its source must hold; a statement with half its words from
-# elsewhere says something else, whatever figures it shares.
-LEAST_COVERAGE = 0.6
-# A source that holds less than this of a statement is about something else, and its figures no matter.
-_LEAST_RELATED = 0.3
-_ABOUT_AS_WELL = 0.15
-NOT_CITED = "It names no source."
-NOT_SAID = "No sentence of its source says this."
+# Least share of a statement's words that its source must contain; below it, the statement says something else even if
+# its figures match.
+MIN_COVERAGE = 0.6
+# Below this coverage, a source is about something else and its differences are not reported.
+_MIN_RELATED_COVERAGE = 0.3
+_COVERAGE_MARGIN = 0.15
+NOT_CITED = "The statement cites no source."
+NOT_SAID = "No cited passage supports the statement."
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAnswer:
     """An answer's text with its final markers, their quotes, and the verdict on each statement.
 
-    ``short`` is what of a quoted answer was asked for, where that is clear; see `short.short_answer`. ``refused`` is
-    true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset from which
-    quotes follow what a language model wrote. ``unchecked`` is true if it is in another language than its sources.
+    ``short`` is the short answer in the quotes, if unambiguous; see `short_answers.short_answer`. ``refused`` is true
+    if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the quotes
+    after a language model's text. ``unchecked`` is true if the text is in another language than its sources.
     """
 
     text: str
@@ -58,104 +58,107 @@ class _Verdict:
 
 
 def verify_answer(text: str, passages: Sequence[Passage], vectors: TextEncoder | None = None) -> VerifiedAnswer:
-    """Hold each statement of a generated text against the passages that it cites.
+    """Compare each statement of a generated text with the passages that it cites.
 
-    A statement is supported when sentences of a cited passage hold most of its words and all of its
-    numbers, dates, names and negations. It is looked for word for word, then with a few characters
-    differing, then by words, and last, with ``vectors``, by meaning. Where no single passage
-    suffices, those that it cites are taken together.
+    A statement is supported if sentences of a cited passage contain most of its words and all of its numbers, dates,
+    names and negations. Matching is verbatim first, then fuzzy, then by words, and last, with ``vectors``, by
+    meaning. If no single passage suffices, the cited passages are combined.
 
     Parameters
     ----------
     text : str
-        As generated, with markers in any form that `citation_markers.normalize_markers` understands.
+        Generated text, with markers in any form that `citation_markers.normalize_markers` accepts.
     passages : sequence of Passage
-        Those the text was generated from; a marker is a passage's rank.
+        The passages in the prompt; a marker is the rank of a passage.
     vectors : TextEncoder, optional
-        Token vectors by which words of like meaning are told.
+        Encoder for the comparison of words by meaning.
 
     Returns
     -------
     VerifiedAnswer
-        In its text, a marker stands only behind a statement that its passage supports: one that
-        numbers no passage is gone, and so is one behind a statement that was not found. Citations
-        come in order of appearance, one for each marker and quote; the quote is the span of the
-        passage's first page that says it.
+        The text keeps only the markers whose passages support their statements. Citations are in order of
+        appearance, one per marker and quote; a quote is the supporting span on the passage's first page.
     """
     sources = {passage.rank: SourcePassage(passage) for passage in passages}
     text = strip_source_list(normalize_markers(text, sorted(sources)), {passage.document for passage in passages})
     while True:
-        verdicts = [_judge(text, claim, sources, vectors) for claim in _telling(text)]
-        wrong = [span for verdict in verdicts for span in _unbacked(verdict)]
+        verdicts = [_verify_statement(text, claim, sources, vectors) for claim in _select_statements(text)]
+        wrong = [span for verdict in verdicts for span in _find_unsupported_markers(verdict)]
         kept, removed = remove_spans(text, wrong)
         gone = len(wrong)
         if len(parse_markers(kept)) == len(parse_markers(text)) - gone:
-            return _told(text, kept, removed, verdicts)
-        # Taking a marker out has left another behind, as in "[[2]1]".
+            return _create_answer(text, kept, removed, verdicts)
+        # Removing a marker has created another one, as in "[[2]1]".
         text = normalize_markers(kept, sorted(sources))
 
 
 def claims_of_quotes(text: str, citations: Sequence[Citation]) -> tuple[Claim, ...]:
-    """The statements of an extracted answer: each quote where it stands in the text, supported by itself."""
+    """Return the statements of an extractive answer: the span of each quote in the text, always supported."""
     statements, position = [], 0
     for citation in citations:
         quote = " ".join(citation.quote.split())
         start = text.find(quote, position)
-        # Two citations may share a quote, as overlapping passages do: it is one statement.
+        # Overlapping passages may share a quote, which is one statement.
         if start >= 0:
             position = start + len(quote)
             statements.append(Claim(start, position, True))
     return tuple(statements)
 
 
-def _telling(text: str) -> list[ClaimSpan]:
-    """The statements of a text, without a "Yes." or "No." that others follow."""
-    found = split_claims(text)
-    told = [claim for claim in found if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)]
-    return told or found
+def _select_statements(text: str) -> list[ClaimSpan]:
+    """Return the statements of a text, without a "Yes." or "No." before other statements."""
+    claims = split_claims(text)
+    statements = [
+        claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
+    ]
+    return statements or claims
 
 
-def _judge(text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vectors: TextEncoder | None) -> _Verdict:
+def _verify_statement(
+    text: str, claim: ClaimSpan, sources: dict[int, SourcePassage], vectors: TextEncoder | None
+) -> _Verdict:
     ranks = list(dict.fromkeys(rank for rank in claim.ranks if rank in sources))
     if not ranks:
         return _Verdict(claim, (), NOT_CITED)
     said = text[claim.start : claim.end]
-    # "No, it ends in May": the source says when it ends, and need not say "no".
+    # The source of "No, it ends in May" need not contain "no".
     opening = INTERJECTION.match(said)
     said = said[opening.end() :] if opening and opening.end() < len(said) else said
     statement = AnnotatedText(said, detect_language(said))
-    found = {rank: _supporting(statement, sources[rank], vectors) for rank in ranks}
-    quotes = tuple(quote for rank, (one, _) in found.items() if one for quote in _quotes(sources[rank], one))
+    support = {rank: _find_support(statement, sources[rank], vectors) for rank in ranks}
+    quotes = tuple(
+        quote for rank, (span, _) in support.items() if span for quote in _create_quotes(sources[rank], span)
+    )
     if not quotes and len(ranks) > 1:
-        quotes = _together(statement, [sources[rank] for rank in ranks])
+        quotes = _combine_passages(statement, [sources[rank] for rank in ranks])
     if quotes:
         return _Verdict(claim, quotes, "")
-    reason = next((reason for _, reason in found.values() if reason), "")
+    reason = next((reason for _, reason in support.values() if reason), "")
     return _Verdict(claim, (), f"In passage {ranks[0]}, {reason}." if reason else NOT_SAID)
 
 
-def _supporting(
+def _find_support(
     statement: AnnotatedText, source: SourcePassage, vectors: TextEncoder | None
 ) -> tuple[EvidenceSpan | None, str]:
-    """The place that supports a statement, or else what the nearest one says otherwise.
+    """Return the evidence that supports a statement, or the first difference of the closest evidence.
 
-    Only the places that fit about as well as the best one count: where that one says otherwise,
-    another that merely does not contradict supports nothing.
+    Only evidence with about the best coverage counts: if the best one contradicts the statement, a distant one
+    without a contradiction is not support.
     """
-    best, reason = _LEAST_RELATED, ""
+    best, reason = _MIN_RELATED_COVERAGE, ""
     seen: list[tuple[EvidenceSpan, str]] = []
-    for candidate in source.candidates(statement, vectors):
-        found = _difference(statement, candidate, source.rows)
-        seen.append((candidate, found))
+    for candidate in source.find_evidence(statement, vectors):
+        difference = _find_difference(statement, candidate, source.rows)
+        seen.append((candidate, difference))
         if candidate.coverage > best:
-            best, reason = candidate.coverage, found
-        if not found and candidate.coverage == 1.0:
+            best, reason = candidate.coverage, difference
+        if not difference and candidate.coverage == 1.0:
             break
-    least = max(LEAST_COVERAGE, best - _ABOUT_AS_WELL)
-    return next((one for one, found in seen if not found and one.coverage >= least), None), reason
+    least = max(MIN_COVERAGE, best - _COVERAGE_MARGIN)
+    return next((span for span, difference in seen if not difference and span.coverage >= least), None), reason
 
 
-def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[TableRow]) -> str:
+def _find_difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequence[TableRow]) -> str:
     source, title = candidate.source, candidate.title
     figures = check_table_claim(statement, candidate.rows, table, candidate.rest, title) if candidate.rows else None
     if figures is None:
@@ -165,37 +168,41 @@ def _difference(statement: AnnotatedText, candidate: EvidenceSpan, table: Sequen
             *find_substitutions(statement, source),
             *check_direction(statement),
         ]
-    found = [*figures, *find_differences(statement, source, candidate.around, candidate.context, title)]
-    return found[0] if found else ""
+    differences = [*figures, *find_differences(statement, source, candidate.around, candidate.context, title)]
+    return differences[0] if differences else ""
 
 
-def _together(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
-    """Quotes from several passages that support a statement only as one, each with a part of it."""
+def _combine_passages(statement: AnnotatedText, sources: Sequence[SourcePassage]) -> tuple[Citation, ...]:
+    """Return quotes from several passages that support a statement together, each with a part of it."""
     parts = []
     for source in sources:
-        best = max(islice(source.candidates(statement, None), 4), key=lambda one: one.coverage, default=None)
-        if best is not None and best.coverage >= _LEAST_RELATED:
+        best = max(
+            islice(source.find_evidence(statement, None), 4), key=lambda evidence: evidence.coverage, default=None
+        )
+        if best is not None and best.coverage >= _MIN_RELATED_COVERAGE:
             parts.append((source, best))
     if len(parts) < 2:
         return ()
-    whole = merge_evidence([one for _, one in parts])
-    held = [word for word in statement.content if word.stem in whole.around.stems]
+    whole = merge_evidence([evidence for _, evidence in parts])
+    matched = [word for word in statement.content if word.stem in whole.around.stems]
     table = [row for source, _ in parts for row in source.rows]
-    if len(held) < LEAST_COVERAGE * len(statement.content) or _difference(statement, whole, table):
+    if len(matched) < MIN_COVERAGE * len(statement.content) or _find_difference(statement, whole, table):
         return ()
-    return tuple(quote for source, one in parts for quote in _quotes(source, one))
+    return tuple(quote for source, span in parts for quote in _create_quotes(source, span))
 
 
-def _quotes(source: SourcePassage, candidate: EvidenceSpan) -> list[Citation]:
+def _create_quotes(source: SourcePassage, candidate: EvidenceSpan) -> list[Citation]:
     return [Citation.of(source.passage, start, end) for start, end in candidate.quotes]
 
 
-def _unbacked(verdict: _Verdict) -> list[tuple[int, int]]:
+def _find_unsupported_markers(verdict: _Verdict) -> list[tuple[int, int]]:
     backed = {quote.marker for quote in verdict.quotes}
     return [(start, end) for start, end, rank in verdict.claim.markers if rank not in backed]
 
 
-def _told(written: str, text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]) -> VerifiedAnswer:
+def _create_answer(
+    written: str, text: str, removed: Sequence[tuple[int, int]], verdicts: Sequence[_Verdict]
+) -> VerifiedAnswer:
     def moved(offset: int) -> int:
         return offset - sum(min(end, max(offset, start)) - start for start, end in removed)
 
@@ -203,7 +210,7 @@ def _told(written: str, text: str, removed: Sequence[tuple[int, int]], verdicts:
     statements = []
     for verdict in verdicts:
         claim = verdict.claim
-        # That the sources leave something open stands in none of them, and is no wrong statement.
+        # No source says that the sources lack a fact, so such a statement is not reported as unsupported.
         if claim.start < claim.end and (verdict.quotes or not states_no_answer(written[claim.start : claim.end])):
             start, end = moved(claim.start), moved(claim.end)
             statements.append(Claim(start, end, bool(verdict.quotes), verdict.reason))

@@ -61,7 +61,7 @@ def test_settings_that_differ_from_the_index_are_told_and_mended(
     monkeypatch.setenv("RAG_CHUNK_TOKENS", "100")
     app = open_page("admin")
     assert "built with other settings" in app.error[0].value
-    assert "goes on answering" in app.error[0].value
+    assert "is used unchanged" in app.error[0].value
     assert _differing(app) == ["Tokens per chunk"]
     assert "1 document, 2 chunks. Answers use the current index" in texts(app)
     assert "vectors of unchanged text are reused, at most about" in texts(app)

@@ -137,7 +137,7 @@ def test_a_refusal_of_passages_that_pass_does_not_say_that_they_fail(open_page: 
     engine.preferences.set_threshold(0.0)
     app = ask(open_page(), "How many engineers designed the Harrow Pier?")
     assert answer_texts(app)[0] == REFUSAL
-    assert "tell none" in app.warning[0].value
+    assert "closest sentences contain none" in app.warning[0].value
     assert "Closest passages" in texts(app)
     assert "needs" not in texts(app)
 

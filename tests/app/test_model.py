@@ -43,7 +43,7 @@ def test_the_model_in_use_is_tested_in_words(open_page: OpenPage, endpoint: Scri
     app = open_page("admin")
     assert f"small, at {endpoint.url}, over Chat Completions" in texts(app)
     shown = texts(press(app, "test_model"))
-    for words in ("lists 2 models", "It was accepted", "small answers", "comes in pieces", "It came after"):
+    for words in ("lists 2 models", "key was accepted", "small answers", "arrives in pieces", "It arrived"):
         assert words in shown
     assert KEY not in shown
 
@@ -75,7 +75,7 @@ def test_a_model_in_this_program_is_tested_too(open_page: OpenPage, monkeypatch:
     assert f"{MODEL_FILE}, run inside this app" in texts(app)
     assert not app.selectbox
     shown = texts(press(app, "test_model"))
-    assert "It came after" in shown
+    assert "It arrived after" in shown
     assert "**Key.**" not in shown
 
 

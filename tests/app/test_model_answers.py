@@ -121,5 +121,5 @@ def test_endpoint_that_breaks_off_keeps_what_was_written_above_quotes(
     text = plain_text(answer["blocks"])
     assert text.startswith("The Harrow Bridge is 412 metres long [1]. It")
     assert text.count("412 metres long") == 2
-    assert "broke off half" in texts(app)
-    assert "Quotes from the documents follow what was written" in texts(app)
+    assert "stopped half" in texts(app)
+    assert "Quotes from the documents follow the text" in texts(app)

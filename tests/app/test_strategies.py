@@ -125,7 +125,7 @@ def test_a_model_that_fails_leaves_the_plain_search_and_a_notice(
     app.selectbox(key="strategy").select("hyde").run()
     endpoint.script = [lambda exchange: exchange.error(500)]
     ask(app)
-    assert "Searched plainly instead." in texts(app).replace("\\", "")
+    assert "A plain search was used instead." in texts(app).replace("\\", "")
     assert "412 metres" in plain_text(shown(app)[0]["blocks"])
 
 

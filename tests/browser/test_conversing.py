@@ -109,7 +109,7 @@ def test_endpoint_that_breaks_off_leaves_what_it_wrote_above_quotes(
         upload(page, "tower.pdf", TOWER)
         page.get_by_role("link", name="Chat").click()
         ask(page, QUESTION)
-        expect(page.get_by_text("Quotes from the documents follow what was written.")).to_be_visible()
+        expect(page.get_by_text("Quotes from the documents follow the text.")).to_be_visible()
         expect(page.get_by_role("button", name="Source 1: tower.pdf, page 2").first).to_be_visible()
         expect(page.get_by_text("eighty").first).to_be_visible()
 

@@ -79,7 +79,7 @@ def test_a_key_that_is_refused_when_it_counts() -> None:
 
 def test_without_a_key_it_is_said_that_none_is_wanted() -> None:
     found = probed(listing("small"), complete("one ", "two"), openai_api_key=None)
-    assert found[1] == ModelCheck("Key", True, "None is set, and none is wanted.")
+    assert found[1] == ModelCheck("Key", True, "No key is set, and none is required.")
 
 
 def test_a_model_that_is_not_there() -> None:
@@ -91,14 +91,14 @@ def test_a_model_that_is_not_there() -> None:
 def test_a_model_that_answers_under_another_name() -> None:
     found = probed(listing(*"abcdef"), complete("one ", "two"))
     assert found[2] == ModelCheck(
-        "Model", None, "small answers, but is not among the models that it lists: a, b, c, d, e, …."
+        "Model", None, "small answers, but is not in the endpoint's list of models: a, b, c, d, e, …."
     )
 
 
 def test_an_endpoint_without_a_list_of_models() -> None:
     found = probed(status(404), complete("one ", "two"))
     assert verdicts(found) == WORKS
-    assert found[0].words == "It answers, but lists no models (HTTP 404)."
+    assert found[0].words == "It answers, but has no list of models (HTTP 404)."
 
 
 def test_text_in_one_piece() -> None:
@@ -122,7 +122,7 @@ def test_a_stream_that_breaks_off() -> None:
 
     found = probed(listing("small"), drop)
     assert verdicts(found) == {"Reachable": True, "Key": True, "Model": True, "Streaming": False, "First text": True}
-    assert "broke off half-way" in found[3].words
+    assert "stopped half-way" in found[3].words
 
 
 def test_a_model_that_never_ends_is_left_once_enough_is_known() -> None:

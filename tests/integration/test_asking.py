@@ -268,7 +268,7 @@ def test_a_quote_that_cannot_be_the_answer_is_no_answer(library: Engine) -> None
     assert (answer.state, answer.text, answer.citations) == (AnswerState.ABSTAINED, REFUSAL, ())
     assert not answer.gate.answerable
     assert "".join(one.text for one in deltas) == REFUSAL
-    assert answer.notices == ("The question asks for a number, and the sentences that come closest tell none.",)
+    assert answer.notices == ("The question asks for a number, but the closest sentences contain none.",)
 
 
 def test_the_threshold_decides(library: Engine) -> None:
@@ -300,7 +300,7 @@ def test_a_document_that_is_not_found_yet_is_told_of(engine: Engine) -> None:
     with before(DocumentStore, "publish_words", lambda: asked.append(engine.answer(ASK_BUDGET))):
         indexed(engine, "bridge.pdf", BUDGET)
     assert asked[0].state is AnswerState.ABSTAINED
-    assert asked[0].notices == ("1 document is still being read and not found yet.",)
+    assert asked[0].notices == ("1 document is still being read and cannot be found yet.",)
 
 
 def test_a_document_is_found_by_its_words_before_its_vectors_exist(engine: Engine, hold: Hold) -> None:
@@ -481,7 +481,7 @@ def test_answer_without_words_is_replaced_by_quotes(tmp_path: Path, written: str
         indexed(engine, "bridge.pdf", BUDGET)
         answer = engine.answer(ASK_BUDGET)
         assert answer.text.endswith("The budget of the Zanzibar bridge is 42 million euros. [1]")
-        assert answer.notices == ("The model's answer has no words. Quoted from the documents instead.",)
+        assert answer.notices == ("The model's answer contains no text. Quoted from the documents instead.",)
         assert_citations_hold(engine, answer)
 
 

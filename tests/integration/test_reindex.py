@@ -341,7 +341,7 @@ def test_an_internal_error_in_one_document_leaves_the_index_as_it_was(
         patch.setattr(Chunker, "start", fail_for_b)
         job = reindexed(engine, chunk_tokens=40)
     assert job.state is JobState.FAILED
-    assert job.reason.endswith("What was not re-indexed is as it was.")
+    assert job.reason.endswith("Other documents are unchanged.")
     assert names_found(engine, ASK_PENGUINS) == ["b.pdf"]
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert engine.index.differences() == {}

@@ -89,7 +89,7 @@ def test_weights_that_are_not_here_are_told_by_name_with_what_to_do(tmp_path: Pa
         with pytest.raises(RerankerMissing, match="is not on this machine") as missing:
             engine.search(ASK_BUDGET)
         assert repr(name) in str(missing.value)
-        assert "set RAG_RERANKER to its path, or clear RAG_RERANKER" in str(missing.value)
+        assert "set RAG_RERANKER to its folder, or remove RAG_RERANKER" in str(missing.value)
         assert engine.search(ASK_BUDGET, configuration=RetrievalConfig("rerank")).gate.answerable
 
 

@@ -205,7 +205,7 @@ def test_a_file_that_a_failing_database_keeps_from_ending_is_given_up_and_can_be
         job = add_document(engine, "a.pdf", make_pdf(BUDGET))
         event.remove(pool, "before_cursor_execute", full)
         assert (job.state, job.result) == (JobState.FAILED, DocumentStatus.FAILED)
-        assert job.reason.startswith("Given up after 3 tries. The disk that holds")
+        assert job.reason.startswith("Failed after 3 attempts. The disk that holds")
         assert "free some space" in job.reason
         assert len(tries) == queue.MOST_TRIES
         (document,) = engine.documents.list()

@@ -86,7 +86,7 @@ def test_a_document_is_indexed_though_its_token_vectors_cannot_be_read_ahead(
     monkeypatch.setattr(EmbeddingStore, "prefetch", broken(StoreUnavailable("The disk is on fire.")))
     indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", PENGUINS)
-    assert "the token vectors of a.pdf could not be read ahead: The disk is on fire." in caplog.text
+    assert "the token vectors of a.pdf could not be prefetched: The disk is on fire." in caplog.text
     assert names_found(engine, ASK_BUDGET) == ["a.pdf"]
     assert_in_agreement(engine)
 
@@ -214,7 +214,7 @@ def test_a_duplicate_of_what_is_not_in_yet_is_told_as_such(engine: Engine, hold:
     hold.until_reached()
     again = engine.documents.submit("b.pdf", make_pdf(BUDGET))
     assert again.result is DocumentStatus.DUPLICATE
-    assert "being indexed as a.pdf. If that comes to nothing, add this file again" in again.reason
+    assert "being indexed as a.pdf. If that fails, add this file again" in again.reason
     assert "it is being indexed already" in engine.documents.submit("a.pdf", make_pdf(BUDGET)).reason
     engine.jobs.cancel(first.job_id)
     hold.release()

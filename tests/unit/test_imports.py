@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
 ROOMS = {
     *("parsing", "chunking", "embedding", "index", "retrieval", "gate", "reading", "finance", "verification"),
-    *("llm", "followups"),
+    "llm",
 }
 # A package imports only those of the sets before its own; no two packages of one set import each other.
 LAYERS = (
@@ -134,6 +134,8 @@ def test_packages_have_three_modules_or_more() -> None:
         folder.name
         for folder in ROOT.glob("rag_core/**/")
         if folder.name != "__pycache__"
+        # Alembic prescribes the folder of its migrations.
+        and "migrations" not in folder.parts
         and len([file for file in folder.glob("*.py") if file.name != "__init__.py"]) < 3
     ]
     assert small == []

@@ -1,4 +1,4 @@
-"""Pages as workers read them, one by one, to pages that know their neighbours."""
+"""Complete pages with what only their neighbours show: headers, footers, sections and divided words."""
 
 from __future__ import annotations
 
@@ -16,50 +16,49 @@ _AHEAD, _BEHIND = 4, 8
 
 
 class PageAssembler:
-    """Finds running headers and footers and each page's section, and joins the words that line ends divide.
+    """Find headers, footers and the section of each page, and join the words that line ends divide.
 
-    Headers and footers are left out where they repeat: of what they say, the first page keeps what the document's
-    ``name`` does not.
+    Repeated headers and footers are left out of chunks. A page keeps header and footer text that appears for the
+    first time, unless the document's ``name`` contains it.
 
-    A page is held back until four more have been read, since only they show what repeats. Pages that went
-    through OCR are let go at once: four of them take most of a minute, and their headers hardly ever read the
-    same twice.
+    A page waits until the next four are read, because these show what repeats. A page read by OCR does not wait:
+    OCR is slow, and seldom reads the same header twice in the same way.
     """
 
     def __init__(self, sections: Sections, name: str = "") -> None:
         self._sections = sections
-        self._told = HeaderHistory(name)
+        self._history = HeaderHistory(name)
         self._vocabulary = Vocabulary()
-        self._held: deque[tuple[ParsedPage, Edges]] = deque()
-        self._past: deque[Edges] = deque(maxlen=_BEHIND)
+        self._pending: deque[tuple[ParsedPage, Edges]] = deque()
+        self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
 
-    def add(self, read: ParsedPage) -> Iterator[Page]:
-        """Take the next page; gives those that are ready."""
-        read = join_hyphenated(read, self._vocabulary)
-        self._held.append((read, edges_of(read.page.page_index, read.page.text)))
-        ahead = 0 if read.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
-        while len(self._held) > ahead:
-            yield self._release()
+    def add(self, parsed: ParsedPage) -> Iterator[Page]:
+        """Take the next page; yield the pages that are complete."""
+        parsed = join_hyphenated(parsed, self._vocabulary)
+        self._pending.append((parsed, edges_of(parsed.page.page_index, parsed.page.text)))
+        ahead = 0 if parsed.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
+        while len(self._pending) > ahead:
+            yield self._complete_next()
 
     def flush(self) -> Iterator[Page]:
-        """Gives the pages still held; no other follows."""
-        while self._held:
-            yield self._release()
+        """Yield the remaining pages; call it once, after the last page."""
+        while self._pending:
+            yield self._complete_next()
 
-    def _release(self) -> Page:
-        read, edges = self._held.popleft()
-        page = read.page
-        running = find_headers_footers(edges, [*self._past, *(ahead for _, ahead in self._held)])
-        if not _rest(page.text, running.spans):
-            running = HeadersFooters()  # slides and forms may say nothing but the same: better twice than not at all
-        self._past.append(edges)
-        heading = self._sections.heading(page.page_index, page.text, read.headings, running.spans)
-        skip = self._told.left_out(page.page_index, running).spans
+    def _complete_next(self) -> Page:
+        parsed, edges = self._pending.popleft()
+        page = parsed.page
+        running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
+        if not _has_other_text(page.text, running.spans):
+            running = HeadersFooters()  # slides and forms may contain nothing else
+        self._previous_edges.append(edges)
+        heading = self._sections.heading(page.page_index, page.text, parsed.headings, running.spans)
+        skip = self._history.lines_to_skip(page.page_index, running).spans
         return replace(page, skip=skip, heading=heading)
 
 
-def _rest(text: str, skip: tuple[tuple[int, int], ...]) -> bool:
-    """Whether a page says anything besides its furniture."""
+def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:
+    """Whether a page has text besides its headers and footers."""
     cursor = 0
     for start, end in (*skip, (len(text), len(text))):
         if text[cursor:start].strip():

@@ -1,4 +1,4 @@
-"""Whether a stretch of a page is set in columns: an empty strip with prose on both sides of it."""
+"""Find two columns on a page: an empty vertical strip with prose on both sides."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ _NARROWEST = 60.0
 _FEWEST_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
-# Of a height of the line; of the turns to the right side and of the lines across the gutter.
+# As a share of the line height.
 _RAISED = 0.5
 _FEWEST_RAISED = 2
+# As a share of the steps to the right side and the lines across the gutter.
 _RAISED_SHARE = 0.125
-# Left and right end, and what it says.
+# Left end, right end, text.
 _Word: TypeAlias = tuple[float, float, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Two columns, in points: the gutter's place across, and the stretch of the page it divides.
+    """Two columns, in points: the x of the gutter, and top and bottom of the part of the page that it divides.
 
-    ``interleaved`` says that the content stream runs across the gutter line by line, instead of holding one
-    column, or one cell of a table, after the other.
+    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column,
+    or one cell of a table, after the other.
     """
 
     gutter: float
@@ -44,42 +45,42 @@ class Columns:
 
 @dataclass(slots=True)
 class _Row:
-    """Runs on one baseline, wherever the content stream has them."""
+    """Runs on one baseline, wherever they are in the content stream."""
 
     runs: list[Run]
     top: float
     bottom: float
 
     def words(self) -> list[_Word]:
-        """Those whose place is known, from left to right."""
+        """Return the words with a known position, from left to right."""
         placed = (
-            (float(spot[0]), float(spot[2]), word)
+            (float(box[0]), float(box[2]), word)
             for run in self.runs
-            for spot, word in zip(run.line_boxes, run.words, strict=True)
+            for box, word in zip(run.line_boxes, run.words, strict=True)
         )
         return sorted(word for word in placed if word[0] == word[0])
 
 
 def find_columns(runs: list[Run]) -> Columns | None:
-    """The largest stretch in two columns, if any; more columns come out by looking into each again."""
-    rows = _rows(runs)
+    """Return the largest part of the page in two columns, if any; apply it to each column to find more columns."""
+    rows = _group_rows(runs)
     if len(rows) < _FEWEST_ROWS:
         return None
-    found = _widest_strip(rows)
-    if found is None:
+    strip = _widest_strip(rows)
+    if strip is None:
         return None
-    gutter, first, last = found
+    gutter, first, last = strip
     band = rows[first : last + 1]
     words = [row.words() for row in band]
     both = [number for number, row in enumerate(words) if row[0][0] < gutter < row[-1][1]]
     band, words = band[both[0] : both[-1] + 1], words[both[0] : both[-1] + 1]
-    if not _prose_on_both_sides(words, gutter):
+    if not _has_prose_on_both_sides(words, gutter):
         return None
     top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
-    return Columns(gutter, top, bottom, _interleaved(runs, gutter, top, bottom))
+    return Columns(gutter, top, bottom, _is_interleaved(runs, gutter, top, bottom))
 
 
-def _rows(runs: list[Run]) -> list[_Row]:
+def _group_rows(runs: list[Run]) -> list[_Row]:
     rows: list[_Row] = []
     for run in sorted(runs, key=lambda item: item.box[3]):
         if np.isnan(run.line_boxes[:, 0]).all():
@@ -93,18 +94,18 @@ def _rows(runs: list[Run]) -> list[_Row]:
 
 
 def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
-    """Place across, first and last row of the strip that has the most rows with words on both sides."""
-    spots = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
+    """Return x, first and last row of the empty strip that has the most rows with words on both sides."""
+    boxes = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
     numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
-    known = ~np.isnan(spots[:, 0])
-    spots, numbers = spots[known], numbers[known]
-    low, high = float(spots[:, 0].min()), float(spots[:, 2].max())
+    has_position = ~np.isnan(boxes[:, 0])
+    boxes, numbers = boxes[has_position], numbers[has_position]
+    low, high = float(boxes[:, 0].min()), float(boxes[:, 2].max())
     if high - low < _NARROWEST:
         return None
-    # All words and all places at once: nearly every page has none that could do, and that must cost next to
-    # nothing. A word counts up where it begins and down behind its end; the running sum says what it covers.
+    # All words and positions at once, because nearly every page has no columns and this test must be cheap: each
+    # word adds 1 at its start and -1 after its end, and the cumulative sum shows the covered bins.
     bins = int((high - low) / _BIN) + 1
-    begins, ends = (((spots[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
+    begins, ends = (((boxes[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
     steps = np.zeros((len(rows), bins + 1), np.int64)
     np.add.at(steps, (numbers, begins), 1)
     np.add.at(steps, (numbers, ends + 1), -1)
@@ -113,32 +114,32 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     free = ~covered[:, :-1] & ~covered[:, 1:]
     places = np.arange(bins - 1)
     sides = (starts[:, None] < places) & (stops[:, None] > places)
-    # Of each stretch of free rows, how many have words on both sides: what there are to here, less what there
-    # were before it.
+    # For each sequence of free rows, the number that have words on both sides: the count up to here minus the
+    # count before the sequence.
     reached = sides.cumsum(axis=0)
     counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
     most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)
     if most.max() < _FEWEST_ROWS:
         return None
     place = int(0.2 * bins) + int(most.argmax())
-    first, last = max(_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
+    first, last = max(_find_stretches(free[:, place]), key=lambda ends: int(sides[ends[0] : ends[1] + 1, place].sum()))
     return low + (place + 1) * _BIN, first, last
 
 
-def _stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _find_stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], free, [False]]).astype(np.int8)))
     return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
+def _has_prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
     left = [[word for word in row if word[0] < gutter] for row in band]
     right = [[word for word in row if word[0] >= gutter] for row in band]
-    pairs = [(one, two) for one, two in zip(left, right, strict=True) if one and two]
-    return is_prose([one for one, _ in pairs]) and is_prose([two for _, two in pairs])
+    pairs = [(first, second) for first, second in zip(left, right, strict=True) if first and second]
+    return is_prose([first for first, _ in pairs]) and is_prose([second for _, second in pairs])
 
 
 def is_prose(side: list[list[_Word]]) -> bool:
-    """Several words a row, mostly letters, that fill the column: neither figures nor labels."""
+    """Whether rows are prose: several words a row, mostly letters, that fill the column; no figures or labels."""
     width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
     text = "".join(word for words in side for _, _, word in words)
@@ -147,51 +148,51 @@ def is_prose(side: list[list[_Word]]) -> bool:
         return False
     if _UNSPACED.search(text):
         return median(map(len, side)) >= 8
-    # Lines of prose go on from one to the next; cells of a table begin with capitals.
+    # Prose continues from line to line in lower case; table cells begin with capitals.
     continued = sum(words[0][2][0].islower() for words in side)
     caseless = text.upper() == text.lower()
     return median(map(len, side)) >= 3 and (caseless or continued >= _CONTINUED * len(side))
 
 
-def _interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
+def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
     inside = [run for run in runs if run.box[3] > top and run.box[1] < bottom]
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]
-    turns = sum(one != two for one, two in pairwise(sides))
-    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _in_cells(inside, gutter, crossing)
+    turns = sum(first != second for first, second in pairwise(sides))
+    return (crossing > 2 or turns > max(4, len(inside) // 5)) and not _is_written_in_cells(inside, gutter, crossing)
 
 
-def _in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
-    """Whether the stream goes back up to begin the right side, again and again: it writes a table cell by cell.
+def _is_written_in_cells(inside: list[Run], gutter: float, crossing: int) -> bool:
+    """Whether the stream writes a table cell by cell: it repeatedly moves up before it starts the right side.
 
-    Cells of one line are passed without that, but prose fills some with more.
+    Between cells of a single line it does not move up, but tables of prose have longer cells as well.
     """
-    turns = [(one, two) for one, two in pairwise(inside) if one.box[0] < gutter <= two.box[0]]
-    raised = sum(two.box[3] < one.box[1] + _RAISED * (one.box[3] - one.box[1]) for one, two in turns)
+    turns = [(first, second) for first, second in pairwise(inside) if first.box[0] < gutter <= second.box[0]]
+    raised = sum(second.box[3] < first.box[1] + _RAISED * (first.box[3] - first.box[1]) for first, second in turns)
     return raised >= _FEWEST_RAISED and raised >= _RAISED_SHARE * (len(turns) + crossing)
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
-    """The words of a run whose middle lies left of ``x``, and the others."""
+    """Split a run into the words whose middle is left of ``x``, and the others."""
     middles = (run.line_boxes[:, 0] + run.line_boxes[:, 2]) / 2
     left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
     right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]
-    return _part(run, left, hyphen=run.hyphen and not right), _part(run, right, hyphen=run.hyphen)
+    return _select_words(run, left, hyphen=run.hyphen and not right), _select_words(run, right, hyphen=run.hyphen)
 
 
-def _part(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
+def _select_words(run: Run, numbers: list[int], *, hyphen: bool) -> Run | None:
     if not numbers:
         return None
     if len(numbers) == len(run.words):
         return run
-    spots = run.line_boxes[numbers]
-    low, high = np.fmin.reduce(spots[:, :2]).tolist(), np.fmax.reduce(spots[:, 2:]).tolist()
+    boxes = run.line_boxes[numbers]
+    low, high = np.fmin.reduce(boxes[:, :2]).tolist(), np.fmax.reduce(boxes[:, 2:]).tolist()
     return replace(
         run,
         words=[run.words[number] for number in numbers],
         spaced=[run.spaced[number] for number in numbers],
         rects=run.rects[numbers],
-        line_boxes=spots,
+        line_boxes=boxes,
         box=(low[0], low[1], high[0], high[1]) if low[0] == low[0] else run.box,
         cells=1,
         hyphen=hyphen,

@@ -1,9 +1,11 @@
-"""Running headers and footers: lines at the edge of a page that its neighbours repeat, and what they say."""
+"""Find headers and footers: lines at the top or bottom of a page that neighbouring pages repeat."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from rag_core.text.words import ALPHANUMERIC
 
 _EDGE_LINES = 4
 _LONGEST = 120
@@ -14,8 +16,7 @@ _PAGE_NUMBER = re.compile(
     r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*"
     r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
-_WORD = re.compile(r"[^\W_]+")
-# What browsers add when they print, how many pages there are, and the way back to the contents.
+# Text that browsers print (address, time), page counts, and links back to the contents.
 _PRINTED = re.compile(
     r"(?:https?|file)://\S+|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s+\d{1,2}:\d{2}(?:\s*[ap]m)?"
     r"|\d+\s*(?:/|of)\s*\d+|^(?:table of )?contents$"
@@ -24,11 +25,11 @@ _PRINTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EdgeLine:
-    """A line near the top or bottom of a page: where it stands, what it says, and the shape of that.
+    """A line near the top or bottom of a page.
 
-    ``literal`` is the text in small letters, ``shape`` the same with every number replaced; ``numbers`` are the
-    numbers. ``counts`` says that it is a page number and nothing else, ``roman`` that it is one in Roman figures.
-    Only a line that ``is_candidate`` can be a header or footer.
+    ``literal`` is its text in lower case, ``shape`` is ``literal`` with every number replaced, ``numbers`` are
+    these numbers. ``counts`` says that the line is only a page number, ``roman`` that it is a Roman one. Only a
+    line that ``is_candidate`` can be a header or footer.
     """
 
     start: int
@@ -43,7 +44,7 @@ class EdgeLine:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """The first lines of a page, downwards, and its last lines, upwards."""
+    """The first lines of a page from the top down, and its last lines from the bottom up."""
 
     page_index: int
     top: tuple[EdgeLine, ...]
@@ -51,75 +52,77 @@ class Edges:
 
 
 def edges_of(page_index: int, text: str) -> Edges:
-    """The lines of a page in which furniture is looked for."""
+    """Return the first and last lines of a page, which may be headers or footers."""
     lines = [match for match in re.finditer(r"[^\n]+", text) if match[0].strip()]
     half = (len(lines) + 1) // 2
     first = lines[: min(_EDGE_LINES, half)]
     last = lines[max(half, len(lines) - _EDGE_LINES) :]
     return Edges(
         page_index,
-        tuple(_edge_line(match) for match in first),
-        tuple(_edge_line(match) for match in reversed(last)),
+        tuple(_parse_edge_line(match) for match in first),
+        tuple(_parse_edge_line(match) for match in reversed(last)),
     )
 
 
-def _edge_line(match: re.Match[str]) -> EdgeLine:
+def _parse_edge_line(match: re.Match[str]) -> EdgeLine:
     literal = " ".join(match[0].casefold().split())
     shape = _DIGITS.sub("#", literal)
     numbers = tuple(int(number) for number in _DIGITS.findall(literal)[:6] if len(number) < 10)
     counts = _PAGE_NUMBER.match(literal) is not None
     roman = counts and _ROMAN.search(literal) is not None
     short = len(literal) <= _LONGEST and len(literal.split()) <= _MOST_WORDS
-    # A row of years or figures heads many tables.
+    # Lines without letters are excluded: a row of years or figures is the head of many tables.
     is_candidate = short and (counts or sum(char.isalpha() for char in shape) >= 3)
     return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate)
 
 
 @dataclass(frozen=True, slots=True)
 class HeadersFooters:
-    """The lines of a page that are furniture, each side from the edge inwards."""
+    """The header and footer lines of a page, each from the page edge inwards."""
 
     top: tuple[EdgeLine, ...] = ()
     bottom: tuple[EdgeLine, ...] = ()
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where they stand, ascending."""
+        """Spans of the lines in the page text, ascending."""
         return tuple(sorted({(line.start, line.end) for line in self.top + self.bottom}))
 
 
 def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters:
-    """The lines of a page that are furniture: those without another line between them and its edge.
+    """Return the headers and footers of a page: repeated lines with no other line between them and the page edge.
 
     Parameters
     ----------
     page : Edges
     neighbours : list of Edges
-        Of the pages around it, without it.
+        Of the pages before and after ``page``.
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
-    return HeadersFooters(_running(page.top, top), _running(page.bottom, bottom))
+    return HeadersFooters(_repeated_lines(page.top, top), _repeated_lines(page.bottom, bottom))
 
 
 class HeaderHistory:
-    """What the furniture of a document says: a line of it is left out once a page has told it.
+    """The headers and footers of a document: a line is left out once an earlier page contains it.
 
     Parameters
     ----------
     known : str
-        What need not be told.
+        Text that is left out from the first page on.
     """
 
     def __init__(self, known: str) -> None:
         self._known = known.casefold()
         self._lines: dict[str, list[tuple[int, EdgeLine]]] = {}
 
-    def left_out(self, page_index: int, furniture: HeadersFooters) -> HeadersFooters:
-        """What of a page's furniture stands outside all that the page is the first to tell."""
-        return HeadersFooters(self._outside(page_index, furniture.top), self._outside(page_index, furniture.bottom))
+    def lines_to_skip(self, page_index: int, running: HeadersFooters) -> HeadersFooters:
+        """Return the headers and footers to leave out: those between the page edge and the first new line."""
+        return HeadersFooters(
+            self._lines_before_new(page_index, running.top), self._lines_before_new(page_index, running.bottom)
+        )
 
-    def _outside(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
+    def _lines_before_new(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
         new = (number for number, line in enumerate(lines) if self._is_new(page_index, line))
         first = next(new, len(lines))
         for line in lines[first:]:
@@ -127,31 +130,33 @@ class HeaderHistory:
         return lines[:first]
 
     def _is_new(self, page_index: int, line: EdgeLine) -> bool:
-        words = _WORD.findall(_PRINTED.sub("", line.literal))
+        words = ALPHANUMERIC.findall(_PRINTED.sub("", line.literal))
         if line.counts or all(word in self._known for word in words if word != str(page_index + 1)):
             return False
         earlier = self._lines.get(line.shape, ())
-        return not any(_repeats(line, (other,), index - page_index) for index, other in earlier)
+        return not any(_is_repeated(line, (other,), index - page_index) for index, other in earlier)
 
 
-def _running(lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]) -> tuple[EdgeLine, ...]:
+def _repeated_lines(
+    lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]
+) -> tuple[EdgeLine, ...]:
     for number, line in enumerate(lines):
-        repeats = sum(_repeats(line, other, distance) for distance, other in others)
-        if repeats < _needed(line, len(others)):
+        repeats = sum(_is_repeated(line, other, distance) for distance, other in others)
+        if repeats < _repeats_needed(line, len(others)):
             return lines[:number]
     return lines
 
 
-def _needed(line: EdgeLine, others: int) -> int:
-    # The title of a table that goes on for three pages is no running header; a number that counts the pages
-    # hardly ever is anything else.
+def _repeats_needed(line: EdgeLine, others: int) -> int:
+    # The title of a table that continues for three pages is not a header; a number that increases by one a page
+    # is almost always a page number.
     if others <= 2:
         return max(others, 1)
     return 2 if line.counts else min(4, others - 1)
 
 
-def _repeats(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
-    """Whether a page ``distance`` pages away has the line, with nothing but its page number changed."""
+def _is_repeated(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
+    """Whether a page ``distance`` pages away has the same line, except for the page number."""
     if not line.is_candidate:
         return False
     if line.roman and not line.numbers:

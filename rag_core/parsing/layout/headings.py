@@ -1,4 +1,4 @@
-"""Lines that look like headings, and from them or the outline the section that a page begins in."""
+"""Find the headings of a page, and the section that it begins in, from headings or the outline."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from statistics import median
 import numpy as np
 
 from rag_core.parsing.layout.lines import Line
+from rag_core.text.sentences import SECTION_LABEL
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 LONGEST = 80
 _LONGEST_LINE = 110
 _LARGER, _TITLE = 1.12, 1.3
-# Of a line whose size is compared: a letter that fills three lines is larger than any title.
+# Shorter lines do not count for the largest size: an initial over three lines is larger than any title.
 _FEWEST_CHARACTERS = 8
-# Space before a page number, in heights of the line.
+# Space before a page number, in line heights.
 _APART = 1.2
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
@@ -26,54 +28,51 @@ _NUMBERED = re.compile(
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
 _LAST_NUMBER = re.compile(r"\s(\d{1,4})$")
-# "Note 12" or "ARTICLE IV", which says little without the title below it.
-_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
-_SEPARATOR = " › "
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Spans of the headings among the lines of a page, ascending; a heading over two lines is one span."""
+    """Return the spans of the headings of a page, ascending; a heading of two lines is one span."""
     if not lines:
         return ()
     sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
     body = median(sizes)
     bold = sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(len(line.text) for line in lines)
-    # The first and the last line of each.
-    found: list[tuple[int, int]] = []
+    # First and last line number of each heading.
+    headings: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else None
-        if not _is_heading(line, following, body, bold) or _lists_a_page(lines, number):
+        if not _is_heading(line, following, body, bold) or _ends_in_page_number(lines, number):
             continue
-        same = found and number == found[-1][1] + 1 and _alike(lines[number - 1], line)
-        if same and spans[number][1] - spans[found[-1][0]][0] <= 2 * LONGEST:
-            found[-1] = (found[-1][0], number)
+        continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
+        if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * LONGEST:
+            headings[-1] = (headings[-1][0], number)
         else:
-            found.append((number, number))
-    firsts = {first for first, _ in found}
+            headings.append((number, number))
+    firsts = {first for first, _ in headings}
     return tuple(
         (spans[first][0], spans[last][1])
-        for first, last in found
+        for first, last in headings
         if spans[last][1] - spans[first][0] <= _LONGEST_LINE
-        or (_is_title(lines, last, body) and (last + 1 in firsts or not _goes_on(lines, last)))
+        or (_is_title(lines, last, body) and (last + 1 in firsts or not _continues_below(lines, last)))
     )
 
 
 def _is_title(lines: list[Line], number: int, body: float) -> bool:
-    """Whether a line is of the largest text of the page."""
+    """Whether a line is in the largest text size of the page."""
     largest = max((line.size for line in lines if len(line.text) >= _FEWEST_CHARACTERS), default=0.0)
     return lines[number].size >= max(0.95 * largest, _TITLE * body)
 
 
-def _goes_on(lines: list[Line], number: int) -> bool:
-    """Whether the next line is set like this one: what is larger than the small print of a table may be prose."""
-    return number + 1 < len(lines) and _alike(lines[number], lines[number + 1])
+def _continues_below(lines: list[Line], number: int) -> bool:
+    """Whether the next line looks the same: text that is larger than a table's small print may be prose."""
+    return number + 1 < len(lines) and _has_same_style(lines[number], lines[number + 1])
 
 
 def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool) -> bool:
     text = line.text
-    # What costs least first: nearly every line is none.
+    # Cheap tests first, because nearly every line is not a heading.
     if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
         return False
     letters = len(_NO_LETTERS.sub("", text))
@@ -81,38 +80,38 @@ def _is_heading(line: Line, following: Line | None, body: float, all_bold: bool)
         return False
     words = text.split()
     larger = body > 0 and line.size >= _LARGER * body
-    if following is not None and following.tabular and not larger and not _apart(line, following):
+    if following is not None and following.tabular and not larger and not _has_gap_below(line, following):
         return False
     if text.endswith(":") and len(words) > 6:
         return False
     if len(words) == 1 and len(text) < 8 and not larger and not text.isupper():
         return False
-    if _NUMBERED.match(text) and len(text) <= LONGEST and not text.endswith(".") and _titled(words):
+    if _NUMBERED.match(text) and len(text) <= LONGEST and not text.endswith(".") and _is_title_case(words):
         return True
     if text.endswith(".") and not text.isupper():
         return False
     return larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= LONGEST)
 
 
-def _lists_a_page(lines: list[Line], number: int) -> bool:
-    """Whether a line ends in a page number or a figure, as in a list of contents or a table, and not in a year."""
+def _ends_in_page_number(lines: list[Line], number: int) -> bool:
+    """Whether a line ends in a page number or figure, as in a table of contents or a table; a year does not count."""
     if not _LAST_NUMBER.search(lines[number].text):
         return False
     ends = np.concatenate([run.line_boxes for run in lines[number].runs])[-2:]
     if len(ends) > 1 and ends[1][0] - ends[0][2] > _APART * lines[number].size:
         return True
     near = [_LAST_NUMBER.search(line.text) for line in lines[max(number - 1, 0) : number + 2]]
-    numbers = [int(found[1]) for found in near if found]
+    numbers = [int(match[1]) for match in near if match]
     return len(numbers) == 3 and numbers == sorted(numbers)
 
 
-def _apart(line: Line, following: Line) -> bool:
-    """Whether there is room between a title and its table, which the head of a column does not have."""
+def _has_gap_below(line: Line, following: Line) -> bool:
+    """Whether there is space below a line: titles have it above their table, column heads do not."""
     return following.box[1] - line.box[3] > 0.25 * max(line.size, 1.0)
 
 
-def _titled(words: list[str]) -> bool:
-    """Whether the longer words begin with capitals: "Section 5 of the plan" in a sentence is no heading."""
+def _is_title_case(words: list[str]) -> bool:
+    """Whether the longer words begin with capitals; "Section 5 of the plan" in a sentence is not a heading."""
     longer = [word for word in words if len(word) > 3 and word[0].isalpha()]
     return sum(word[0].isupper() for word in longer) >= 0.6 * len(longer) and words[-1] not in (
         "or",
@@ -121,27 +120,27 @@ def _titled(words: list[str]) -> bool:
     )
 
 
-def _alike(first: Line, second: Line) -> bool:
+def _has_same_style(first: Line, second: Line) -> bool:
     near = second.box[3] - first.box[3] < 1.8 * max(second.size, 1.0)
     return near and abs(first.size - second.size) < 0.5 and first.bold == second.bold
 
 
-def shorten(heading: str) -> str:
-    """At most `LONGEST` characters: a path loses its outer parts first, then its end."""
-    parts = " ".join(heading.split()).split(_SEPARATOR)
-    while len(parts) > 1 and len(_SEPARATOR.join(parts)) > LONGEST:
+def shorten_heading(heading: str) -> str:
+    """Return at most `LONGEST` characters of a heading: first drop outer parts of a path, then cut the end."""
+    parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
+    while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > LONGEST:
         parts.pop(0)
-    text = _SEPARATOR.join(parts)
+    text = HEADING_SEPARATOR.join(parts)
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
 
 
 class Sections:
-    """The section each page begins in; pages are asked for in order.
+    """The section that each page begins in; call `heading` for the pages in order.
 
     Parameters
     ----------
     outline : tuple of (page_index, path)
-        Of the file; one that names fewer than two places says no more than the title, and is left aside.
+        Outline of the file. An outline with fewer than two different titles is ignored: it only names the document.
     """
 
     def __init__(self, outline: tuple[tuple[int, str], ...] = ()) -> None:
@@ -159,16 +158,16 @@ class Sections:
         headings: tuple[tuple[int, int], ...],
         skip: tuple[tuple[int, int], ...],
     ) -> str:
-        """Heading of a page from the outline, its own first lines, or the page before it."""
-        own = _titles(text, _without(headings, skip))
-        before, self._current = self._current, (own[-1][1] if own else self._current)
+        """Return the heading of a page: from the outline, its first lines, or the page before it."""
+        titles = _heading_texts(text, _headings_outside(headings, skip))
+        before, self._current = self._current, (titles[-1][1] if titles else self._current)
         section = self._running_section(text, headings, skip, page_index)
         if self._pages:
-            return shorten(self._from_outline(page_index))
-        if own and (section or not before or own[0][0] <= _top_end(text, skip)):
-            first = own[0][1]
-            return shorten(_SEPARATOR.join((section, first)) if section else first)
-        return shorten(section or before)
+            return shorten_heading(self._from_outline(page_index))
+        if titles and (section or not before or titles[0][0] <= _find_top_end(text, skip)):
+            first = titles[0][1]
+            return shorten_heading(HEADING_SEPARATOR.join((section, first)) if section else first)
+        return shorten_heading(section or before)
 
     def _running_section(
         self,
@@ -177,15 +176,15 @@ class Sections:
         skip: tuple[tuple[int, int], ...],
         page_index: int,
     ) -> str:
-        """A running header that names a section: one that by far not every page has."""
-        found = ""
+        """Return the page header that names a section: one that clearly not every page has."""
+        section = ""
         for start, end in skip:
-            line = _flat(text, (start, end))
+            line = _single_line(text, (start, end))
             self._running[line] += 1
             looks = any(first < end and start < last for first, last in headings)
             if looks and self._running[line] < 0.4 * (page_index + 1) and line.casefold() != "table of contents":
-                found = line
-        return found
+                section = line
+        return section
 
     def _from_outline(self, page_index: int) -> str:
         first = bisect_left(self._pages, page_index)
@@ -195,36 +194,38 @@ class Sections:
         return self._titles[last] if last >= 0 else ""
 
 
-def _without(headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Headings outside furniture; one that begins in it loses that part."""
-    kept = []
+def _headings_outside(
+    headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]
+) -> list[tuple[int, int]]:
+    """Return the headings outside headers and footers; a heading that begins inside one loses that part."""
+    trimmed = []
     for first, last in headings:
         start = max((end for begin, end in skip if begin <= first < end), default=first)
         if start < last:
-            kept.append((start, last))
-    return kept
+            trimmed.append((start, last))
+    return trimmed
 
 
-def _titles(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """Where headings begin, and what they say; a label is told with the heading below it."""
-    found: list[tuple[int, str]] = []
+def _heading_texts(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Return offset and text of each heading; a label such as "Note 12" is joined with the heading below it."""
+    titles: list[tuple[int, str]] = []
     last = 0
     for start, end in headings:
-        said = _flat(text, (start, end))
-        if found and start - last <= _BELOW_LABEL and _LABEL.fullmatch(found[-1][1]):
-            found[-1] = (found[-1][0], f"{found[-1][1]}{_SEPARATOR}{said}")
+        title = _single_line(text, (start, end))
+        if titles and start - last <= _BELOW_LABEL and SECTION_LABEL.fullmatch(titles[-1][1]):
+            titles[-1] = (titles[-1][0], f"{titles[-1][1]}{HEADING_SEPARATOR}{title}")
         else:
-            found.append((start, said))
+            titles.append((start, title))
         last = end
-    return found
+    return titles
 
 
-def _flat(text: str, span: tuple[int, int]) -> str:
+def _single_line(text: str, span: tuple[int, int]) -> str:
     return " ".join(text[span[0] : span[1]].split())
 
 
-def _top_end(text: str, skip: tuple[tuple[int, int], ...]) -> int:
-    """Offset at which the first lines of the page, running headers aside, end."""
+def _find_top_end(text: str, skip: tuple[tuple[int, int], ...]) -> int:
+    """Return the offset of the last of the first lines of the page, headers not counted."""
     kept = [
         match.start()
         for match in re.finditer(r"[^\n]+", text)

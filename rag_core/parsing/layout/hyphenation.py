@@ -1,4 +1,4 @@
-"""The words of a document read so far: what tells "long-term" from "informa-tion" at a line end."""
+"""Join words that line ends divide: the words of the document decide between "long-term" and "informa-tion"."""
 
 from __future__ import annotations
 
@@ -8,44 +8,45 @@ from dataclasses import replace
 
 import numpy as np
 
+from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types import WordBoxes
 from rag_core.types.documents import ParsedPage
 
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORD = re.compile(HYPHENATED_WORD)
 _MOST = 200_000
 
-# First halves that are compounds far more often than divided words, where the document gives no evidence.
+# First halves that begin a compound far more often than a divided word; used if the document gives no evidence.
 _COMPOUND = frozenset(
     "long short self well high low mid year end full half part cross first second third fourth one two three four five "
     "six ten market fixed real non anti".split()
 )
-# Those that as often begin a divided word: "pre-tax" and "pre-sented".
+# First halves that begin a divided word as often: "pre-tax" and "pre-sented".
 _PREFIXES = frozenset("multi ex all on off post pre inter co so in".split())
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text in small letters, compounds whole."""
+    """Return the words of a text in lower case; a compound with hyphens is one word."""
     return set(_WORD.findall(text.casefold()))
 
 
 class Vocabulary:
-    """Words seen in the text of a document."""
+    """Words of a document, from the pages read so far."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
         self._kept = self._closed = 0
 
     def add(self, words: Iterable[str]) -> None:
-        """Remember the words of a page that has been read, as `words_of` gives them."""
+        """Add the words of a page, as `words_of` returns them."""
         if len(self._words) < _MOST:
             self._words.update(words)
 
     def keeps_hyphen(self, first: str, second: str) -> bool:
-        """Whether two halves of a word that a line end divides are a compound.
+        """Whether two halves of a word around a line end are a compound, so that the hyphen stays.
 
-        What the document itself writes inside a line decides; then whether both halves are words of it, of which
-        an English prefix counts as one; then a short list of first halves, and what was found at most line ends
-        before: what is typeset from HTML never divides a word, and books do all the time.
+        First the spelling inside lines of the document decides; then whether both halves are words of the document
+        (an English prefix counts as a word); then a list of first halves, and how most line ends before were
+        decided: text typeset from HTML never divides words, books often do.
         """
         first, second = first.casefold(), second.casefold()
         if f"{first}{second}" in self._words:
@@ -62,23 +63,23 @@ class Vocabulary:
         return first in _COMPOUND or self._kept > 2 + 2 * self._closed
 
 
-def join_hyphenated(read: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
-    """A page without those of its hyphens that only a line end put there; its words are added to the vocabulary.
+def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
+    """Return a page without the hyphens that only divide a word at a line end; add its words to the vocabulary.
 
-    All that says where something stands in the text is moved with it.
+    The offsets of words and headings are moved accordingly.
     """
-    vocabulary.add(read.words)
-    gone = [at for at, first, second in read.divided if not vocabulary.keeps_hyphen(first, second)]
-    if not gone:
-        return read
-    page = read.page
-    kept = [page.text[start + 1 : end] for start, end in zip([-1, *gone], [*gone, len(page.text)], strict=True)]
+    vocabulary.add(parsed.words)
+    hyphens = [offset for offset, first, second in parsed.divided if not vocabulary.keeps_hyphen(first, second)]
+    if not hyphens:
+        return parsed
+    page = parsed.page
+    kept = [page.text[start + 1 : end] for start, end in zip([-1, *hyphens], [*hyphens, len(page.text)], strict=True)]
     boxes = page.boxes
-    starts, ends = (places - np.searchsorted(gone, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
-    spans = np.array(read.headings, np.int64).reshape(-1, 2)
-    headings = (spans - np.searchsorted(gone, spans)).tolist()
+    starts, ends = (places - np.searchsorted(hyphens, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
+    spans = np.array(parsed.headings, np.int64).reshape(-1, 2)
+    headings = (spans - np.searchsorted(hyphens, spans)).tolist()
     return replace(
-        read,
+        parsed,
         page=replace(page, text="".join(kept), boxes=WordBoxes(starts, ends, boxes.rects)),
         headings=tuple((start, end) for start, end in headings),
         divided=(),

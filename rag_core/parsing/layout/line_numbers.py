@@ -1,6 +1,6 @@
-"""Numbers of lines in the margin, as drafts, manuscripts under review, bills and pleadings have them.
+"""Remove line numbers in the margin, as in drafts, manuscripts under review, bills and pleadings.
 
-They are no part of what the lines say, and would stand in the middle of its sentences.
+They are not part of the text and would interrupt its sentences.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from rag_core.parsing.layout.runs import Run
 
 _NUMBER = re.compile(r"\d{1,5}")
 _FEWEST = 5
-# In points: what differs less stands at one place across.
+# In points: numbers whose x differs by less are aligned.
 _ALIGNED = 1.0
-# Of the steps from one to the next, and of the other words that stand on one side of them.
+# As a share of the steps between numbers, and of the other words, which must be on one side of the numbers.
 _LEAST_SHARE = 0.9
-# Of the height of the page's text: the rows of a table in one of two columns take less, as a rule.
+# As a share of the height of the page's text: the rows of a table in one of two columns usually take less.
 _LEAST_HEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Word:
-    """A word, the number of its run, and where it stands in points."""
+    """A word, the number of its run, and its box in points."""
 
     text: str
     run: int
@@ -37,7 +37,7 @@ class _Word:
 
 
 def remove_line_numbers(runs: list[Run]) -> list[Run]:
-    """The runs without the numbers of their lines, on the left and on the right."""
+    """Return the runs without line numbers in the left and right margin."""
     numbered = [
         (number, run)
         for number, run in enumerate(runs)
@@ -50,11 +50,11 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
     if not others:
         return runs
     kept: dict[int, Run | None] = dict(enumerate(runs))
-    for column in _columns(words):
+    for column in _group_aligned(words):
         x0, x1 = min(word.x0 for word in column), max(word.x1 for word in column)
         sides = [word for word in others if word.x1 < x0], [word for word in others if word.x0 > x1]
         text = max(sides, key=len)
-        if len(text) < _LEAST_SHARE * len(others) or not _count_lines(column, text):
+        if len(text) < _LEAST_SHARE * len(others) or not _are_line_numbers(column, text):
             continue
         side = sides.index(text)
         for number in {word.run for word in column}:
@@ -64,33 +64,33 @@ def remove_line_numbers(runs: list[Run]) -> list[Run]:
 
 
 def _words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
-    """The words of runs, which come with their numbers, as far as their places are known."""
+    """Yield the words of numbered runs that have a known position."""
     for number, run in numbered:
-        for word, spot in zip(run.words, run.line_boxes.tolist(), strict=True):
-            if spot[0] == spot[0]:
-                yield _Word(word, number, *spot)
+        for word, box in zip(run.words, run.line_boxes.tolist(), strict=True):
+            if box[0] == box[0]:
+                yield _Word(word, number, *box)
 
 
-def _columns(numbers: list[_Word]) -> list[list[_Word]]:
-    """Numbers that end, or else begin, at one place across, enough of them to count lines."""
-    found: list[list[_Word]] = []
+def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
+    """Return groups of right- or left-aligned numbers that are large enough to be line numbers."""
+    groups: list[list[_Word]] = []
     for side in ("x1", "x0"):
         column: list[_Word] = []
         for word in sorted(numbers, key=lambda word: float(getattr(word, side))):
             if column and getattr(word, side) - getattr(column[-1], side) > _ALIGNED:
                 column = []
             if not column:
-                found.append(column)
+                groups.append(column)
             column.append(word)
     chosen: list[list[_Word]] = []
-    for column in sorted(found, key=len, reverse=True):
+    for column in sorted(groups, key=len, reverse=True):
         if len(column) >= _FEWEST and not any(word in other for other in chosen for word in column):
             chosen.append(column)
     return chosen
 
 
-def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
-    """Whether numbers go up by equal steps beside lines of prose, and not beside rows or the lines of a form."""
+def _are_line_numbers(column: list[_Word], text: list[_Word]) -> bool:
+    """Whether numbers increase by equal steps next to lines of prose, not next to table rows or form lines."""
     column = sorted(column, key=lambda word: word.y0)
     height = max(word.y1 for word in text) - min(word.y0 for word in text)
     if column[-1].y1 - column[0].y0 < _LEAST_HEIGHT * height:
@@ -98,10 +98,10 @@ def _count_lines(column: list[_Word], text: list[_Word]) -> bool:
     steps = [int(lower.text) - int(upper.text) for upper, lower in pairwise(column)]
     if mode(steps) <= 0 or steps.count(mode(steps)) < _LEAST_SHARE * len(steps):
         return False
-    rows = [sorted(row) for number in column if (row := _beside(number, text))]
+    rows = [sorted(row) for number in column if (row := _words_on_line(number, text))]
     return bool(rows) and is_prose(rows)
 
 
-def _beside(number: _Word, text: list[_Word]) -> list[tuple[float, float, str]]:
+def _words_on_line(number: _Word, text: list[_Word]) -> list[tuple[float, float, str]]:
     middle = (number.y0 + number.y1) / 2
     return [(word.x0, word.x1, word.text) for word in text if word.y0 < middle < word.y1]

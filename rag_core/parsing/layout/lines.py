@@ -1,4 +1,4 @@
-"""A line of the page: runs side by side, with what paragraph and heading detection ask of it."""
+"""A line of the page: runs side by side, with the properties that paragraph and heading detection use."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
 _NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){SUPERSCRIPT_DIGITS}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
-
-# What stands raised behind a word and belongs to it, and what goes on after that.
+# Raised text that belongs to the word before it, and punctuation after that.
 _SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.,;:!?)](?!\w)")
-# A raised figure is a footnote mark, and "2.5" followed by one must not become another number.
+# A raised figure is a footnote mark: "2.5" followed by one must not become another number.
 _MARK = re.compile(r"^\d{1,2}(?:,\d{1,2})*$")
 
 
 @dataclass(slots=True)
 class Line:
-    """Runs of one row, left to right, and the box around them in points."""
+    """Runs of one row, from left to right, and the box around them in points."""
 
     runs: list[Run]
     box: tuple[float, float, float, float] = field(init=False)
@@ -30,7 +29,7 @@ class Line:
 
     def __post_init__(self) -> None:
         following = [run.text for run in self.runs[2:]] + [""]
-        marks = map(_as_mark, self.runs, self.runs[1:], following)
+        marks = map(_mark_superscript, self.runs, self.runs[1:], following)
         self.runs = [self.runs[0], *marks]
         boxes = [run.box for run in self.runs]
         self.box = (
@@ -39,14 +38,14 @@ class Line:
             max(box[2] for box in boxes),
             max(box[3] for box in boxes),
         )
-        # The longest run speaks for the line: a superscript or a bullet says nothing about its size.
+        # The longest run gives the size, because a superscript or a bullet has another one.
         self.size = max(self.runs, key=lambda run: len(run.words)).size
         self.text = "".join(
-            (" " if number and self.spaced(number) else "") + run.text for number, run in enumerate(self.runs)
+            (" " if number and self.has_space_before(number) else "") + run.text for number, run in enumerate(self.runs)
         )
 
-    def spaced(self, number: int) -> bool:
-        """Whether a space stands before a run of the line."""
+    def has_space_before(self, number: int) -> bool:
+        """Whether there is a space before a run of the line."""
         before, run = self.runs[number - 1], self.runs[number]
         return not (_touches(before, run) and _SUFFIX.match(run.text))
 
@@ -60,7 +59,7 @@ class Line:
 
     @property
     def tabular(self) -> bool:
-        """Whether it reads like a row of a table: many cells, or figures and few words after the first."""
+        """Whether the line looks like a table row: many cells, or mostly figures from the first figure on."""
         if self._tabular is None:
             self._tabular = self._is_tabular()
         return self._tabular
@@ -79,8 +78,8 @@ def _touches(before: Run, run: Run) -> bool:
     return -run.size < run.box[0] - before.box[2] < 0.15 * max(run.size, before.size)
 
 
-def _as_mark(before: Run, run: Run, following: str) -> Run:
-    """The run, its figure as a superscript where it stands small and raised behind the run before it."""
+def _mark_superscript(before: Run, run: Run, following: str) -> Run:
+    """Return the run, with its figure as a superscript if it is small and raised after the run before it."""
     if following.startswith(("/", "⁄")):  # the upper part of a fraction
         return run
     raised = 0.25 * before.size < before.box[3] - run.box[3] < before.size and run.size < 0.9 * before.size

@@ -1,4 +1,4 @@
-"""Lines in reading order to the text of a page, with the box of each word."""
+"""Join lines in reading order to the text of a page, with the box of each word."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ import numpy as np
 
 from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.layout.lines import Line
+from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types import FloatArray, WordBoxes
 
 LINE, PARAGRAPH = "\n", "\n\n"
-# Inside a word that a line end divides: whether the hyphen is the word's own, the rest of the document tells.
+# Inside a word that a line end divides: the rest of the document decides whether the hyphen stays.
 DIVIDED = "-"
 _LOOSE = 1.3
 _HEAD_LINES = 5
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
-_LAST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)$")
-_FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)")
+_LAST_PART = re.compile(rf"({HYPHENATED_WORD})$")
+_FIRST_PART = re.compile(rf"({HYPHENATED_WORD})")
 _UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
 _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, list[tuple[int, int]]]:
-    """Write lines one after another.
+    """Join lines to one text.
 
     Parameters
     ----------
     lines : list of Line
         In reading order.
     separators : list of str
-        What stands before each line but the first.
+        Text before each line except the first.
 
     Returns
     -------
     text : str
     boxes : WordBoxes
-        Of the words whose place is known; a word that a line end divides has a box for each half.
+        Of the words with a known position; a word that a line end divides has a box for each half.
     spans : list of tuple of int
-        Where each line stands in ``text``.
+        Start and end of each line in ``text``.
     """
     parts: list[str] = []
     offset = 0
@@ -56,8 +57,8 @@ def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes
         begin = offset
         for order, run in enumerate(line.runs):
             rects.append(run.rects)
-            for index, (word, spaced) in run.pairs():
-                if (spaced and index) or (order and not index and line.spaced(order)):
+            for index, (word, spaced) in run.enumerate_words():
+                if (spaced and index) or (order and not index and line.has_space_before(order)):
                     parts.append(" ")
                     offset += 1
                 starts.append(offset)
@@ -65,10 +66,10 @@ def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes
                 ends.append(offset)
                 parts.append(word)
         spans.append((begin, offset))
-    return "".join(parts), _boxes(starts, ends, rects), spans
+    return "".join(parts), _build_word_boxes(starts, ends, rects), spans
 
 
-def _boxes(starts: list[int], ends: list[int], rects: list[FloatArray]) -> WordBoxes:
+def _build_word_boxes(starts: list[int], ends: list[int], rects: list[FloatArray]) -> WordBoxes:
     if not starts:
         return WordBoxes.empty()
     places = np.concatenate(rects).astype(np.float32)
@@ -78,26 +79,26 @@ def _boxes(starts: list[int], ends: list[int], rects: list[FloatArray]) -> WordB
 
 
 def line_separators(lines: list[Line]) -> list[str]:
-    """What stands before each line but the first, ``len(lines) - 1`` strings.
+    """Return the text before each line except the first, ``len(lines) - 1`` strings.
 
-    A blank line before a new paragraph, `DIVIDED` inside a word, nothing inside a paragraph of a script without
-    spaces or after a hyphen that was written, else a line end.
+    A blank line before a new paragraph; `DIVIDED` inside a word; nothing after a written hyphen, or inside a
+    paragraph of a script without spaces; otherwise a line end.
     """
     body = _body_pitch(lines)
-    return [_separator(lines, number, body) for number in range(1, len(lines))]
+    return [_choose_separator(lines, number, body) for number in range(1, len(lines))]
 
 
 def hyphenated_words(
     lines: list[Line], separators: list[str], spans: list[tuple[int, int]]
 ) -> tuple[tuple[int, str, str], ...]:
-    """Where each `DIVIDED` stands in the text, and the halves of the word before and after it.
+    """Return the offset of each `DIVIDED` in the text, and the halves of the word before and after it.
 
-    ``spans`` says where each line stands.
+    ``spans`` has the start and end of each line in the text.
     """
     return tuple(
         (spans[number][0] - len(DIVIDED), *halves)
         for number, separator in enumerate(separators, 1)
-        if separator == DIVIDED and (halves := _halves(lines[number - 1], lines[number]))
+        if separator == DIVIDED and (halves := _word_halves(lines[number - 1], lines[number]))
     )
 
 
@@ -106,7 +107,7 @@ def _pitch(upper: Line, lower: Line) -> float:
 
 
 def _body_pitch(lines: list[Line]) -> dict[int, float]:
-    """Usual distance between lines, by character size rounded to points."""
+    """Return the usual distance between lines, by character size rounded to points."""
     distances: dict[int, list[float]] = {}
     for upper, lower in pairwise(lines):
         pitch = _pitch(upper, lower)
@@ -115,12 +116,12 @@ def _body_pitch(lines: list[Line]) -> dict[int, float]:
     return {size: median(values) for size, values in distances.items()}
 
 
-def _separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
+def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
     upper, lower = lines[number - 1], lines[number]
-    joined = _joined(upper, lower)
-    if joined is not None:
-        return joined
-    if _new_paragraph(lines, number, body):
+    separator = _word_separator(upper, lower)
+    if separator is not None:
+        return separator
+    if _starts_paragraph(lines, number, body):
         return PARAGRAPH
     full = upper.box[2] > max(line.box[2] for line in lines[max(number - 3, 0) : number + 3]) - 2 * upper.size
     if full and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
@@ -128,30 +129,30 @@ def _separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
     return LINE
 
 
-def _joined(upper: Line, lower: Line) -> str | None:
-    """What stands between two lines that share a word, else `None`."""
+def _word_separator(upper: Line, lower: Line) -> str | None:
+    """Return the text between two lines that share a word, otherwise `None`."""
     literal = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
     if not (upper.hyphen or literal) or abs(upper.size - lower.size) > 2.0:
         return None
     if literal:
-        # Pdfium marks the hyphens it is sure of; one left as it is stands before a capital or a figure.
+        # Pdfium marks the hyphens it is sure of; an unmarked hyphen is before a capital or a figure.
         return "" if lower.text[:1].isalnum() and not upper.tabular else None
-    # Without two halves the other one is elsewhere, or there is none.
-    return DIVIDED if _halves(upper, lower) else "-" + LINE
+    # Without two halves, the second half is somewhere else or does not exist.
+    return DIVIDED if _word_halves(upper, lower) else "-" + LINE
 
 
-def _halves(upper: Line, lower: Line) -> tuple[str, str] | None:
-    """The halves of the word that two lines share."""
+def _word_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
+    """Return the halves of the word that two lines share."""
     first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
     second = _FIRST_PART.match(lower.text)
     return (first[1], second[1]) if first and second and second[1][0].islower() else None
 
 
-def _new_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bool:
+def _starts_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bool:
     upper, lower = lines[number - 1], lines[number]
     pitch = _pitch(upper, lower)
     size = max(lower.size, upper.size, 1.0)
-    if pitch < -0.5 * size:  # the next column: a sentence may go on there
+    if pitch < -0.5 * size:  # the next column: a sentence may continue there
         if -pitch < _HEAD_LINES * size and len(upper.text.split()) <= 4 and len(lower.text.split()) <= 4:
             return False  # the next cell in the head of a table
         return bool(_SENTENCE_END.search(upper.text)) or not lower.text[:1].islower()
@@ -159,30 +160,30 @@ def _new_paragraph(lines: list[Line], number: int, body: dict[int, float]) -> bo
         return len(upper.text) > 3 and len(lower.text) > 3
     usual = body.get(round(lower.size), 1.2 * size)
     if pitch > _LOOSE * usual:
-        return not (upper.tabular and lower.tabular) or pitch > _LOOSE * _neighbouring(lines, number, usual)
+        return not (upper.tabular and lower.tabular) or pitch > _LOOSE * _smallest_near_pitch(lines, number, usual)
     if upper.bold != lower.bold and not upper.tabular and not lower.tabular:
-        return len(upper.runs) == 1 and (_short(upper, lower) if upper.bold else _short(lower, upper))
-    return _indented(lines, number)
+        return len(upper.runs) == 1 and (_is_short_bold(upper, lower) if upper.bold else _is_short_bold(lower, upper))
+    return _is_indented(lines, number)
 
 
-def _neighbouring(lines: list[Line], number: int, usual: float) -> float:
-    """Smaller of the distances above and below a pair of lines: rows of a loose table are alike."""
+def _smallest_near_pitch(lines: list[Line], number: int, usual: float) -> float:
+    """Return the smaller distance above or below a pair of lines: rows of a loose table have equal distances."""
     near = [usual]
     if number >= 2:
         near.append(_pitch(lines[number - 2], lines[number - 1]))
     if number + 1 < len(lines):
         near.append(_pitch(lines[number], lines[number + 1]))
-    beside = [value for value in near[1:] if value > 0]
-    return min(beside) if beside else usual
+    positive = [value for value in near[1:] if value > 0]
+    return min(positive) if positive else usual
 
 
-def _short(bold: Line, other: Line) -> bool:
-    """A bold line is a heading when it is clearly shorter than the text it stands beside, or a single one."""
+def _is_short_bold(bold: Line, other: Line) -> bool:
+    """Whether a bold line is short enough for a heading: clearly shorter than its neighbour, or few characters."""
     return bold.box[2] < other.box[2] - 2 * bold.size or len(bold.text) < 60
 
 
-def _indented(lines: list[Line], number: int) -> bool:
-    """The first line of a paragraph in the manner of books: drawn in, after a sentence's end."""
+def _is_indented(lines: list[Line], number: int) -> bool:
+    """Whether a line is the indented first line of a paragraph, after the end of a sentence, as in books."""
     upper, lower = lines[number - 1], lines[number]
     if not _SENTENCE_END.search(upper.text) or upper.tabular or lower.tabular:
         return False

@@ -1,9 +1,8 @@
-"""Reading order: runs in the order of the content stream to lines in the order a person reads them.
+"""Turn runs in the order of the content stream into lines in reading order.
 
-Producers nearly always write text in reading order, columns included, so that order is kept unless the page
-itself contradicts it: lines that run on across the gap between two columns, columns written row by row, or
-text that jumps back up the page where there are no columns (footnote marks, late headers, tables written
-column by column).
+PDF producers nearly always write text in reading order, columns included. So this order is kept unless the page
+contradicts it: lines that cross the gap between two columns, columns written row by row, or text that jumps back
+up the page without columns (footnote marks, late headers, tables written column by column).
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ _MOST_RUNS = 4000
 
 
 def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
-    """Lines in reading order; every word of ``runs`` is in one of them.
+    """Return lines in reading order; every word of ``runs`` is in one of them.
 
     Parameters
     ----------
     runs : list of Run
     written : bool
-        Whether their order is that of a content stream and so means something.
+        Whether the order of ``runs`` is that of a content stream; the order of recognised text means nothing.
     """
     if len(runs) < 2 or len(runs) > _MOST_RUNS:
         return [Line([run]) for run in runs]
@@ -34,20 +33,20 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
         runs = move_list_markers(runs)
     columns = find_columns(runs)
     if columns is not None and (columns.interleaved or not written):
-        return _in_columns(runs, columns, written)
+        return _order_columns(runs, columns, written)
     if not written:
         return group_rows(runs)
     main, strays = separate_strays(runs)
-    lines = _as_written(main)
+    lines = _group_adjacent(main)
     if columns is None and _jumps_back(main):
         rows = group_rows(main)
-        if _holds_figures(rows):
+        if _contains_figures(rows):
             lines = rows
     return place_strays(lines, strays)
 
 
-def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
-    """What is above the columns, the left one, the right one, what is below; each put in order itself."""
+def _order_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
+    """Return the lines above the columns, of the left and of the right column, and below, each part in order."""
     above = [run for run in runs if run.box[3] <= columns.top]
     below = [run for run in runs if run.box[1] >= columns.bottom and run.box[3] > columns.top]
     left: list[Run] = []
@@ -60,8 +59,8 @@ def _in_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
     return [line for part in (above, left, right, below) if part for line in order_lines(part, written=written)]
 
 
-def _as_written(runs: list[Run]) -> list[Line]:
-    """Content order; neighbours on one baseline, such as cells of a table, share a line."""
+def _group_adjacent(runs: list[Run]) -> list[Line]:
+    """Return lines in content order; neighbours on one baseline, such as table cells, share a line."""
     lines: list[list[Run]] = []
     for run in runs:
         if lines and _continues(lines[-1][-1], run):
@@ -74,7 +73,7 @@ def _as_written(runs: list[Run]) -> list[Line]:
 def _continues(before: Run, run: Run) -> bool:
     if before.hyphen or run.box[0] < before.box[2] - 1.0:
         return False
-    # Figures may be set a little off the baseline of a label that is centred or takes two lines.
+    # Figures may be a little off the baseline of a label that is centred or takes two lines.
     figures = not any(char.isalpha() for word in run.words for char in word)
     tolerance = 0.6 if figures and run.box[0] > before.box[2] + before.size else 0.25
     return abs(run.box[3] - before.box[3]) < tolerance * max(min(run.size, before.size), 1.0)
@@ -84,8 +83,8 @@ def _jumps_back(runs: list[Run]) -> bool:
     return any(run.box[3] < before.box[1] - _JUMP * max(run.size, 4.0) for before, run in pairwise(runs))
 
 
-def _holds_figures(rows: list[Line]) -> bool:
-    """Whether rows bring figures to their labels, rather than run texts together that stand side by side."""
+def _contains_figures(rows: list[Line]) -> bool:
+    """Whether rows join figures to their labels, and not texts that are only side by side."""
     cells = [run for row in rows for run in row.runs[1:]]
     figures = sum(
         any(char.isdigit() for word in run.words for char in word)

@@ -1,4 +1,4 @@
-"""Rows by where runs stand, and the place of runs that the content stream has far from their row."""
+"""Group runs into rows by position, and move runs that are far from their row in the content stream."""
 
 from __future__ import annotations
 
@@ -11,38 +11,37 @@ from rag_core.parsing.layout.runs import Run
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
-# Of the size of the text: what is smaller may be a footnote's mark.
+# As a share of the text size: smaller text may be a footnote mark.
 _SMALL = 0.85
 _SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
-# What an item of a list begins with; a dash may as well be an empty cell, and "(1)" the mark of a footnote or
-# the number of an equation.
+# List markers. A dash may also be an empty cell, and "(1)" a footnote mark or an equation number.
 _MARK = re.compile(r"[•◦‣▪●○■□]|(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]")
-# In heights of the line.
+# In line heights.
 _FARTHEST_ITEM = 4.0
 
 
 def group_rows(runs: list[Run]) -> list[Line]:
-    """Lines by where the runs stand: rows from the top, each from where its script begins."""
+    """Group runs into lines by position: rows from the top, each in the direction of its script."""
     rows: list[list[Run]] = []
-    for run in sorted(runs, key=lambda item: (_middle(item), item.box[0])):
-        # Rows start one below the other, so only the last few can still take a run.
-        row = next((row for row in rows[-4:] if _fits(row, run)), None)
+    for run in sorted(runs, key=lambda item: (_vertical_middle(item), item.box[0])):
+        # Runs are sorted by height, so only the last few rows can take a run.
+        row = next((row for row in rows[-4:] if _fits_row(row, run)), None)
         if row is None:
             rows.append([run])
         else:
             row.append(run)
-    rows.sort(key=lambda row: _middle(max(row, key=lambda run: run.size)))
-    return [_line(row) for row in rows]
+    rows.sort(key=lambda row: _vertical_middle(max(row, key=lambda run: run.size)))
+    return [_build_line(row) for row in rows]
 
 
 def move_list_markers(runs: list[Run]) -> list[Run]:
-    """The runs with each mark of an item right before what it marks, where the content stream has it elsewhere.
+    """Move each list marker directly before its item if the content stream has it elsewhere.
 
-    Some producers write the marks of a page after all its text.
+    Some producers write the markers of a page after all its text.
     """
     places = [(number, 1) for number in range(len(runs))]
     for number, mark in enumerate(runs):
-        if not _is_mark_alone(mark) or (number + 1 < len(runs) and _is_item(runs[number + 1], mark)):
+        if not _is_list_marker(mark) or (number + 1 < len(runs) and _is_item(runs[number + 1], mark)):
             continue
         items = [(run.box[0], place) for place, run in enumerate(runs) if _is_item(run, mark)]
         if items:
@@ -50,22 +49,22 @@ def move_list_markers(runs: list[Run]) -> list[Run]:
     return [runs[number] for number in sorted(range(len(runs)), key=places.__getitem__)]
 
 
-def _is_mark_alone(run: Run) -> bool:
+def _is_list_marker(run: Run) -> bool:
     return len(run.words) == 1 and _MARK.fullmatch(run.words[0]) is not None
 
 
 def _is_item(run: Run, mark: Run) -> bool:
-    """Whether a run stands right of a mark on its line, near, and is not larger, as text is than a footnote's mark."""
+    """Whether a run is just right of a marker and not clearly larger, as text is after a footnote mark."""
     shared = min(run.box[3], mark.box[3]) - max(run.box[1], mark.box[1])
     beside = shared > 0.5 * min(run.box[3] - run.box[1], mark.box[3] - mark.box[1])
     near = 0 <= run.box[0] - mark.box[2] < _FARTHEST_ITEM * max(run.size, mark.size)
-    return beside and near and mark.size > _SMALL * run.size and not _is_mark_alone(run)
+    return beside and near and mark.size > _SMALL * run.size and not _is_list_marker(run)
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
-    """Split off short runs to which the content stream jumps back up the page without going on from there.
+    """Split off short runs to which the content stream jumps back up the page without continuing there.
 
-    Producers write footnote marks, page numbers and running headers so, after all the rest.
+    Some producers write footnote marks, page numbers and headers in this way, after all other text.
     """
     main: list[Run] = []
     strays: list[Run] = []
@@ -76,14 +75,14 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
             strays.append(run)
             index += 1
             continue
-        if not main or not _above(run, main[-1]):
+        if not main or not _is_above(run, main[-1]):
             main.append(run)
             index += 1
             continue
         end = index
-        while end < len(runs) and _is_short(runs[end]) and _above(runs[end], main[-1]):
+        while end < len(runs) and _is_short(runs[end]) and _is_above(runs[end], main[-1]):
             end += 1
-        if end > index and (end == len(runs) or _leaps(runs[index:end], main[-1], runs[end])):
+        if end > index and (end == len(runs) or _are_strays(runs[index:end], main[-1], runs[end])):
             strays += runs[index:end]
             index = end
         else:  # a new column or cell begins
@@ -91,14 +90,14 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
             index += 1
     top = min((run.box[1] for run in main), default=0.0)
     while len(main) > 1 and main[-1].box[3] <= top + 0.1 + (main[-1].box[3] - main[-1].box[1]):
-        if not _above(main[-1], main[-2]):
+        if not _is_above(main[-1], main[-2]):
             break
-        strays.append(main.pop())  # a running header, however long, that was written last
+        strays.append(main.pop())  # a header of any length that was written last
     return main, strays
 
 
 def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
-    """Put each run into the line beside or within which it stands, or between lines by its height."""
+    """Put each run into the line that it is next to or within, otherwise between two lines by its height."""
     placed = list(lines)
     for run in strays:
         best, most = -1, 0.0
@@ -106,33 +105,35 @@ def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
         for number, line in enumerate(placed):
             shared = min(line.box[3], run.box[3]) - max(line.box[1], run.box[1])
             near = figures or (line.box[0] - 3 * line.size < run.box[2] and run.box[0] < line.box[2] + 3 * line.size)
-            if near and shared >= max(most, 0.5 * (run.box[3] - run.box[1])) and _fits(line.runs, run):
+            if near and shared >= max(most, 0.5 * (run.box[3] - run.box[1])) and _fits_row(line.runs, run):
                 best, most = number, shared
         if best >= 0:
-            placed[best] = _line([*placed[best].runs, run])
+            placed[best] = _build_line([*placed[best].runs, run])
             continue
-        below = (number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > _middle(run))
+        below = (
+            number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > _vertical_middle(run)
+        )
         placed.insert(next(below, len(placed)), Line([run]))
     return placed
 
 
-def _middle(run: Run) -> float:
+def _vertical_middle(run: Run) -> float:
     return (run.box[1] + run.box[3]) / 2
 
 
-def _above(run: Run, last: Run) -> bool:
+def _is_above(run: Run, last: Run) -> bool:
     return run.box[3] < last.box[1] - _JUMP * max(run.size, 4.0)
 
 
 def _is_mark(run: Run, last: Run) -> bool:
-    """A small run over or beside the middle of the one before it: a footnote mark, a raised "rd"."""
-    beside = last.box[1] < _middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
+    """Whether a run is small and over or next to the run before it: a footnote mark or a raised "rd"."""
+    beside = last.box[1] < _vertical_middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
     return beside and run.box[2] > last.box[0] and run.size < _SMALL * last.size and _is_short(run)
 
 
-def _leaps(group: list[Run], last: Run, following: Run) -> bool:
-    """Whether runs amid the text are marks or far up, and not the next cell of a table's head."""
-    if _above(following, last):
+def _are_strays(group: list[Run], last: Run, following: Run) -> bool:
+    """Whether runs inside the text are small marks or far up the page, and not the next cell of a table head."""
+    if _is_above(following, last):
         return False
     far = all(run.box[3] < last.box[1] - _FAR * max(run.size, 4.0) for run in group)
     return far or all(run.size < _SMALL * last.size for run in group)
@@ -144,7 +145,7 @@ def _is_short(run: Run) -> bool:
     return len(run.words) <= _SHORT_WORDS and sum(map(len, run.words)) <= _SHORT_CHARACTERS
 
 
-def _fits(row: list[Run], run: Run) -> bool:
+def _fits_row(row: list[Run], run: Run) -> bool:
     tall = max(row, key=lambda item: item.size)
     shared = min(tall.box[3], run.box[3]) - max(tall.box[1], run.box[1])
     height = min(tall.box[3] - tall.box[1], run.box[3] - run.box[1])
@@ -159,13 +160,13 @@ def _fits(row: list[Run], run: Run) -> bool:
     return True
 
 
-def _line(row: list[Run]) -> Line:
+def _build_line(row: list[Run]) -> Line:
     letters = "".join(run.text for run in row)
     if len(_RIGHT_TO_LEFT.findall(letters)) > 0.5 * len(letters):
         return Line(sorted(row, key=lambda run: -run.box[2]))
     placed: list[Run] = []
     for run in sorted(row, key=lambda item: -item.size):
-        # A footnote mark belongs between two words of the run it stands over.
+        # A footnote mark belongs between two words of the run that it is over.
         for index, other in enumerate(placed):
             if other.box[0] < run.box[0] < other.box[2] and len(other.words) > 1:
                 first, second = split_run(other, (run.box[0] + run.box[2]) / 2)
@@ -173,5 +174,5 @@ def _line(row: list[Run]) -> Line:
                 break
         placed.append(run)
     placed.sort(key=lambda run: run.box[0])
-    # Only a hyphen at the very end of the row is one at a line end.
+    # Only the hyphen at the end of the row is at a line end.
     return Line([replace(run, hyphen=False) if run is not placed[-1] else run for run in placed])

@@ -1,4 +1,4 @@
-"""A run: words that stand on one line next to each other, in reading order; what layout works with."""
+"""A run, the unit of layout analysis: adjacent words on one line, in reading order."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from rag_core.types import FloatArray
 
 @dataclass(slots=True)
 class Run:
-    """Words of one line of one column or cell, as the source (text layer or OCR) gave them.
+    """Words on one line of one column or cell, from the text layer or OCR.
 
     Attributes
     ----------
     words : list of str
-        Clean, none empty.
+        Cleaned; none is empty.
     spaced : list of bool
-        Whether a space stands before the word; the first is ignored.
+        Whether there is a space before the word; the first is ignored.
     rects : FloatArray, shape (n, 4)
         ``x0, y0, x1, y1`` of each word as fractions of the displayed page.
-    spots : FloatArray, shape (n, 4)
-        The same in points, with x along the line and y down the lines, whatever way the text is turned.
+    line_boxes : FloatArray, shape (n, 4)
+        The same in points, with x along the line and y down the lines, for any rotation of the text.
     box : tuple of float
         ``x0, y0, x1, y1`` of the whole run, like ``line_boxes``.
     size : float
-        Height of its characters in points.
+        Height of the characters in points.
     bold : bool
-        Whether its font says so.
+        Whether the font is bold.
     cells : int
         Number of groups of words with a clear gap between them; more than one in tables.
     hyphen : bool
-        Whether it ends in a hyphen, not in ``words``, that the line end put there.
+        Whether the run ends in a hyphen that divides a word at the line end; ``words`` does not contain it.
     """
 
     words: list[str]
@@ -50,21 +50,21 @@ class Run:
     def text(self) -> str:
         if all(self.spaced[1:]):
             return " ".join(self.words)
-        parts = [(" " if spaced and number else "") + word for number, (word, spaced) in self.pairs()]
+        parts = [(" " if spaced and number else "") + word for number, (word, spaced) in self.enumerate_words()]
         return "".join(parts)
 
-    def pairs(self) -> list[tuple[int, tuple[str, bool]]]:
+    def enumerate_words(self) -> list[tuple[int, tuple[str, bool]]]:
         return list(enumerate(zip(self.words, self.spaced, strict=True)))
 
 
 def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float) -> FloatArray:
-    """Page fractions to points in the frame in which text of this direction runs left to right.
+    """Convert page fractions to points in the frame in which text of this direction runs from left to right.
 
     Parameters
     ----------
     rects : FloatArray, shape (n, 4)
     direction : {"right", "left", "down", "up"}
-        Where the text runs to on the displayed page.
+        Direction of the text on the displayed page.
     width, height : float
         Of the displayed page, in points.
     """

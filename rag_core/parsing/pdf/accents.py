@@ -1,7 +1,7 @@
-"""Accents that stand beside their letters in the text layer, put on them.
+"""Compose letters with accents that the text layer has as separate characters.
 
-TeX's first fonts have no letters with accents: it draws an accent and the letter under it, and the text layer says
-"Schr¨odinger", with a blank or a line's end between them where one of the two was moved up or down.
+TeX's first fonts have no letters with accents: TeX draws an accent and the letter under it, and the text layer
+contains "Schr¨odinger", with a blank or line end between the two if one was moved up or down.
 """
 
 from __future__ import annotations
@@ -22,63 +22,63 @@ _ACCENTS = dict(
     )
 )
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-# Dropped with what else is no text; see `cleaning`.
-_NOTHING = 0x200B
-_DRAWS_NOTHING = frozenset((2, 9, 10, 13, 32, _NOTHING))
-# The share of the lower of two boxes that lies in the other's height where both are on one line.
+# `characters.clean_word` drops this character.
+_DROPPED = 0x200B
+_DRAWS_NOTHING = frozenset((2, 9, 10, 13, 32, _DROPPED))
+# Boxes are on one line if they share this part of the height of the lower one.
 _LEAST_SHARED = 0.3
-# As shares of a letter's height: what is wider than the first is a blank between words, and no accent's middle is
-# farther than the second from its letter.
-_BLANK, _BESIDE = 0.15, 0.1
-# Each is held against the whole page; one with more of them is no text.
+# As shares of a letter's height: the least width of a blank between words, and the largest distance of the middle of
+# an accent from its letter.
+_BLANK, _NEAR = 0.15, 0.1
+# Each accent is compared with the whole page, so the number is limited; a page with more of them is not text.
 _MOST_ACCENTS = 2000
 
 
 def compose_accents(characters: Characters) -> Characters:
-    """The characters with each accent put on the letter that it is drawn over, if there is such a letter.
+    """Compose each accent with the letter that it is drawn over, if there is such a letter.
 
-    Their numbers stay the same: what is no longer there is a character that is dropped later.
+    The number of characters stays the same: the accent becomes a character that is dropped later.
     """
     places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()[:_MOST_ACCENTS]
     if not places:
         return characters
-    codes, kept = characters.codes.copy(), characters.boxes.copy()
+    codes, new_boxes = characters.codes.copy(), characters.boxes.copy()
     boxes = characters.boxes * np.array((characters.width, characters.height) * 2, np.float32)
     for place in places:
         under = np.flatnonzero(_is_over(boxes[place], boxes))
-        # Of two letters over one another the one that was written with the accent.
+        # If two letters overlap, prefer the one that is nearer in the content stream.
         for letter in sorted(under.tolist(), key=lambda one: abs(one - place)):
-            if made := _composed(int(codes[letter]), int(codes[place])):
-                # Pdfium may have put it into another word, which does not reach to here.
-                codes[letter], codes[place], kept[place] = made, _NOTHING, np.nan
-                _close(codes, boxes, place)
+            if composed := _compose(int(codes[letter]), int(codes[place])):
+                # Pdfium may have put the accent into another word, whose box must not extend to here.
+                codes[letter], codes[place], new_boxes[place] = composed, _DROPPED, np.nan
+                _remove_blanks(codes, boxes, place)
                 break
-    return replace(characters, codes=codes, boxes=kept)
+    return replace(characters, codes=codes, boxes=new_boxes)
 
 
-def _composed(letter: int, accent: int) -> int:
-    """The code point of a letter with an accent; 0 where there is none."""
+def _compose(letter: int, accent: int) -> int:
+    """Return the code point of a letter with an accent; 0 if there is none."""
     plain = chr(letter)
-    made = unicodedata.normalize("NFC", _DOTLESS.get(plain, plain) + _ACCENTS[accent])
-    return ord(made) if len(made) == 1 and plain.isalpha() else 0
+    composed = unicodedata.normalize("NFC", _DOTLESS.get(plain, plain) + _ACCENTS[accent])
+    return ord(composed) if len(composed) == 1 and plain.isalpha() else 0
 
 
 def _is_over(accent: FloatArray, boxes: FloatArray) -> BoolArray:
-    """Which boxes the middle of the accent's is in, shape (n,); none where nothing is drawn."""
-    middle, slack = (accent[0] + accent[2]) / 2, _BESIDE * (boxes[:, 3] - boxes[:, 1])
+    """Return which boxes contain the middle of the accent's box, shape (n,); a box without drawing never does."""
+    middle, slack = (accent[0] + accent[2]) / 2, _NEAR * (boxes[:, 3] - boxes[:, 1])
     within = (boxes[:, 0] - slack <= middle) & (middle <= boxes[:, 2] + slack)
-    found: BoolArray = within & _are_on_one_line(accent, boxes)
-    return found
+    over: BoolArray = within & _are_on_one_line(accent, boxes)
+    return over
 
 
 def _are_on_one_line(box: FloatArray, boxes: FloatArray) -> BoolArray:
     shared = np.minimum(box[3], boxes[:, 3]) - np.maximum(box[1], boxes[:, 1])
-    found: BoolArray = shared > _LEAST_SHARED * np.minimum(box[3] - box[1], boxes[:, 3] - boxes[:, 1])
-    return found
+    same_line: BoolArray = shared > _LEAST_SHARED * np.minimum(box[3] - box[1], boxes[:, 3] - boxes[:, 1])
+    return same_line
 
 
-def _close(codes: IntArray, boxes: FloatArray, place: int) -> None:
-    """Take away the blanks beside an accent that was lifted off where the characters around it are one word's."""
+def _remove_blanks(codes: IntArray, boxes: FloatArray, place: int) -> None:
+    """Remove the blanks around a moved accent if the characters before and after belong to one word."""
     first, last = place, place
     while first > 0 and codes[first] in _DRAWS_NOTHING:
         first -= 1
@@ -86,4 +86,4 @@ def _close(codes: IntArray, boxes: FloatArray, place: int) -> None:
         last += 1
     gap = abs(boxes[last][0] - boxes[first][2])
     if gap < _BLANK * (boxes[last][3] - boxes[last][1]) and _are_on_one_line(boxes[first], boxes[last : last + 1])[0]:
-        codes[first + 1 : last] = _NOTHING
+        codes[first + 1 : last] = _DROPPED

@@ -1,7 +1,7 @@
-"""Right-to-left lines in the order in which they are read, where the text layer has parts of them as they stand.
+"""Put right-to-left lines into logical order where the text layer has parts of them in visual order.
 
-Pdfium leaves Arabic letters that a font draws by their presentation forms from left to right, the words of a Latin
-phrase from right to left, and brackets as they are drawn, which is mirrored.
+Pdfium leaves Arabic presentation forms in left-to-right order, the words of a Latin phrase in right-to-left order,
+and brackets mirrored, as they are drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from rag_core.parsing.pdf.text_page import Characters
 
-# Letters and the marks on them; the figures of these scripts run from left to right.
+# Letters and combining marks; figures of these scripts are excluded, because they run from left to right.
 _LETTERS = "\u0591-\u05f2\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc"
 _LETTER, _WORD = re.compile(f"[{_LETTERS}]"), re.compile(f"[{_LETTERS}]{{2,}}")
 _LINE = re.compile("[^\r\n\x02]+")
@@ -27,7 +27,7 @@ _MIRRORED = _PAIRS | {right: left for left, right in _PAIRS.items()}
 
 
 def reorder_bidi(characters: Characters) -> Characters:
-    """The characters, those of right-to-left lines in the order in which they are read."""
+    """Return the characters with right-to-left lines in logical order."""
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     if not _LETTER.search(text):
         return characters
@@ -38,58 +38,58 @@ def reorder_bidi(characters: Characters) -> Characters:
         if not _LETTER.search(line[0]):
             continue
         for word in _WORD.finditer(text, *line.span()):
-            order[slice(*word.span())] = _forwards(text, *word.span(), centres)
+            order[slice(*word.span())] = _order_word(text, *word.span(), centres)
         if len(_LETTER.findall(line[0])) <= len(_LATIN.findall(line[0])):
             continue
         for phrase in _PHRASE.finditer(text, *line.span()):
-            places, stops = _as_phrase(text, *phrase.span(), centres)
+            places, stops = _order_phrase(text, *phrase.span(), centres)
             order[slice(*phrase.span())] = places
-            # They stand at the other end of the phrase, and would make a box of the word before them that spans it.
+            # They are drawn at the other end of the phrase, so the box of the word before them would span the phrase.
             boxes[stops] = np.nan
-        for place in _mirrored(text, *line.span()):
+        for place in _find_mirrored(text, *line.span()):
             codes[place] = ord(_MIRRORED[text[place]])
             if text[place] in _PAIRS.values() and text[place + 1 : place + 2] == " ":
                 order[place : place + 2] = place + 1, place
     return replace(characters, codes=codes[order], boxes=boxes[order])
 
 
-def _forwards(text: str, start: int, end: int, centres: list[float]) -> list[int]:
-    """The characters of a word of right-to-left letters from right to left, each with its marks behind it."""
+def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[int]:
+    """Return the character numbers of a right-to-left word from right to left, each letter before its marks."""
     places = list(range(start, end))
     letters = [place for place in places if not unicodedata.combining(text[place])]
     if not letters or not centres[letters[0]] < centres[letters[-1]]:
         return places
-    if letters[0] > start:  # the marks stand before their letters
+    if letters[0] > start:  # the marks are before their letters
         return places[::-1]
     ends = [*letters[1:], end]
     groups = [range(first, last) for first, last in zip(letters, ends, strict=True)]
     return [place for group in reversed(groups) for place in group]
 
 
-def _as_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
-    """The characters of a Latin phrase from left to right, and those at its end that stand left of all others."""
+def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
+    """Return the character numbers of a Latin phrase from left to right, and its final stops drawn left of it."""
     words = [match.span() for match in re.finditer("[^ ]+", text[start:end])]
     spans = [(start + first, start + last) for first, last in words]
-    at = [centres[first] for first, _ in spans]
-    if not all(one > following for one, following in pairwise(at)):
+    starts = [centres[first] for first, _ in spans]
+    if not all(one > following for one, following in pairwise(starts)):
         return list(range(start, end)), []
-    found = _STOPS.search(text, *spans[-1])
-    cut = found.start() if found else end
-    stops = list(range(cut, end)) if cut < end and centres[cut] < at[-1] else []
+    final_stops = _STOPS.search(text, *spans[-1])
+    cut = final_stops.start() if final_stops else end
+    stops = list(range(cut, end)) if cut < end and centres[cut] < starts[-1] else []
     spans[-1] = (spans[-1][0], end - len(stops))
     places: list[int] = []
     for number, span in enumerate(reversed(spans)):
-        # A blank of those between the words, of which there are as many.
+        # The blanks between the words keep their order.
         places += [spans[number][0] - 1] if number else []
         places += range(*span)
     return places + stops, stops
 
 
-def _mirrored(text: str, start: int, end: int) -> list[int]:
-    """Brackets that close before their partner opens."""
+def _find_mirrored(text: str, start: int, end: int) -> list[int]:
+    """Return the positions of bracket pairs whose closing bracket is before the opening one."""
     closing: list[int] = []
     opening: list[int] = []
-    found: list[int] = []
+    mirrored: list[int] = []
     for place in range(start, end):
         char = text[place]
         if char in _PAIRS:
@@ -97,11 +97,13 @@ def _mirrored(text: str, start: int, end: int) -> list[int]:
         elif char in _MIRRORED:
             if opening and _PAIRS[text[opening[-1]]] == char:
                 opening.pop()
-            elif place - start > 2:  # else one behind the letter or figure of an item
+            elif place - start > 2:  # otherwise it is after the letter or figure of a list item
                 closing.append(place)
     for place in opening:
-        partner = next((one for one in closing if one < place and _PAIRS[text[place]] == text[one]), None)
+        partner = next(
+            (bracket for bracket in closing if bracket < place and _PAIRS[text[place]] == text[bracket]), None
+        )
         if partner is not None:
             closing.remove(partner)
-            found += [partner, place]
-    return found
+            mirrored += [partner, place]
+    return mirrored

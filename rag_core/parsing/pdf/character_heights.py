@@ -1,7 +1,7 @@
-"""Boxes of characters made as high as their line, where those of the text layer hug the letters.
+"""Give the characters of a line boxes of equal height if the text layer has tight boxes.
 
-Where a font does not say how high its letters reach, pdfium guesses it from two of them, and makes the boxes of those
-that reach further higher: words of one line then stand at different heights and have different sizes.
+If a font does not define its height, pdfium guesses it from two letters and gives letters that extend further higher
+boxes: words of one line then have different heights and sizes.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 from rag_core.parsing.pdf.text_page import TextPage
 from rag_core.types import BoolArray, FloatArray, Int64Array
 
-# In ems from the baseline: how far down and up the letters of common fonts reach.
+# Descent and ascent of common fonts, in ems from the baseline.
 _DOWN, _UP = -0.22, 0.9
-# As shares of a height: what changes less is the same.
+# Heights are equal if they differ by less than this share.
 _ALIKE = 0.01
-# Brackets may be higher than the letters of a font that has a height.
+# A few changes are normal: brackets may be higher than letters in a font that defines its height.
 _FEWEST_CHANGES, _FEWEST_OF_FONT, _LEAST_SHARE = 20, 3, 0.2
 
 
@@ -25,18 +25,18 @@ def normalize_heights(
     across: int,
     text: TextPage,
 ) -> FloatArray:
-    """The boxes, with those that hug their letters made as high as a line.
+    """Return the boxes, with tight boxes extended to the height of the line.
 
     Parameters
     ----------
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `line_axis` returns for ``boxes``.
+        Result of `line_axis` for ``boxes``.
     text : TextPage
-        Read for the characters whose height differs from the one before them, which are few inside a text object.
+        Gives details of the characters whose height differs from the one before, normally few in a text object.
     """
-    changes = np.flatnonzero(_differ(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
+    changes = np.flatnonzero(_differs_from_previous(boxes[drawn, across + 2] - boxes[drawn, across])) + 1
     if len(changes) < _FEWEST_CHANGES:
         return boxes
     starts = np.concatenate([[0], changes])
@@ -46,54 +46,55 @@ def normalize_heights(
     if inside.sum() < _FEWEST_CHANGES:
         return boxes
     ems = text.origins_and_ems(drawn[starts].tolist())[1]
-    # The letters of a line that runs across those of the page differ in this way by their widths.
+    # In a line that runs across the others, these differences are letter widths.
     inside &= np.abs(ems[:, across]) > np.abs(ems[:, 1 - across])
-    numbers = drawn[np.repeat(_uneven(named[:, 1], inside, lengths), lengths)]
-    return _as_high(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
+    numbers = drawn[np.repeat(_find_uneven(named[:, 1], inside, lengths), lengths)]
+    return _extend_boxes(boxes, numbers, *text.origins_and_ems(numbers.tolist())) if len(numbers) else boxes
 
 
 def line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
-    """The numbers of the characters that are drawn, and the axis across their lines: 1, or 0 where they run up or down.
+    """Return the numbers of the drawn characters, and the axis across their lines: 1, or 0 for vertical lines.
 
-    It is the one along which neighbours differ less often, since letters of a line differ in width.
+    It is the axis on which neighbours differ less often in size, because the letters of a line differ in width.
     """
     widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
     drawn = np.flatnonzero((widths > 0) & (heights > 0))
-    narrower, higher = (np.count_nonzero(_differ(sizes[drawn])) for sizes in (widths, heights))
+    narrower, higher = (np.count_nonzero(_differs_from_previous(sizes[drawn])) for sizes in (widths, heights))
     return drawn, int(higher <= narrower)
 
 
-def _differ(sizes: FloatArray) -> BoolArray:
-    """Which of these but the first are not what the one before is, shape (n - 1,)."""
-    found: BoolArray = np.abs(np.diff(sizes)) > _ALIKE * sizes[1:]
-    return found
+def _differs_from_previous(sizes: FloatArray) -> BoolArray:
+    """Return which sizes differ from the one before, shape (n - 1,)."""
+    differs: BoolArray = np.abs(np.diff(sizes)) > _ALIKE * sizes[1:]
+    return differs
 
 
-def _uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> BoolArray:
-    """Which stretches of one height are of a font that changes its height all the time.
+def _find_uneven(fonts: Int64Array, inside: BoolArray, lengths: Int64Array) -> BoolArray:
+    """Return which stretches of equal height belong to a font whose height changes often.
 
     Parameters
     ----------
     fonts : Int64Array, shape (n,)
-        0 for one that is not to be judged.
+        Address of the font of each stretch; 0 for a font without a name, which is never changed.
     inside : BoolArray, shape (n,)
         Whether the stretch begins inside a text object.
     lengths : Int64Array, shape (n,)
+        Number of characters of each stretch.
     """
     names, which = np.unique(fonts, return_inverse=True)
     changes = np.bincount(which, inside, len(names))
     uneven = (names != 0) & (changes >= _FEWEST_OF_FONT)
     uneven &= changes >= _LEAST_SHARE * np.bincount(which, lengths, len(names))
-    found: BoolArray = uneven[which] & bool(changes[uneven].max(initial=0) >= _FEWEST_CHANGES)
-    return found
+    is_uneven: BoolArray = uneven[which] & bool(changes[uneven].max(initial=0) >= _FEWEST_CHANGES)
+    return is_uneven
 
 
-def _as_high(boxes: FloatArray, numbers: Int64Array, origins: FloatArray, ems: FloatArray) -> FloatArray:
+def _extend_boxes(boxes: FloatArray, numbers: Int64Array, origins: FloatArray, ems: FloatArray) -> FloatArray:
     ends = np.stack([origins + _DOWN * ems, origins + _UP * ems])
-    made = boxes.copy()
+    extended = boxes.copy()
     for axis in (0, 1):
-        # Letters that lie on their side reach to the left or right.
+        # Rotated letters extend to the left or right.
         up = np.abs(ems[:, axis]) > np.abs(ems[:, 1 - axis])
-        made[numbers[up], axis] = ends[:, up, axis].min(axis=0)
-        made[numbers[up], axis + 2] = ends[:, up, axis].max(axis=0)
-    return made
+        extended[numbers[up], axis] = ends[:, up, axis].min(axis=0)
+        extended[numbers[up], axis + 2] = ends[:, up, axis].max(axis=0)
+    return extended

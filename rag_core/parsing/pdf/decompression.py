@@ -1,4 +1,4 @@
-"""How far the streams of a file unpack, found out before anything unpacks them into memory."""
+"""Check the decompressed size of the streams of a file before pdfium decompresses them into memory."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ import zlib
 from pathlib import Path
 
 _STREAM = re.compile(rb"(?<!end)stream\r?\n")
-_PIECE = 1 << 16
+_PIECE_BYTES = 1 << 16
 _DEEPEST = 3
 
 
-def exceeds_decompressed_size(path: Path, most: int) -> bool:
-    """Whether some stream of a PDF unpacks to more than ``most`` bytes.
+def exceeds_decompressed_size(path: Path, limit: int) -> bool:
+    """Whether a stream of a PDF is larger than ``most`` bytes after decompression.
 
-    Deflated streams are unpacked piece by piece and thrown away, also where one lies in another. Other
-    filters gain little (LZW, run lengths) or make pictures whose size the drawing limits; they and what
-    is encrypted are left to the worker's memory limit.
+    Deflated streams, nested ones included, are decompressed piece by piece and discarded. Other filters
+    compress little (LZW, run lengths) or give pictures, whose size the renderer limits; for them and for
+    encrypted streams the worker's memory limit has to suffice.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         position = 0
-        while found := _STREAM.search(data, position):
-            position = found.end()
+        while match := _STREAM.search(data, position):
+            position = match.end()
             if _is_deflated(data[position : position + 2]):
-                stream = _Unpacked(most)
-                while not stream.ended and (piece := data[position : position + _PIECE]):
-                    position += stream.feed(piece)
-                if stream.largest > most:
+                counter = _StreamCounter(limit)
+                while not counter.ended and (piece := data[position : position + _PIECE_BYTES]):
+                    position += counter.feed(piece)
+                if counter.largest > limit:
                     return True
     return False
 
 
 def _is_deflated(start: bytes) -> bool:
-    """Whether bytes begin as RFC 1950 has it."""
+    """Whether bytes begin with a zlib header (RFC 1950)."""
     return len(start) == 2 and start[0] & 0x0F == 8 and int.from_bytes(start, "big") % 31 == 0
 
 
-class _Unpacked:
-    """Counts what comes out of a deflated stream, and out of one that lies in it."""
+class _StreamCounter:
+    """Count the decompressed bytes of a deflated stream, and of a deflated stream inside it."""
 
-    def __init__(self, most: int, depth: int = 1) -> None:
-        self._most = most
+    def __init__(self, limit: int, depth: int = 1) -> None:
+        self._limit = limit
         self._depth = depth
-        self._unpacker = zlib.decompressobj()
+        self._decompressor = zlib.decompressobj()
         self._size = 0
-        self._inner: _Unpacked | None = None
+        self._inner: _StreamCounter | None = None
         self.ended = False
 
     @property
@@ -53,19 +53,19 @@ class _Unpacked:
         return max(self._size, self._inner.largest if self._inner else 0)
 
     def feed(self, piece: bytes) -> int:
-        """Unpack what comes next; returns how much of it belongs to the stream."""
+        """Decompress the next piece; return the number of its bytes that belong to the stream."""
         left = piece
         while left and not self.ended:
             try:
-                output = self._unpacker.decompress(left, _PIECE)
+                output = self._decompressor.decompress(left, _PIECE_BYTES)
             except zlib.error:
                 self.ended = True
                 break
-            left = self._unpacker.unconsumed_tail
+            left = self._decompressor.unconsumed_tail
             if not self._size and self._depth < _DEEPEST and _is_deflated(output[:2]):
-                self._inner = _Unpacked(self._most, self._depth + 1)
+                self._inner = _StreamCounter(self._limit, self._depth + 1)
             self._size += len(output)
             if self._inner:
                 self._inner.feed(output)
-            self.ended = self._unpacker.eof or self.largest > self._most
-        return len(piece) - len(self._unpacker.unused_data if self._unpacker.eof else left)
+            self.ended = self._decompressor.eof or self.largest > self._limit
+        return len(piece) - len(self._decompressor.unused_data if self._decompressor.eof else left)

@@ -1,6 +1,6 @@
-"""A file as pdfium opens it: its pages with their form fields, its outline, and its page labels.
+"""Open a file with pdfium: pages with form fields, outline, and page labels.
 
-Pdfium reads outline and labels from the file that it has open already; pypdf would have to open it again.
+Pdfium has the file open, so it also reads outline and labels; pypdf would have to open the file again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from rag_core.parsing.characters import clean_line
 from rag_core.parsing.pdf.page import FormFields, PdfPage
 from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, raw
+from rag_core.types.chunks import HEADING_SEPARATOR
 
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
 _TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
@@ -30,7 +31,7 @@ _REASONS = {
     raw.FPDF_ERR_FILE: "the file cannot be opened",
     raw.FPDF_ERR_FORMAT: "data format error",
     raw.FPDF_ERR_PASSWORD: "a password is needed",
-    raw.FPDF_ERR_SECURITY: "its kind of encryption is not known",
+    raw.FPDF_ERR_SECURITY: "its encryption method is not supported",
     raw.FPDF_ERR_PAGE: "a page is missing or damaged",
 }
 
@@ -40,15 +41,15 @@ class PasswordNeededError(Exception):
 
 
 class UnreadableError(Exception):
-    """Pdfium cannot make sense of the file; the argument is pdfium's word for it."""
+    """Pdfium cannot read the file; the message is pdfium's reason."""
 
 
 class PdfiumDocument:
     """A file opened by pdfium."""
 
     def __init__(self, path: Path, password: str | None = None) -> None:
-        # Not by pypdfium2's own call: it takes a file without pages for an error, and pdfium's last error is
-        # then that of whatever file failed before.
+        # pypdfium2's constructor treats a file without pages as an error and reports pdfium's last error, which then
+        # belongs to an earlier file.
         secret = None if password is None else password.encode() + b"\0"
         handle = raw.FPDF_LoadDocument(os.fsencode(path) + b"\0", secret)
         if not handle:
@@ -57,8 +58,8 @@ class PdfiumDocument:
                 raise PasswordNeededError(_REASONS[code])
             raise UnreadableError(_REASONS.get(code, f"error {code}"))
         self._document = PdfDocument(handle)
-        # Draws what was typed into fields of which the file holds no picture. Forms of XFA, which this pdfium does
-        # not know, are told in a warning that nobody needs.
+        # Needed to draw typed values of fields without a picture in the file. The log level hides the warning that
+        # this pdfium does not support XFA forms.
         logging.getLogger("pypdfium2").setLevel(logging.ERROR)
         self._document.init_forms()
         self.page_count = len(self._document)
@@ -67,22 +68,22 @@ class PdfiumDocument:
         self._document.close()
 
     def page_label(self, index: int) -> str:
-        """What is printed on a page as its number, empty where the file says nothing of it."""
-        return _text(raw.FPDF_GetPageLabel, self._document.raw, index)
+        """Return the printed number of a page, empty if the file does not define one."""
+        return _read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
 
     def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
-        """Level, title and page of the outline's entries, in order; one that loops ends where it begins again."""
+        """Yield level, title and page of the outline entries in order; a loop ends at its start."""
         for entry in self._document.get_toc(max_depth=depth):
             destination = entry.get_dest()
             page = destination.get_index() if destination is not None else None
-            yield entry.level, _text(raw.FPDFBookmark_GetTitle, entry.raw), page
+            yield entry.level, _read_text(raw.FPDFBookmark_GetTitle, entry.raw), page
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PdfPage]:
-        """Load a page, with what was typed into its form fields made part of it."""
+        """Load a page; the values typed into its form fields become part of its text."""
         try:
             page = self._document[index]
-            fields = _fields(page)
+            fields = _read_fields(page)
             if _has_written_annotations(page):
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
@@ -100,8 +101,8 @@ class PdfiumDocument:
 class Metadata:
     """Page labels and outline of a file.
 
-    ``outline`` holds ``(page_index, path)`` in document order, ``labels`` one printed label a page or
-    nothing.
+    ``outline`` has ``(page_index, path)`` in document order, ``labels`` one printed label per page, or is
+    empty.
     """
 
     labels: tuple[str, ...] = ()
@@ -109,32 +110,32 @@ class Metadata:
 
 
 def read_metadata(document: PdfiumDocument) -> Metadata:
-    """Read what can be read; parts that are broken come back empty."""
+    """Read labels and outline; broken parts are empty."""
     labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
     return Metadata(
         labels=labels if any(labels) else (),
-        outline=tuple(_entries(document)),
+        outline=tuple(_iter_outline(document)),
     )
 
 
-def _entries(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
+def _iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
     path: list[str] = []
     for level, raw_title, index in islice(document.bookmarks(_DEEPEST), _MOST_ENTRIES):
         title = clean_line(raw_title)
         path[level:] = [title] if title else []
         if title and index is not None and index < document.page_count:
-            yield index, " › ".join(path)
+            yield index, HEADING_SEPARATOR.join(path)
 
 
-def _text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
-    """What a function of pdfium writes as UTF-16 into a buffer, of which it tells the size when it gets none."""
+def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
+    """Return the UTF-16 text of a pdfium function, which returns the buffer size if called without a buffer."""
     size = call(*arguments, None, 0)
     buffer = (unit * (size // ctypes.sizeof(unit)))()
     call(*arguments, buffer, size)
     return bytes(buffer)[:-2].decode("utf-16-le", "replace")
 
 
-def _annotations(page: Any) -> Iterator[Any]:
+def _iter_annotations(page: Any) -> Iterator[Any]:
     for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
         if annotation := raw.FPDFPage_GetAnnot(page.raw, index):
             try:
@@ -144,27 +145,27 @@ def _annotations(page: Any) -> Iterator[Any]:
 
 
 def _has_written_annotations(page: Any) -> bool:
-    kinds = map(raw.FPDFAnnot_GetSubtype, _annotations(page))
+    kinds = map(raw.FPDFAnnot_GetSubtype, _iter_annotations(page))
     return any(kind in (_WIDGET, _FREE_TEXT, _STAMP) for kind in kinds)
 
 
-def _fields(page: Any) -> FormFields:
-    found = FormFields()
-    for annotation in _annotations(page) if page.formenv else ():
+def _read_fields(page: Any) -> FormFields:
+    fields = FormFields()
+    for annotation in _iter_annotations(page) if page.formenv else ():
         kind, rect = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation), raw.FS_RECTF()
         if kind == -1 or raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             continue
         if raw.FPDFAnnot_GetRect(annotation, rect):
-            found.rects.append((rect.left, rect.bottom, rect.right, rect.top))
-            found.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
-    if found.rects:
+            fields.rects.append((rect.left, rect.bottom, rect.right, rect.top))
+            fields.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
+    if fields.rects:
         text = page.get_textpage()
-        found.printed = text.count_chars()
+        fields.printed = text.count_chars()
         text.close()
-    return found
+    return fields
 
 
 def _is_ticked(annotation: Any) -> bool:
-    # By the state it is in: of one without a picture for it pdfium says that it is not checked.
-    state = _text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
+    # Read the appearance state, because pdfium reports a box without a picture of its state as not checked.
+    state = _read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
     return state not in ("", "Off")

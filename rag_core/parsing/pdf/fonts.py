@@ -1,7 +1,7 @@
-"""The objects of a file as it holds them, and the one module that imports pypdf.
+"""Read PDF objects that pdfium does not expose: the page tree and the glyph names of fonts. Only this uses pypdf.
 
-Pdfium makes do with anything. What it does not tell: whether a file obeys the rules, so that one without any page is
-known from one that it cannot make sense of; and what a font calls its glyphs.
+Pdfium accepts nearly any file. It does not report whether a file is valid, which distinguishes a file without pages
+from one that pdfium cannot read, nor the names of the glyphs of a font.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-# What pypdf raises on broken input besides its own errors: it trusts the types of what it reads.
+# pypdf does not check the types of objects, so it also raises these on broken input.
 _BROKEN = (
     *(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError),
     *(RecursionError, OSError, ZeroDivisionError, OverflowError),
 )
-# Fonts of a page or group, and groups of a page; more are not looked at.
+# Largest number of fonts of a page or group, and of groups of a page; the others are ignored.
 _MOST_FONTS, _MOST_GROUPS = 200, 200
-# Beyond so many pages, finding one takes pypdf longer than reading it is worth.
+# In larger files, pypdf takes too long to find a page.
 _MOST_PAGES = 5000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
-# The encoding of a Type 1 font program stands before its encrypted part.
+# The encoding of a Type 1 font program is before its encrypted part.
 _ENTRY = re.compile(rb"dup\s+(\d{1,3})\s*/([!-.0-~]{1,64})\s+put")
 _ENCRYPTED = b"eexec"
 
 
 def has_no_pages(path: Path) -> bool:
-    """Whether the file is a sound PDF with a page tree that is empty."""
-    with suppress(*_errors()), path.open("rb") as file:
-        pages: Any = _opened(file, strict=True).root_object["/Pages"].get_object()
+    """Whether the file is a valid PDF with an empty page tree."""
+    with suppress(*_pypdf_errors()), path.open("rb") as file:
+        pages: Any = _open_reader(file, strict=True).root_object["/Pages"].get_object()
         return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
     return False
 
 
 class Fonts:
-    """What the fonts of a file call their glyphs.
+    """Glyph names of the fonts of a file.
 
     Parameters
     ----------
     path : Path
-        Opened when a page is first asked for.
+        Opened at the first call of `glyph_names`.
     password : str, optional
     """
 
@@ -56,43 +56,43 @@ class Fonts:
         self._pages: Any = None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
     def glyph_names(self, page_index: int) -> dict[str, dict[int, str]]:
-        """For each font of a page, by its name, the names of its glyphs by code.
+        """Return the glyph names of each font of a page: font name to code to glyph name.
 
-        A code for which two fonts of one name disagree is left out, and so is what is broken.
+        Codes for which two fonts of the same name disagree are left out, and broken fonts too.
         """
-        found: dict[str, dict[int, str]] = {}
-        torn: set[tuple[str, int]] = set()
-        with suppress(*_errors()):
-            for font in _fonts(self._page(page_index).get("/Resources")):
+        fonts: dict[str, dict[int, str]] = {}
+        conflicts: set[tuple[str, int]] = set()
+        with suppress(*_pypdf_errors()):
+            for font in _iter_fonts(self._page(page_index).get("/Resources")):
                 name = font_name(str(font.get("/BaseFont", "")))
-                known = found.setdefault(name, {})
-                for code, glyph in _encoding(font).items():
-                    if known.setdefault(code, glyph) != glyph:
-                        torn.add((name, code))
+                glyphs = fonts.setdefault(name, {})
+                for code, glyph in _read_encoding(font).items():
+                    if glyphs.setdefault(code, glyph) != glyph:
+                        conflicts.add((name, code))
         return {
-            name: {code: glyph for code, glyph in known.items() if (name, code) not in torn}
-            for name, known in found.items()
+            name: {code: glyph for code, glyph in glyphs.items() if (name, code) not in conflicts}
+            for name, glyphs in fonts.items()
         }
 
     def _page(self, page_index: int) -> Any:
         if self._file is None:
             self._file = self._path.open("rb")
-            reader = _opened(self._file, strict=False)
+            reader = _open_reader(self._file, strict=False)
             if reader.is_encrypted:
                 reader.decrypt(self._password or "")
-            # By what the file says: to count them, pypdf would find them all.
-            said: Any = reader.root_object["/Pages"].get_object()
-            self._pages = reader.pages if said["/Count"] <= _MOST_PAGES else ()
+            # Use the count in the file, because pypdf would read all pages to count them.
+            page_tree: Any = reader.root_object["/Pages"].get_object()
+            self._pages = reader.pages if page_tree["/Count"] <= _MOST_PAGES else ()
         return self._pages[page_index]
 
 
 def font_name(written: str) -> str:
-    """A font's name without the letters that mark a subset of it.
+    """Return a font name without its subset prefix.
 
     >>> font_name("/QIMEJQ+LinLibertineT")
     'LinLibertineT'
@@ -100,47 +100,47 @@ def font_name(written: str) -> str:
     return _SUBSET.sub("", written)
 
 
-def _opened(file: Any, *, strict: bool) -> PdfReader:
-    # Imported here: a tenth of a second and 10 MB that few files need.
+def _open_reader(file: Any, *, strict: bool) -> PdfReader:
+    # Imported here because the import takes time and memory, and few files need it.
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     return PdfReader(file, strict=strict)
 
 
-def _errors() -> tuple[type[Exception], ...]:
+def _pypdf_errors() -> tuple[type[Exception], ...]:
     from pypdf.errors import DependencyError, PyPdfError
 
     return (PyPdfError, DependencyError, *_BROKEN)
 
 
-def _fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
-    """The fonts of a page, and of the groups in it, each group once: one may hold another, or itself."""
-    waiting, seen = [resources], set[int]()
-    while waiting and len(seen) < _MOST_GROUPS:
-        one = _resolved(waiting.pop())
-        if id(one) in seen:
+def _iter_fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the fonts of a page and of its groups, each group once: a group may contain another, or itself."""
+    pending, seen = [resources], set[int]()
+    while pending and len(seen) < _MOST_GROUPS:
+        resource = _resolve(pending.pop())
+        if id(resource) in seen:
             continue
-        seen.add(id(one))
-        for font in list(_resolved(one.get("/Font")).values())[:_MOST_FONTS]:
-            yield _resolved(font)
-        for group in list(_resolved(one.get("/XObject")).values())[:_MOST_GROUPS]:
-            if _resolved(group).get("/Subtype") == "/Form":
-                waiting.append(_resolved(group).get("/Resources"))
+        seen.add(id(resource))
+        for font in list(_resolve(resource.get("/Font")).values())[:_MOST_FONTS]:
+            yield _resolve(font)
+        for group in list(_resolve(resource.get("/XObject")).values())[:_MOST_GROUPS]:
+            if _resolve(group).get("/Subtype") == "/Form":
+                pending.append(_resolve(group).get("/Resources"))
 
 
-def _resolved(entry: Any) -> Any:
+def _resolve(entry: Any) -> Any:
     return {} if entry is None else entry.get_object()
 
 
-def _encoding(font: Mapping[str, Any]) -> dict[int, str]:
-    """Names by code: what the font program says, and over it what the file says."""
+def _read_encoding(font: Mapping[str, Any]) -> dict[int, str]:
+    """Return glyph names by code, from the font program and, with priority, from the file."""
     names: dict[int, str] = {}
-    program = _resolved(font.get("/FontDescriptor")).get("/FontFile")
+    program = _resolve(font.get("/FontDescriptor")).get("/FontFile")
     if program is not None:
         readable = program.get_object().get_data().partition(_ENCRYPTED)[0]
         names = {int(code): name.decode("ascii") for code, name in _ENTRY.findall(readable)}
-    encoding = _resolved(font.get("/Encoding"))
+    encoding = _resolve(font.get("/Encoding"))
     code = 0
     for entry in encoding.get("/Differences", ()) if isinstance(encoding, dict) else ():
         entry = entry.get_object()

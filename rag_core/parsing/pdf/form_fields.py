@@ -1,7 +1,7 @@
-"""Form fields in the text of a page: what was typed stands beside its label, and ticks are characters.
+"""Put form fields into the text of a page: typed values next to their labels, and ticks as characters.
 
-Pdfium has what was typed into all fields one after the other behind all that is printed, and a tick is drawn with
-lines, or with a letter of a font of signs, which says nothing of the boxes that are not ticked.
+Pdfium puts all typed values after the printed text. A tick is drawn with lines, or with a letter of a symbol font, and
+an empty box leaves no character.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rag_core.types import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
 _BLANK, _LINE_END = 0x20, 0x0A
-# A box with more printed in it than a tick holds its label.
+# A box with more printed characters than a tick contains its label.
 _MOST_IN_BOX = 2
 _ABOVE_POINTS = 40.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Characters of a field, before which of the others they belong, and their rank among those that belong there.
+    """Characters of a field, the number of the character before which they belong, and their rank at that place.
 
-    ``alone`` if on a line of their own.
+    ``alone`` says that they are on a separate line.
     """
 
     numbers: IntArray
@@ -36,59 +36,61 @@ class _Piece:
 
 
 def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Characters, IntArray]:
-    """The characters with what fields hold where it belongs, and ☒ or ☐ for each that can be ticked.
+    """Return the characters with field values next to their labels, and ☒ or ☐ for each field that can be ticked.
 
     Returns
     -------
     characters : Characters
     numbers : IntArray, shape (n,)
-        For each character the number it had; -1 for one that was added.
+        Former number of each character; -1 for an added one.
     """
-    rects, ticks, printed = reader.fields()
+    rects, ticks, printed = reader.form_fields()
     count = len(characters.codes)
     if not ticks:
         return characters, np.arange(count, dtype=np.int32)
     codes = characters.codes.copy()
     typed = np.arange(count) >= printed
-    free = typed.copy()
+    unplaced = typed.copy()
     heights = (characters.boxes[:, 3] - characters.boxes[:, 1])[~np.isnan(characters.boxes[:, 0])]
     height = float(np.median(heights)) if len(heights) else 1.0
-    # What is added gets the numbers that follow.
+    # Added characters get the numbers that follow.
     added = [_BLANK, _LINE_END]
-    spots = [np.full(4, np.nan, np.float32)] * 2
+    added_boxes = [np.full(4, np.nan, np.float32)] * 2
     pieces = []
     for rect, ticked in zip(rects, ticks, strict=True):
-        inside = _within(characters.boxes, rect)
+        inside = _is_inside(characters.boxes, rect)
         if ticked is not None:
             if inside.sum() <= _MOST_IN_BOX:
                 codes[inside] = _BLANK
             numbers = np.array([count + len(added)])
             added.append(_TICKED if ticked else _NOT_TICKED)
-            # As high as a letter: what is larger than the text around it looks like a heading.
+            # As high as a letter, because a larger character looks like a heading.
             middle, half = (rect[1] + rect[3]) / 2, min(height, rect[3] - rect[1]) / 2
-            spots.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
+            added_boxes.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
         else:
-            own = np.flatnonzero(inside & free)
-            if not len(own):
+            typed_inside = np.flatnonzero(inside & unplaced)
+            if not len(typed_inside):
                 continue
-            # With the blanks between them, which stand nowhere.
-            numbers = np.flatnonzero(free[: own[-1] + 1])
-            numbers = numbers[numbers >= own[0]]
-            free[numbers] = False
-        pieces.append(_placed(characters, numbers, ~typed & ~inside, rect, before=ticked is not None))
-    order = _order(pieces, count)
-    codes, boxes = np.append(codes, added).astype(np.int32), np.concatenate([characters.boxes, np.stack(spots)])
+            # Include the blanks between them, which have no position.
+            numbers = np.flatnonzero(unplaced[: typed_inside[-1] + 1])
+            numbers = numbers[numbers >= typed_inside[0]]
+            unplaced[numbers] = False
+        pieces.append(_place_field(characters, numbers, ~typed & ~inside, rect, before=ticked is not None))
+    order = _order_characters(pieces, count)
+    codes, boxes = np.append(codes, added).astype(np.int32), np.concatenate([characters.boxes, np.stack(added_boxes)])
     return replace(characters, codes=codes[order], boxes=boxes[order]), np.where(order < count, order, -1)
 
 
-def _within(boxes: FloatArray, rect: FloatArray) -> BoolArray:
-    """Characters whose middle lies in the rectangle."""
+def _is_inside(boxes: FloatArray, rect: FloatArray) -> BoolArray:
+    """Return which characters have their middle in the rectangle."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     return np.asarray(((middles >= rect[:2]) & (middles <= rect[2:])).all(axis=1))
 
 
-def _placed(characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, before: bool) -> _Piece:
-    """Where a field belongs: behind or under its label, or before it where that is nearer and the field a box."""
+def _place_field(
+    characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, before: bool
+) -> _Piece:
+    """Return the place of a field: after or under its label, or before it if it is a box and the label is nearer."""
     scale = np.array((characters.width, characters.height) * 2, np.float32)
     boxes = characters.boxes * scale
     x0, y0, x1, y1 = (rect * scale).tolist()
@@ -113,19 +115,19 @@ def _placed(characters: Characters, numbers: IntArray, others: BoolArray, rect: 
     return _Piece(numbers, len(characters.codes), (y0, x0), alone=True)
 
 
-def _order(pieces: list[_Piece], count: int) -> IntArray:
-    """Numbers of the characters in their new order, each piece between two blanks or line ends."""
+def _order_characters(pieces: list[_Piece], count: int) -> IntArray:
+    """Return the character numbers in their new order, each piece between two blanks or line ends."""
     stay = np.ones(count, bool)
     for piece in pieces:
         stay[piece.numbers[piece.numbers < count]] = False
     parts: list[Any] = []
     done = 0
-    for piece in sorted(pieces, key=lambda one: (one.place, one.rank)):
+    for piece in sorted(pieces, key=lambda entry: (entry.place, entry.rank)):
         edge = [count + int(piece.alone)]
-        parts += [_staying(stay, done, piece.place), edge, piece.numbers, edge]
+        parts += [_remaining_numbers(stay, done, piece.place), edge, piece.numbers, edge]
         done = piece.place
-    return np.concatenate([*parts, _staying(stay, done, count)]).astype(np.int32)
+    return np.concatenate([*parts, _remaining_numbers(stay, done, count)]).astype(np.int32)
 
 
-def _staying(stay: BoolArray, start: int, end: int) -> IntArray:
+def _remaining_numbers(stay: BoolArray, start: int, end: int) -> IntArray:
     return (np.flatnonzero(stay[start:end]) + start).astype(np.int32)

@@ -1,9 +1,9 @@
-"""Text that a page holds and does not show: left out of its text, and kept apart so that it can be told.
+"""Remove text that a page contains but does not show, and return it separately so that it can be reported.
 
-What a reader cannot see can speak to a model behind the reader's back. Hidden is what lies outside the page, is
-smaller than a point, or makes no difference when it is drawn: white on white, drawn in the colour under it, painted
-over, cut off, in a layer that is switched off, or not painted at all (render mode 3; ISO 32000-1, table 106). The
-invisible letters of a scan lie over its picture, are there to be read, and stay.
+Text that a reader cannot see could instruct a language model without the reader's knowledge. Text is hidden if it is
+outside the page, is smaller than a point, or changes nothing when it is drawn: white on white, in the colour under it,
+painted over, clipped, in a layer that is switched off, or not painted (render mode 3; ISO 32000-1, table 106). The
+invisible letters over the picture of a scan are its text layer and are kept.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Mask = npt.NDArray[np.bool_]
 
 _OUTSIDE = 0.02
 _TINY_POINTS = 1.0
-# Every character costs a call or three: a sentence is noticed by every twenty-fourth.
+# Each character takes several calls, so a first test reads only every n-th one; a sentence is longer than that.
 _SAMPLED = 24
 _PAINTED = (0, 2, 4, 6)
 _CLIPS = 7
 _LIGHT, _SHEER, _ALIKE = 192, 26, 32
 _SCALE, _LEAST_CHANGE = 1.5, 16
 _PAGE_SHARE = 0.3
-_MOST = 2000
+_MOST_CHARACTERS = 2000
 _WORD, _RUN = re.compile(r"\S+"), re.compile("h+")
 _RUN_STANDS, _MOST_LEFT = 4, 2
 _TAGS = (0xE0020, 0xE007F)
@@ -41,23 +41,23 @@ _BREAK = "\x00"
 
 
 def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Characters, str]:
-    """The characters with blanks in place of hidden ones, and the text that was hidden.
+    """Return the characters with blanks in place of hidden ones, and the hidden text.
 
-    At most 2,000 characters of it are kept, white space folded; letters hidden as tag characters are written as
-    what they stand for.
+    The hidden text has at most 2,000 characters, with white space folded; tag characters are decoded to the
+    letters that they encode.
     """
     codes = characters.codes
-    mask = _whole_words(codes, _unshowable(characters) | _unpainted(reader, characters))
+    mask = _extend_to_words(codes, _find_undisplayed(characters) | _find_unpainted(reader, characters))
     tags = (codes >= _TAGS[0]) & (codes < _TAGS[1])
     if not (mask | tags).any():
         return characters, ""
-    told = _told(np.where(tags, codes - 0xE0000, codes), mask | tags)
-    return replace(characters, codes=np.where(mask, 0x20, codes).astype(np.int32)), told
+    hidden = _extract_text(np.where(tags, codes - 0xE0000, codes), mask | tags)
+    return replace(characters, codes=np.where(mask, 0x20, codes).astype(np.int32)), hidden
 
 
-def _unshowable(characters: Characters) -> Mask:
-    """Characters that are smaller than a point, or whose middle does not lie on the page as shown."""
-    x0, y0, x1, y1 = characters.boxes.T  # NaN where a place is not known, which compares false
+def _find_undisplayed(characters: Characters) -> Mask:
+    """Return which characters are smaller than a point or have their middle outside the displayed page."""
+    x0, y0, x1, y1 = characters.boxes.T  # NaN for an unknown position, which compares false
     across, down = x0 + x1, y0 + y1
     low, high = 2 * -_OUTSIDE, 2 * (1 + _OUTSIDE)
     tiny = ((x1 - x0) * characters.width < _TINY_POINTS) & ((y1 - y0) * characters.height < _TINY_POINTS)
@@ -65,54 +65,54 @@ def _unshowable(characters: Characters) -> Mask:
     return mask
 
 
-def _unpainted(reader: PdfPage, characters: Characters) -> Mask:
-    """Characters whose drawing changes nothing."""
+def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
+    """Return which characters change nothing when they are drawn."""
     boxes, count = characters.boxes, len(characters.codes)
     none = np.zeros(count, bool)
-    rects, fills = reader.areas()
+    rects, fills = reader.filled_areas()
     covers = reader.covering_areas()
-    under = _under(reader, boxes, covers)
+    under = _find_covers(reader, boxes, covers)
     sample = np.array(reader.text_objects(range(0, count, _SAMPLED)), np.int64)
-    known = [item for item in set(sample.tolist()) if item]
-    layered = covers.layered | reader.objects_in_layers(known)
-    cut = _cut(reader, boxes[::_SAMPLED], sample).any()
-    if not (layered or cut or (under >= 0).any() or _any_doubtful(reader.object_styles(known), fills)):
+    objects = [item for item in set(sample.tolist()) if item]
+    layered = covers.layered | reader.objects_in_layers(objects)
+    clipped = _is_clipped(reader, boxes[::_SAMPLED], sample).any()
+    if not (layered or clipped or (under >= 0).any() or _has_doubtful_style(reader.object_styles(objects), fills)):
         return none
     inks = reader.character_styles(range(count))
     items = inks[:, 0]
-    suspect = _suspect(inks, boxes, rects, fills)
+    suspect = _find_suspects(inks, boxes, rects, fills)
     if layered:
         suspect |= np.isin(
             items, list(covers.layered | reader.objects_in_layers(np.unique(items[items != 0]).tolist()))
         )
-    if cut:
-        suspect |= _cut(reader, boxes, items)
-    # The invisible letters of a scan, whose picture may lie over them as well.
+    if clipped:
+        suspect |= _is_clipped(reader, boxes, items)
+    # Keep the invisible letters of a scan, whose picture may also be over them.
     unpainted = inks[:, 1] == 3
-    suspect &= ~(unpainted & _over(boxes, reader.images()))
+    suspect &= ~(unpainted & _is_inside(boxes, reader.images()))
     suspect |= (under >= 0) & ~(unpainted & np.append(covers.clear, False)[under])
     suspect &= items != 0
     if not suspect.any():
         return none
     whole, rest = reader.render_without(set(items[suspect].tolist()), _SCALE)
-    same = ~_any_within(_most(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
-    # Letters that clip what is painted after them do not paint themselves, and yet may show; so may those of a scan.
+    unchanged = ~_contains_marked(_largest_step(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
+    # Letters that clip later drawing paint nothing but may be visible; so may letters of a scan.
     perhaps = (inks[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
     if perhaps.any():
         steps = np.abs(np.diff(whole, axis=1, prepend=whole[:, :1]))
-        same &= ~(perhaps & _any_within(_most(steps) >= _LEAST_CHANGE, boxes))
-    return suspect & same
+        unchanged &= ~(perhaps & _contains_marked(_largest_step(steps) >= _LEAST_CHANGE, boxes))
+    return suspect & unchanged
 
 
-def _under(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
-    """For each character the last area that was painted over its middle, -1 where none was."""
+def _find_covers(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
+    """Return for each character the last area that is painted over its middle, or -1."""
     under = np.full(len(boxes), -1, np.int32)
     if not len(covers.rects):
         return under
     sizes = (covers.rects[:, 2:] - covers.rects[:, :2]).prod(axis=1)
     across, down = np.ascontiguousarray(((boxes[:, :2] + boxes[:, 2:]) / 2).T)
     for number, (x0, y0, x1, y1) in enumerate(covers.rects):
-        # The picture of a scan lies over its letters if they were written first.
+        # The picture of a scan is over its letters if they were written first.
         if not (covers.pictures[number] and sizes[number] >= _PAGE_SHARE):
             under[(across >= x0) & (across <= x1) & (down >= y0) & (down <= y1)] = number
     over = np.flatnonzero(under >= 0)
@@ -121,22 +121,22 @@ def _under(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
     return under
 
 
-def _cut(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
-    """Characters whose middle lies outside of what their text object may paint on."""
+def _is_clipped(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
+    """Return which characters have their middle outside the clip of their text object."""
     objects, places = np.unique(items, return_inverse=True)
     clips = reader.clips(objects.tolist())[places]
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     return np.asarray(((middles < clips[:, :2]) | (middles > clips[:, 2:])).any(axis=1))
 
 
-def _most(steps: IntArray) -> IntArray:
-    """The largest of the three colours' steps at each pixel."""
+def _largest_step(steps: IntArray) -> IntArray:
+    """Return the largest step of the three colours at each pixel."""
     most: IntArray = steps.max(axis=2)
     return most
 
 
-def _any_doubtful(looks: Int64Array, fills: Int64Array) -> bool:
-    """Whether characters that look so may not be seen on some part of the page."""
+def _has_doubtful_style(looks: Int64Array, fills: Int64Array) -> bool:
+    """Whether characters of these styles may be invisible on some part of the page."""
     modes, colours, opacities = looks[:, 0], looks[:, 1:4], looks[:, 4]
     pale = (opacities < _SHEER) | (colours.min(axis=1, initial=255) >= _LIGHT)
     if (pale | ~np.isin(modes, _PAINTED)).any():
@@ -144,27 +144,27 @@ def _any_doubtful(looks: Int64Array, fills: Int64Array) -> bool:
     return any((np.abs(colours - fill).max(axis=1) < _ALIKE).any() for fill in {tuple(fill) for fill in fills.tolist()})
 
 
-def _suspect(inks: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:
-    """Characters that may not be seen: pale or unpainted ones, and those on an area of about their own colour."""
+def _find_suspects(inks: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:
+    """Return which characters may be invisible: pale, unpainted, or on an area of about the same colour."""
     colours = inks[:, 2:5]
     suspect: Mask = ~np.isin(inks[:, 1], _PAINTED) | (inks[:, 5] < _SHEER) | (colours.min(axis=1) >= _LIGHT)
     for rect, fill in zip(rects, fills, strict=True):
         alike = np.abs(colours - fill).max(axis=1) < _ALIKE
         if alike.any():
-            suspect |= alike & _over(boxes, rect[None])
+            suspect |= alike & _is_inside(boxes, rect[None])
     suspect &= inks[:, 0] != 0
     return suspect
 
 
-def _over(boxes: FloatArray, rects: FloatArray) -> Mask:
-    """Characters whose middle lies on one of these rectangles."""
+def _is_inside(boxes: FloatArray, rects: FloatArray) -> Mask:
+    """Return which characters have their middle in one of the rectangles."""
     middles = ((boxes[:, :2] + boxes[:, 2:]) / 2)[:, None]
     over: Mask = np.all((middles >= rects[None, :, :2]) & (middles <= rects[None, :, 2:]), axis=2).any(axis=1)
     return over
 
 
-def _any_within(marked: Mask, boxes: FloatArray) -> Mask:
-    """Whether some pixel within each box is marked; false for a box without a place."""
+def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
+    """Return whether each box contains a marked pixel; false for a box without a position."""
     height, width = marked.shape
     sums = np.pad(marked.cumsum(axis=0, dtype=np.int64).cumsum(axis=1), ((1, 0), (1, 0)))
     places = np.clip(np.nan_to_num(boxes), 0, 1) * (width, height, width, height)
@@ -174,15 +174,15 @@ def _any_within(marked: Mask, boxes: FloatArray) -> Mask:
     return within
 
 
-def _whole_words(codes: IntArray, hidden: Mask) -> Mask:
-    """Without a few hidden characters of a word: a faint full stop is not taken out of the number it stands in.
+def _extend_to_words(codes: IntArray, hidden: Mask) -> Mask:
+    """Extend the mask to whole words: show words with few hidden characters, hide words with few visible ones.
 
-    Nor is what is left of a word that is cut or painted over a word: 1,200 does not become 1.
+    So a faint full stop stays in its number, and 1,200 does not become 1 if most of it is painted over.
     """
     if not hidden.any():
         return hidden
-    pairs = zip(_decoded(codes), hidden.tolist(), strict=True)
-    signs = "".join(" " if char.isspace() else "h" if one else "." for char, one in pairs)
+    pairs = zip(_decode(codes), hidden.tolist(), strict=True)
+    signs = "".join(" " if char.isspace() else "h" if is_hidden else "." for char, is_hidden in pairs)
     words = np.zeros_like(hidden)
     for word in _WORD.finditer(signs):
         if 0 < word[0].count(".") <= min(_MOST_LEFT, word[0].count("h") - 1):
@@ -195,12 +195,12 @@ def _whole_words(codes: IntArray, hidden: Mask) -> Mask:
     return words
 
 
-def _told(codes: IntArray, mask: Mask) -> str:
-    """The masked characters as text, what stood apart parted by a blank."""
-    text = _decoded(codes)
-    kept = (char if shown or char.isspace() else _BREAK for char, shown in zip(text, mask.tolist(), strict=True))
-    return " ".join("".join(kept).replace(_BREAK, " ").split())[:_MOST]
+def _extract_text(codes: IntArray, mask: Mask) -> str:
+    """Return the masked characters as text, with a blank between separate parts."""
+    text = _decode(codes)
+    characters = (char if shown or char.isspace() else _BREAK for char, shown in zip(text, mask.tolist(), strict=True))
+    return " ".join("".join(characters).replace(_BREAK, " ").split())[:_MOST_CHARACTERS]
 
 
-def _decoded(codes: IntArray) -> str:
+def _decode(codes: IntArray) -> str:
     return codes.astype("<u4").tobytes().decode("utf-32-le")

@@ -1,4 +1,4 @@
-"""One page as pdfium reads it: characters with their boxes, form fields, painted areas, and its picture."""
+"""Read one page with pdfium: characters with their boxes, form fields, painted areas, and the page picture."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from rag_core.types import FloatArray, Int64Array, IntArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Of characters, each with the name of its font and its code there, the code points; 0 where a code may stay.
+# Maps characters, each a font name and a code in the font, to code points; 0 if the code may stay.
 GlyphDecoder: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 
 _MOST_PIXELS = 40_000_000
-# Points: no one could read letters this small, nor does text recognition.
+# In points: neither people nor text recognition can read smaller letters.
 _SMALLEST_LETTERS = 2.0
 
 
 @dataclass
 class FormFields:
-    """Form fields that a page shows: left, bottom, right and top of each in points, and whether it is ticked.
+    """Visible form fields of a page: left, bottom, right and top of each in points, and whether it is ticked.
 
-    ``printed`` counts the characters of the page itself, without what was typed.
+    ``printed`` is the number of characters of the page without typed values.
     """
 
     rects: list[tuple[float, ...]] = field(default_factory=list)
@@ -54,12 +54,12 @@ class PdfPage:
         self._page.close()
 
     def characters(self, letters: GlyphDecoder) -> Characters:
-        """Every character of the text layer, controls and all.
+        """Return every character of the text layer, controls included.
 
         Parameters
         ----------
         letters : callable
-            Asked what those characters are of which pdfium cannot tell it, because their fonts do not say so.
+            Decodes the characters that pdfium cannot map, because their fonts do not define their letters.
         """
         codes = self._text.codes()
         if unmapped := self._text.unmapped():
@@ -72,7 +72,7 @@ class PdfPage:
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:
-        """PDF user space to fractions of the displayed page, whatever its rotation and crop box."""
+        """Convert PDF user space to fractions of the displayed page, for any rotation and crop box."""
         empty = (boxes[:, 2] <= boxes[:, 0]) & (boxes[:, 3] <= boxes[:, 1])
         origin = np.array(self._device(0, 0))
         matrix = np.stack([(np.array(self._device(*end)) - origin) / 1000 for end in ((1000, 0), (0, 1000))])
@@ -88,21 +88,21 @@ class PdfPage:
         raw.FPDF_PageToDevice(self._page.raw, 0, 0, side, side, 0, x, y, ctypes.byref(across), ctypes.byref(down))
         return across.value / side, down.value / side
 
-    def fields(self) -> tuple[FloatArray, list[bool | None], int]:
-        """Form fields that show.
+    def form_fields(self) -> tuple[FloatArray, list[bool | None], int]:
+        """Return the visible form fields.
 
         Returns
         -------
         rects : FloatArray, shape (n, 4)
         ticks : list of bool or None
-            Whether each is ticked; None for one that cannot be.
+            Whether each is ticked; None for a field that cannot be ticked.
         printed : int
-            Number of characters of the page itself, which stand before those that were typed.
+            Number of printed characters; the typed ones follow them.
         """
         return self._fractions(self._fields.rects), self._fields.ticks, self._fields.printed
 
     def is_bold(self, index: int) -> bool:
-        """Return whether the font of a character is bold by its weight or by its name."""
+        """Whether the font of a character is bold by its weight or name."""
         return self._text.is_bold(index)
 
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
@@ -114,31 +114,31 @@ class PdfPage:
         return self._text.styles(numbers)
 
     def object_styles(self, items: Sequence[int]) -> Int64Array:
-        """How text objects are painted, shape (n, 5): render mode, and red, green, blue and opacity of the fill."""
+        """Return how text objects are painted, shape (n, 5); see `page_objects.style`."""
         return page_objects.styles(items)
 
     def clips(self, items: Sequence[int]) -> FloatArray:
-        """The rectangle within which each object may paint, shape (n, 4); larger than any page if it has none."""
+        """Return the clip of each object, shape (n, 4); larger than any page if it has none."""
         rects = np.full((len(items), 4), page_objects.EVERYWHERE, np.float32)
         if clips := page_objects.clips(items):
             rects[list(clips)] = self._fractions(list(clips.values()))
         return rects
 
     def objects_in_layers(self, items: Sequence[int]) -> set[int]:
-        """Those objects that are marked as part of a layer, which may be switched off."""
+        """Return the objects that are part of a layer, which may be switched off."""
         return page_objects.objects_in_layers(items)
 
-    def areas(self) -> tuple[FloatArray, Int64Array]:
-        """Where areas are filled, first or last on the page, shape (n, 4), and in which colours, shape (n, 3)."""
-        rects, fills = page_objects.areas(self._page.raw)
+    def filled_areas(self) -> tuple[FloatArray, Int64Array]:
+        """Return the filled areas painted first or last on the page, shape (n, 4), and their colours, shape (n, 3)."""
+        rects, fills = page_objects.filled_areas(self._page.raw)
         return self._fractions(rects), np.array(fills, np.int64).reshape(-1, 3)
 
     def covering_areas(self) -> page_objects.Covers:
-        """What is painted late and may lie over text, in groups as well."""
+        """Return the areas that are painted late and may cover text, those in groups included."""
         return page_objects.covering_areas(self._page.raw, self._fractions)
 
     def images(self) -> FloatArray:
-        """Where images lie, alone or in a group, as fractions of the displayed page, shape (n, 4)."""
+        """Return the boxes of images, also in groups, as fractions of the displayed page, shape (n, 4)."""
         return self._fractions(page_objects.images(self._page.raw))
 
     def _fractions(self, rects: Sequence[tuple[float, ...]]) -> FloatArray:
@@ -147,7 +147,7 @@ class PdfPage:
         return self._displayed(np.array(rects, np.float32))
 
     def render_without(self, items: set[int], scale: float) -> tuple[IntArray, IntArray]:
-        """The page as displayed, whole and without some text objects, each of shape (height, width, 3)."""
+        """Return the page picture, complete and without some text objects, each of shape (height, width, 3)."""
         whole = self._pixels(scale)
         with page_objects.hidden_objects(items):
             return whole, self._pixels(scale)
@@ -156,7 +156,7 @@ class PdfPage:
         return np.asarray(self.picture(scale), np.int32)
 
     def image_share(self) -> float:
-        """Share of the page that its largest image covers; 0 for a page that draws nothing at all."""
+        """Return the share of the page that its largest image covers; 0 without images."""
         best = 0.0
         for item in self._page.get_objects(max_depth=2):
             if item.type == raw.FPDF_PAGEOBJ_IMAGE:
@@ -165,7 +165,7 @@ class PdfPage:
         return min(best, 1.0)
 
     def draws(self) -> bool:
-        """Whether the page draws anything that could be letters; a rule along its edge could not."""
+        """Whether the page draws anything that could be letters; a single rule cannot be."""
         low, high = (math.inf, math.inf), (-math.inf, -math.inf)
         for item in self._page.get_objects(max_depth=1):
             left, bottom, right, top = item.get_bounds()
@@ -176,7 +176,7 @@ class PdfPage:
         return False
 
     def picture(self, scale: float) -> Image:
-        """The page as displayed, ``scale`` pixels a point, less where that would be a giant."""
+        """Return the page picture at ``scale`` pixels per point, or fewer if it would have too many pixels."""
         most = (_MOST_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
         bitmap = self._page.render(scale=min(scale, most), may_draw_forms=False)
         try:

@@ -1,7 +1,7 @@
-"""What is painted on a page: where its objects lie, how they look, what clips them, and which are in layers.
+"""Read the objects of a page: positions, styles, clips, and layers.
 
-A page is given by pdfium's handle of it. An object is named by its address, a plain number that holds as long as its
-page is open. Bounds are left, bottom, right and top in points, in PDF user space.
+A page is given by its pdfium handle. An object is given by its address, a plain number that is valid while its page
+is open. Bounds are left, bottom, right and top in points, in PDF user space.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from rag_core.types import BoolArray, FloatArray, Int64Array
 
 Matrix: TypeAlias = Any
 Bounds: TypeAlias = tuple[float, ...]
-# Beyond any page.
+# Larger than any page.
 EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 _NOWHERE = (-1e6, -1e6, 1 - 1e6, 1 - 1e6)
 
-# What lies under text is drawn first as a rule, and what was slipped in stands last.
+# Areas under text are usually painted first, and areas added to a page later are last.
 _ENDS = 16
 _LEAST_FILL_POINTS = 6.0
-# So is what covers it: of a page, and of each group in it, so many objects from the end.
+# Areas that cover text are last too: this many objects from the end of a page and of each group are read.
 _LATE = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
 _DEEPEST = 3
-# Objects of a group that are looked through for an image.
+# Objects of a group that are searched for an image.
 _MOST_WITHIN = 2000
-# A clip of more parts than these is no rectangle that text runs out of.
+# A clip with more parts than these is not a rectangle, so it is ignored.
 _MOST_CLIPS, _MOST_SEGMENTS = 8, 16
 
 _render_mode = bind_function("FPDFTextObj_GetTextRenderMode", INT, POINTER)
@@ -55,21 +55,21 @@ _count_clips = bind_function("FPDFClipPath_CountPaths", INT, POINTER)
 _count_segments = bind_function("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
 _segment = bind_function("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
 _segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
-# Pdfium runs on one thread: colours are all read into the same place.
-_PARTS = (ctypes.c_uint * 4)()
+# One buffer for all colours is enough, because pdfium runs on one thread.
+_COLOUR_PARTS = (ctypes.c_uint * 4)()
 _NO_COLOUR = (0, 0, 0, 255)
-_PART_ADDRESSES = [ctypes.addressof(_PARTS) + 4 * place for place in range(4)]
-# The name of a mark as UTF-16, and behind it its length.
+_PART_ADDRESSES = [ctypes.addressof(_COLOUR_PARTS) + 4 * place for place in range(4)]
+# Buffer for the name of a mark in UTF-16, followed by its length.
 _NAME = (ctypes.c_ushort * 12)()
 _NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
 
 
 @dataclass(frozen=True)
 class Covers:
-    """What is painted on a page in areas, in order: ``rects`` as fractions of the page as displayed, shape (n, 4).
+    """Painted areas of a page, in order: ``rects`` as fractions of the displayed page, shape (n, 4).
 
-    ``pictures`` says which are images, ``clear`` which let something show through. ``before`` tells of a text object
-    how many are painted before it; of one that is not there, none is. ``layered`` are text objects of groups in layers.
+    ``pictures`` says which areas are images, ``clear`` which are transparent. ``before`` has, for each text object, the
+    number of areas painted before it; 0 for objects not in it. ``layered`` are text objects of groups in layers.
     """
 
     rects: FloatArray
@@ -80,45 +80,45 @@ class Covers:
 
 
 def style(item: int) -> tuple[int, ...]:
-    """How a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
+    """Return how a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
     return _render_mode(item), *_colour(item)
 
 
 def styles(items: Sequence[int]) -> Int64Array:
-    """What `style` tells of each of these text objects, shape (n, 5)."""
+    """Return the `style` of each text object, shape (n, 5)."""
     colours = np.zeros((len(items), 4), np.uint32)
     first, size = colours.ctypes.data, colours.itemsize
     places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
-    known = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
-    colours[~known] = _NO_COLOUR
+    has_colour = np.fromiter(map(_fill_colour, items, *places), np.int32, len(items)) == 1
+    colours[~has_colour] = _NO_COLOUR
     modes = np.fromiter(map(_render_mode, items), np.int64, len(items))
     return np.column_stack([modes, colours]).astype(np.int64)
 
 
 def clips(items: Sequence[int]) -> dict[int, Bounds]:
-    """By their number among these objects, the bounds within which those may paint that have a clip."""
+    """Return the bounds of the clips, by the number of the object in ``items``; only for objects with a clip."""
     counts = map(_count_clips, map(_clip, items))
     clipped = [number for number, count in enumerate(counts) if 0 < count <= _MOST_CLIPS]
-    return {number: _within_clip(_clip(items[number])) for number in clipped}
+    return {number: _clip_bounds(_clip(items[number])) for number in clipped}
 
 
 def objects_in_layers(items: Sequence[int]) -> set[int]:
-    """Those objects that are marked as part of a layer, which may be switched off.
+    """Return the objects that are part of a layer, which may be switched off.
 
-    Such a mark says "OC"; objects that are marked together share it.
+    They have a mark with the name "OC"; objects that are marked together share it.
     """
     counts = list(map(_count_marks, items))
-    found = set[int]()
-    known: dict[int | None, bool] = {None: False}
+    layered = set[int]()
+    mark_is_layer: dict[int | None, bool] = {None: False}
     for number in range(max(counts, default=0)):
         marks = list(map(_mark, items, repeat(number)))
-        known.update((mark, _is_of_layer(mark)) for mark in set(marks) - known.keys())
-        found.update(item for item, mark in zip(items, marks, strict=True) if known[mark])
-    return found
+        mark_is_layer.update((mark, _is_of_layer(mark)) for mark in set(marks) - mark_is_layer.keys())
+        layered.update(item for item, mark in zip(items, marks, strict=True) if mark_is_layer[mark])
+    return layered
 
 
-def areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
-    """Bounds of areas that are filled, first or last on the page, and red, green and blue of each."""
+def filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
+    """Return the bounds of filled areas painted first or last on the page, and red, green and blue of each."""
     handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
     rects: list[Bounds] = []
@@ -134,37 +134,37 @@ def areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
 
 
 def covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], FloatArray]) -> Covers:
-    """What is painted late and may lie over text, in groups as well.
+    """Return the areas that are painted late and may cover text, those in groups included.
 
     Parameters
     ----------
     page : handle
     fractions : callable
-        Bounds as fractions of the page as displayed, shape (n, 4).
+        Converts bounds to fractions of the displayed page, shape (n, 4).
     """
     count = int(raw.FPDFPage_CountObjects(page))
     handle = handle_address(page)
-    found = _Painted()
-    found.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
+    collector = _CoverCollector()
+    collector.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
     return Covers(
-        fractions(found.rects),
-        np.array(found.pictures, bool),
-        np.array(found.clear, bool),
-        found.before,
-        found.layered,
+        fractions(collector.rects),
+        np.array(collector.pictures, bool),
+        np.array(collector.clear, bool),
+        collector.before,
+        collector.layered,
     )
 
 
 def images(page: Any) -> list[Bounds]:
-    """Bounds of images, alone or in a group."""
+    """Return the bounds of images, also of images in groups."""
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
-    return [_bounds(item) for item in items if _holds_image(item)]
+    return [_bounds(item) for item in items if _contains_image(item)]
 
 
 @contextmanager
 def hidden_objects(items: Collection[int]) -> Iterator[None]:
-    """Have their page drawn without these objects."""
+    """Hide objects while the context is active, so that their page is drawn without them."""
     for item in items:
         _set_active(item, 0)
     try:
@@ -175,7 +175,7 @@ def hidden_objects(items: Collection[int]) -> Iterator[None]:
 
 
 def _bounds(item: int) -> Bounds:
-    """Left, bottom, right and top of a page object in points."""
+    """Return left, bottom, right and top of a page object in points."""
     sides = (ctypes.c_float * 4)()
     first = ctypes.addressof(sides)
     _object_bounds(item, first, first + 4, first + 8, first + 12)
@@ -183,13 +183,13 @@ def _bounds(item: int) -> Bounds:
 
 
 def _colour(item: int) -> tuple[int, ...]:
-    """Red, green, blue and opacity of an object's fill; a pattern has none, and is taken for black."""
-    return tuple(_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
+    """Return red, green, blue and opacity of an object's fill; black for a pattern, which has no colour."""
+    return tuple(_COLOUR_PARTS) if _fill_colour(item, *_PART_ADDRESSES) else _NO_COLOUR
 
 
 @dataclass
-class _Painted:
-    """Collects `Covers`, with bounds in points."""
+class _CoverCollector:
+    """Collect the data of `Covers`, with bounds in points."""
 
     rects: list[Bounds] = field(default_factory=list)
     pictures: list[bool] = field(default_factory=list)
@@ -218,21 +218,21 @@ class _Painted:
             left, bottom, right, top = rect = _bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
             if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
-                self.rects.append(rect if matrix is None else _transformed(rect, matrix))
+                self.rects.append(rect if matrix is None else _transform(rect, matrix))
                 self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
                 self.clear.append(bool(_is_clear(item)))
 
 
 def _matrix_of(group: int, outer: Matrix | None) -> Matrix:
-    """From the space of a group to that of the page."""
+    """Return the matrix from the space of a group to that of the page."""
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))
     a, b, c, d, e, f = parts
-    own = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
-    return own if outer is None else own @ outer
+    inner = np.array([[a, b, 0], [c, d, 0], [e, f, 1]])
+    return inner if outer is None else inner @ outer
 
 
-def _transformed(rect: Bounds, matrix: Matrix) -> Bounds:
+def _transform(rect: Bounds, matrix: Matrix) -> Bounds:
     left, bottom, right, top = rect
     corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
     return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
@@ -240,12 +240,12 @@ def _transformed(rect: Bounds, matrix: Matrix) -> Bounds:
 
 def _is_of_layer(mark: int) -> bool:
     _mark_name(mark, _NAME_ADDRESS, _NAME_BYTES, _NAME_ADDRESS + _NAME_BYTES)
-    # A longer name is not written.
+    # Pdfium does not write a name that is too long, so check the length first.
     return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
 
 
-def _within_clip(clip: int) -> Bounds:
-    """What lies within all paths of a clip, in points."""
+def _clip_bounds(clip: int) -> Bounds:
+    """Return the intersection of the bounds of all paths of a clip, in points."""
     left, bottom, right, top = EVERYWHERE
     x, y = ctypes.c_float(), ctypes.c_float()
     for path in range(_count_clips(clip)):
@@ -266,9 +266,9 @@ def _is_filled(path: int) -> bool:
     return bool(how.value != raw.FPDF_FILLMODE_NONE)
 
 
-def _holds_image(item: int, depth: int = _DEEPEST) -> bool:
+def _contains_image(item: int, depth: int = _DEEPEST) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
         inner = range(min(_count_within(item), _MOST_WITHIN))
-        return any(_holds_image(_object_within(item, index), depth - 1) for index in inner)
+        return any(_contains_image(_object_within(item, index), depth - 1) for index in inner)
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

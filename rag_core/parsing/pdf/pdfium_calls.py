@@ -1,6 +1,7 @@
-"""The one module that imports pypdfium2, and a quicker way to call what is asked of every character or object.
+"""Call pdfium, with a faster way for functions that are called for each character or object.
 
-Pdfium is not thread-safe, and a hostile file may crash it: this runs in a worker process, on one thread.
+Only this module imports pypdfium2. Pdfium is not thread-safe, and a hostile file may crash it, so it runs on one
+thread of a worker process.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ POINTER, INT = ctypes.c_void_p, ctypes.c_int
 
 
 def bind_function(name: str, result: Any, *arguments: Any) -> Any:
-    """A function of pdfium that takes handles as plain numbers, which makes a call three times as fast.
+    """Return a pdfium function that takes handles as plain numbers, which makes calls faster.
 
     Parameters
     ----------
     name : str
     result, *arguments : ctypes types
-        As in pdfium's headers, every pointer a `POINTER`.
+        Types as in pdfium's headers, with `POINTER` for every pointer.
     """
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
 

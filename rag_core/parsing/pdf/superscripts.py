@@ -1,6 +1,6 @@
-"""Raised figures, written as such: footnote marks and exponents.
+"""Write raised figures, such as footnote marks and exponents, as superscript characters.
 
-"$5.2" with the mark of a footnote is another number once the mark is a figure like the others: "$5.21".
+As a normal figure, a footnote mark after "$5.2" would give another number: "$5.21".
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.pdf.text_page import TextPage
 from rag_core.types import BoolArray, FloatArray, Int64Array, IntArray
 
-# Of the em of the largest character of a word: how far up one stands that is raised, and how large it is.
+# Range of the rise and the size of a raised character, as shares of the em of the largest character of its word.
 _RISE, _SIZE = (0.2, 1.0), (0.4, 0.9)
-# Fonts have raised figures of their own, which stand on the line as all letters do: narrow glyphs that are drawn far
-# above it. The first is the share of a box's height that its width is, the second that of what is empty below or above.
+# Some fonts have raised figures as glyphs: their origin is on the baseline, they are narrow and drawn far above it.
+# Largest width and least empty part below or above, as shares of the height of the box.
 _NARROW, _EMPTY = 0.37, 0.4
 _FEWEST_EMS_UP, _MOST_EMS_HIGH = 0.2, 0.6
-_ALIKE, _BESIDE = 0.1, 0.15
-# What may have a raised figure, besides letters and figures. Figures in brackets are not mistaken for others.
+_ALIKE, _NEAR = 0.1, 0.15
+# Characters besides letters and figures that may have a raised figure. Figures in brackets cannot be misread.
 _MARKED = frozenset("%$€£¥)]}.,;:!?'\"’”»")
 _STRETCH = re.compile("\x01+")
 
@@ -32,7 +32,7 @@ def mark_superscripts(
     across: int,
     text: TextPage,
 ) -> IntArray:
-    """The code points of characters, with those of raised figures in words made superscripts.
+    """Return the code points of characters, with raised figures in words as superscripts.
 
     Parameters
     ----------
@@ -40,65 +40,67 @@ def mark_superscripts(
     boxes : FloatArray, shape (n, 4)
         Left, bottom, right and top.
     drawn, across
-        What `character_heights.line_axis` returns for ``boxes``.
+        Result of `character_heights.line_axis` for ``boxes``.
     text : TextPage
-        Read for origins and drawn boxes of the characters of words with figures.
+        Gives origins and drawn boxes of the characters of words with figures.
     """
-    told = codes[drawn]
-    order = np.flatnonzero(told > 0x20)
-    drawn, told = drawn[order], told[order]
-    figures = (told >= 0x30) & (told <= 0x39)
+    visible = codes[drawn]
+    order = np.flatnonzero(visible > 0x20)
+    drawn, visible = drawn[order], visible[order]
+    figures = (visible >= 0x30) & (visible <= 0x39)
     if not figures.any():
         return codes
-    beside = figures[1:] | figures[:-1]
+    next_to_figure = figures[1:] | figures[:-1]
     joined = np.diff(drawn) == 1
-    # Pdfium sees a line's end before a mark in text that runs up the page.
-    broken = np.flatnonzero(beside & ~joined & (np.diff(order) == 1))
-    joined[broken] = _touch(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
+    # In text that runs up the page, pdfium puts a line end before a mark.
+    broken = np.flatnonzero(next_to_figure & ~joined & (np.diff(order) == 1))
+    joined[broken] = _touches(boxes[drawn[broken]], boxes[drawn[broken + 1]], across)
     ends = np.concatenate([[0], np.flatnonzero(~joined) + 1, [len(drawn)]])
 
-    pairs = np.flatnonzero(beside & joined)
-    first, second = (boxes[drawn[at], across + 2] - boxes[drawn[at], across] for at in (pairs, pairs + 1))
+    pairs = np.flatnonzero(next_to_figure & joined)
+    first, second = (
+        boxes[drawn[numbers], across + 2] - boxes[drawn[numbers], across] for numbers in (pairs, pairs + 1)
+    )
     steps = pairs[np.abs(first - second) > _ALIKE * np.maximum(first, second)]
     high = np.flatnonzero(figures)
     high = high[_is_narrow(boxes[drawn[high]], across)]
     high = high[_is_half_empty(boxes[drawn[high]], text.ink_boxes(drawn[high].tolist()), across)]
-    made = codes.copy()
-    for begin, end in _words(steps, ends):
+    marked = codes.copy()
+    for begin, end in _word_ranges(steps, ends):
         word = drawn[begin:end]
-        _raise(made, word, _smaller(codes[word], *text.origins_and_ems(word.tolist())))
-    for begin, end in _words(high, ends):
+        _write_superscripts(marked, word, _is_raised(codes[word], *text.origins_and_ems(word.tolist())))
+    for begin, end in _word_ranges(high, ends):
         word = drawn[begin:end]
         places = text.origins_and_ems(word.tolist())
-        _raise(made, word, _drawn_high(codes[word], text.ink_boxes(word.tolist()), *places))
-    return made
+        _write_superscripts(marked, word, _is_drawn_high(codes[word], text.ink_boxes(word.tolist()), *places))
+    return marked
 
 
-def _words(holding: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
-    """Where the words begin and end that hold any of these."""
-    words = np.unique(np.searchsorted(ends, holding, "right"))
+def _word_ranges(characters: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
+    """Return start and end of the words that contain any of these characters."""
+    words = np.unique(np.searchsorted(ends, characters, "right"))
     return list(zip(ends[words - 1].tolist(), ends[words].tolist(), strict=True))
 
 
-def _touch(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
-    """Which of the following boxes stand right beside those before them, on their line."""
+def _touches(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray:
+    """Return which of the following boxes are directly after those before them, on the same line."""
     gaps = np.maximum(boxes[:, :2], following[:, :2]) - np.minimum(boxes[:, 2:], following[:, 2:])
-    least = _BESIDE * (following[:, across + 2] - following[:, across])
-    found: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
-    return found
+    least = _NEAR * (following[:, across + 2] - following[:, across])
+    touches: BoolArray = (np.abs(gaps[:, 1 - across]) < least) & (gaps[:, across] < 0)
+    return touches
 
 
-def _raise(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
-    """Make superscripts of the raised characters of a word, where there are figures among them."""
+def _write_superscripts(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
+    """Replace raised characters of a word by superscripts if there are figures among them."""
     for stretch in _STRETCH.finditer(raised.tobytes().decode("latin-1")):
         here = numbers[slice(*stretch.span())]
-        told = codes[here].tolist()
-        if chr(told[0]) not in "([" and any(chr(code).isdecimal() for code in told):
-            codes[here] = [SUPERSCRIPTS.get(code, code) for code in told]
+        values = codes[here].tolist()
+        if chr(values[0]) not in "([" and any(chr(code).isdecimal() for code in values):
+            codes[here] = [SUPERSCRIPTS.get(code, code) for code in values]
 
 
-def _smaller(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Which characters of a word are smaller than its largest and stand higher."""
+def _is_raised(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
+    """Return which characters of a word are smaller and higher than its largest character."""
     sizes = np.hypot(*ems.T)
     marked = [char.isalnum() or char in _MARKED for char in map(chr, codes.tolist())]
     base = int(np.argmax(np.where(marked, sizes, 0)))
@@ -106,25 +108,25 @@ def _smaller(codes: IntArray, origins: FloatArray, ems: FloatArray) -> BoolArray
         return np.zeros(len(codes), bool)
     rises = (origins - origins[base]) @ ems[base] / sizes[base] ** 2
     shares = sizes / sizes[base]
-    found: BoolArray = (rises > _RISE[0]) & (rises < _RISE[1]) & (shares > _SIZE[0]) & (shares < _SIZE[1])
-    return found
+    is_raised: BoolArray = (rises > _RISE[0]) & (rises < _RISE[1]) & (shares > _SIZE[0]) & (shares < _SIZE[1])
+    return is_raised
 
 
 def _is_narrow(boxes: FloatArray, across: int) -> BoolArray:
     along = 1 - across
-    found: BoolArray = boxes[:, along + 2] - boxes[:, along] < _NARROW * (boxes[:, across + 2] - boxes[:, across])
-    return found
+    is_narrow: BoolArray = boxes[:, along + 2] - boxes[:, along] < _NARROW * (boxes[:, across + 2] - boxes[:, across])
+    return is_narrow
 
 
 def _is_half_empty(boxes: FloatArray, inks: FloatArray, across: int) -> BoolArray:
     low, high = boxes[:, across], boxes[:, across + 2]
     empty = np.maximum(inks[:, across] - low, high - inks[:, across + 2])
-    found: BoolArray = empty > _EMPTY * (high - low)
-    return found
+    is_half_empty: BoolArray = empty > _EMPTY * (high - low)
+    return is_half_empty
 
 
-def _drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
-    """Which characters of a word are low glyphs drawn high above the line; none where none stands on it."""
+def _is_drawn_high(codes: IntArray, inks: FloatArray, origins: FloatArray, ems: FloatArray) -> BoolArray:
+    """Return which characters of a word are small glyphs drawn above the baseline; none if the whole word is."""
     sizes = np.hypot(*ems.T)
     if not (sizes > 0).all():
         return np.zeros(len(codes), bool)

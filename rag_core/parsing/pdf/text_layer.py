@@ -1,4 +1,4 @@
-"""Characters of a page's text layer to runs of words."""
+"""Group the characters of a text layer into runs of words."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED_SCRIPTS}]|[^\\s{UNSPACED_SCRIPTS}\x00-\x1f]+")
 _LETTER = re.compile(r"[^\W_]")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
-# Lines drawn with letters, and dots that lead to a page number: many tokens that say nothing.
+# Lines drawn with characters, and dot leaders before a page number: many tokens without meaning.
 _RULE = re.compile(r"^(?:[_=*~]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~]{3}|[-–—.·…]{4}")
-# So do dots with blanks between them, from so many on.
+# Dots with blanks between them are leaders too, from this number on.
 _DOTS = frozenset(".·…")
 _FEWEST_DOTS = 4
 _RAISED = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
@@ -41,7 +41,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     ----------
     characters : Characters
     is_bold : callable
-        Of a character's number; asked once a run, because it is slow.
+        Takes the number of a character; called for both ends of a run only, because it is slow.
     """
     characters = reorder_bidi(characters)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
@@ -49,7 +49,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     if not spans:
         return []
     rects = _word_rects(characters.boxes, spans)
-    direction = _direction(characters, breaks, spans)
+    direction = _text_direction(characters, breaks, spans)
     turned = rotate_boxes(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
     ruled = _PERHAPS_RULE.search(text) is not None
@@ -57,12 +57,12 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         words, ruled = [clean_word(word) for word in words], True
     if ruled:
         words = [_RULE.sub("", word) for word in words]
-    words = _without_leaders(words)
-    heights = _heights(words, spans, turned, characters, direction)
-    # Text that lies outside the page as shown cannot be checked by whoever reads the page.
-    kept = _shown(rects) & np.array([bool(word) for word in words])
+    words = _remove_leaders(words)
+    heights = _word_heights(words, spans, turned, characters, direction)
+    # A reader of the page cannot check text outside the displayed page.
+    kept = _is_displayed(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
-    spaced = _spaces_before(text, spans)
+    spaced = _find_spaces(text, spans)
     apart = np.maximum(turned[1:, 1], turned[:-1, 1]) > np.minimum(turned[1:, 3], turned[:-1, 3])
     steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
     jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
@@ -71,27 +71,27 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         for part in _split_at_jumps(begin, end, jumps, strays, text, spans):
             first, last = before[part[0]], before[part[1]]
             if first < last:
-                # Both ends: a paragraph may well begin in bold.
+                # Test both ends, because a paragraph may begin in bold.
                 bold = is_bold(spans[numbers[first]][0]) and is_bold(spans[numbers[last - 1]][1] - 1)
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
-    return _runs(words, spaced, rects[kept], turned[kept], heights, parts)
+    return _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
 
 
-def _without_leaders(words: list[str]) -> list[str]:
-    """Words with each row of single dots made empty."""
+def _remove_leaders(words: list[str]) -> list[str]:
+    """Return the words with each row of single dots emptied."""
     if sum(word in _DOTS for word in words) < _FEWEST_DOTS:
         return words
     kept: list[str] = []
     for dots, group in groupby(words, key=lambda word: word in _DOTS):
-        same = list(group)
-        kept += [""] * len(same) if dots and len(same) >= _FEWEST_DOTS else same
+        group_words = list(group)
+        kept += [""] * len(group_words) if dots and len(group_words) >= _FEWEST_DOTS else group_words
     return kept
 
 
 def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
-    """Spans of words, and for each line the numbers of its first and past-the-last word."""
+    """Return the spans of words, and for each line the first and past-the-last word and whether it is hyphenated."""
     spans: list[tuple[int, int]] = []
     lines: list[tuple[int, int, bool]] = []
     for line in _LINE.finditer(text):
@@ -101,7 +101,7 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
             continue
         hyphen = text[line.end() : line.end() + 1] == _HYPHEN
         if not hyphen and _DIVIDED.match(text, spans[-1][1] - 2):
-            # Pdfium does not see every hyphen that a line end put there.
+            # Pdfium does not mark every hyphen that divides a word.
             hyphen = True
             spans[-1] = (spans[-1][0], spans[-1][1] - 1)
         lines.append((first, len(spans), hyphen))
@@ -111,16 +111,16 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
 def _split_at_jumps(
     first: int, last: int, jumps: list[int], strays: set[int], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Parts of a line of the content stream between which it neither jumps back nor to another height.
+    """Split a line of the content stream where it jumps back or to another height; yield the parts.
 
-    ``jumps`` are the numbers, ascending, of the words that stand further left than the word before them or all above
-    or below it, ``strays`` those of the latter. Pdfium puts a footnote mark that was written last on the line whose
-    height it has, behind its end, and the values of a form's fields one after another.
+    ``jumps`` are the numbers, ascending, of the words that are further left than the word before, or entirely above
+    or below it; ``strays`` are those above or below. Pdfium puts a footnote mark that was written last at the end of
+    the line with its height, and puts the values of form fields one after another.
     """
     begin = first
     for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
         if number in strays:
-            # A stop is all below a quotation mark where boxes hug what is drawn.
+            # With tight boxes, a stop is entirely below a quotation mark.
             if not all(_LETTER.search(text, *span) for span in spans[number - 1 : number + 1]):
                 continue
         elif _BACKWARDS.search(text, spans[number - 1][0], spans[number][1]):
@@ -131,8 +131,8 @@ def _split_at_jumps(
 
 
 def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
-    # reduceat over start, end, start, end …: every second result is a word, the others the gaps between. The
-    # extra row keeps an end at the very end of the page in range.
+    # reduceat over start, end, start, end …: every second result is a word, the others are gaps. The extra row keeps
+    # an end at the end of the page in range.
     bounds = np.array(spans, np.int64).ravel()
     padded = np.concatenate([boxes, np.full((1, 4), np.nan, np.float32)])
     low = np.fmin.reduceat(padded[:, :2], bounds, axis=0)[::2]
@@ -140,10 +140,10 @@ def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
     return np.concatenate([low, high], axis=1)
 
 
-def _heights(
+def _word_heights(
     words: list[str], spans: list[tuple[int, int]], turned: FloatArray, characters: Characters, direction: str
 ) -> list[float]:
-    """Of each word in points; one with a raised figure is as high as its highest character."""
+    """Return the height of each word in points; for a word with a raised figure, that of its highest character."""
     heights: list[float] = (turned[:, 3] - turned[:, 1]).tolist()
     if _RAISED.search("".join(words)):
         for number in (number for number, word in enumerate(words) if _RAISED.search(word)):
@@ -154,8 +154,8 @@ def _heights(
     return heights
 
 
-def _direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
-    """Compare the first and last character of each line; the longest distances win."""
+def _text_direction(characters: Characters, lines: list[tuple[int, int, bool]], spans: list[tuple[int, int]]) -> str:
+    """Return the text direction in which first and last characters of the lines are farthest apart."""
     votes = {"right": 1e-6, "left": 0.0, "down": 0.0, "up": 0.0}
     ends = np.array([(spans[first][0], spans[last - 1][1] - 1) for first, last, _ in lines])
     centres = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
@@ -166,23 +166,23 @@ def _direction(characters: Characters, lines: list[tuple[int, int, bool]], spans
         else:
             votes["right" if across >= 0 else "left"] += abs(across)
     best = max(votes, key=lambda name: votes[name])
-    # Right-to-left scripts also run to the left; only letters that stand on their heads are turned.
+    # Right-to-left scripts also run to the left, but are not upside down.
     if best == "left" and np.any((characters.codes >= 0x590) & (characters.codes < 0x8FF)):
         return "right"
     return best
 
 
-def _shown(rects: FloatArray) -> BoolArray:
+def _is_displayed(rects: FloatArray) -> BoolArray:
     x0, y0, x1, y1 = rects.T.astype(np.float64)
     across, down = (x0 + x1) / 2, (y0 + y1) / 2
     within = (np.abs(across - 0.5) <= 0.5 + _OUTSIDE) & (np.abs(down - 0.5) <= 0.5 + _OUTSIDE)
-    # NaN: pdfium knows no place for it, which is no reason to lose it.
-    shown: BoolArray = np.isnan(x0) | within
-    return shown
+    # NaN: pdfium does not know the position, but the word must not be lost.
+    displayed: BoolArray = np.isnan(x0) | within
+    return displayed
 
 
-def _spaces_before(text: str, spans: list[tuple[int, int]]) -> list[bool]:
-    """Whether a space stands before each word; before the first there is none."""
+def _find_spaces(text: str, spans: list[tuple[int, int]]) -> list[bool]:
+    """Return whether there is a space before each word; false for the first."""
     spaced = [False, *(before[1] != here[0] for before, here in pairwise(spans))]
     if not _UNSPACED.search(text):
         return spaced
@@ -192,7 +192,7 @@ def _spaces_before(text: str, spans: list[tuple[int, int]]) -> list[bool]:
     return spaced
 
 
-def _runs(
+def _assemble_runs(
     words: list[str],
     spaced: list[bool],
     rects: FloatArray,
@@ -200,9 +200,9 @@ def _runs(
     heights: list[float],
     parts: list[tuple[int, int, bool, bool]],
 ) -> list[Run]:
-    """Runs from the words of a page; ``parts`` says of each its first and past-the-last word, and what is known.
+    """Return the runs of a page; ``parts`` has first and past-the-last word, bold and hyphen of each.
 
-    What can be is computed for all runs at once: NumPy takes a microsecond a call, however little it is given.
+    Boxes are computed for all runs at once, because the overhead of NumPy calls is large for small arrays.
     """
     if not parts:
         return []

@@ -1,4 +1,4 @@
-"""The text layer of a page as pdfium gives it: code points and boxes, and how each character is drawn."""
+"""Read the text layer of a page with pdfium: code points, boxes, and how each character is drawn."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _text_object = bind_function("FPDFText_GetTextObject", POINTER, POINTER, INT)
 class Characters:
     """The text layer of a page in the order of its content stream.
 
-    ``codes`` are code points, with CR LF where pdfium saw a line end and 2 where it saw a hyphen that a line
-    end put there. ``boxes`` are fractions of the displayed page, NaN where a character is not drawn.
+    ``codes`` are code points, with CR LF for a line end and 2 for a hyphen that divides a word at a line end.
+    ``boxes`` are fractions of the displayed page, NaN if a character is not drawn.
     """
 
     codes: IntArray
@@ -65,7 +65,7 @@ class TextPage:
     def codes(self) -> IntArray:
         """Return the code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
         count = self.count
-        # One call for the whole page where characters and UTF-16 units agree, as on nearly all pages.
+        # On nearly all pages each character is one UTF-16 unit, so one call reads the whole page.
         buffer = (ctypes.c_ushort * (count + 1))()
         if raw.FPDFText_GetText(self._page.raw, 0, count, buffer) == count + 1:
             codes: IntArray = np.frombuffer(bytes(buffer), np.uint16, count).astype(np.int32)
@@ -77,7 +77,7 @@ class TextPage:
 
     def boxes(self) -> FloatArray:
         """Return the boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
-        # As FS_RECTF has them: left, top, right, bottom.
+        # FS_RECTF has the order left, top, right, bottom.
         rects = np.zeros((self.count, 4), np.float32)
         first = rects.ctypes.data
         addresses = range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF))
@@ -89,38 +89,38 @@ class TextPage:
         handle, count = self._handle, self.count
         lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
-        found = {}
+        unmapped = {}
         for number in np.flatnonzero(lacking).tolist():
             item = _text_object(handle, number)
             if item not in fonts:
                 fonts[item] = _font_name(item)
-            found[number] = (fonts[item], _code(handle, number))
-        return found
+            unmapped[number] = (fonts[item], _code(handle, number))
+        return unmapped
 
     def objects_and_fonts(self, numbers: Iterable[int]) -> Int64Array:
         """Return the addresses of the text objects of characters and of their fonts, shape (n, 2); 0 for none."""
         handle = self._handle
         items = [_text_object(handle, number) or 0 for number in numbers]
-        # A font that the file draws itself has no name, and its letters any size.
+        # A Type 3 font, which the file draws, has no name, and its letters can have any size.
         fonts = {item: _font(item) or 0 if _font_name(item) else 0 for item in {*items}}
         return np.array([(item, fonts[item]) for item in items], np.int64).reshape(-1, 2)
 
     def origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
-        """Return the origins of characters and the vectors an em up from there in PDF user space, each shape (n, 2)."""
+        """Return the origins of characters and their vectors of one em upwards in PDF user space, each shape (n, 2)."""
         handle, matrix, point = self._handle, (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
-        at, across = ctypes.addressof(matrix), ctypes.addressof(point)
+        matrix_address, point_address = ctypes.addressof(matrix), ctypes.addressof(point)
         known: dict[int | None, tuple[float, float]] = {}
         rows = []
         for number in numbers:
-            _origin(handle, number, across, across + 8)
+            _origin(handle, number, point_address, point_address + 8)
             item = _text_object(handle, number)
             if item not in known:
-                _text_matrix(handle, number, at)
+                _text_matrix(handle, number, matrix_address)
                 size = _font_size(handle, number)
                 known[item] = (size * matrix[2], size * matrix[3])
             rows.append((*point, *known[item]))
-        made = np.array(rows, np.float32).reshape(-1, 4)
-        return made[:, :2], made[:, 2:]
+        values = np.array(rows, np.float32).reshape(-1, 4)
+        return values[:, :2], values[:, 2:]
 
     def ink_boxes(self, numbers: Iterable[int]) -> FloatArray:
         """Return the boxes of the drawn parts of characters in PDF user space, shape (n, 4)."""
@@ -154,14 +154,14 @@ class TextPage:
         return np.array(rows, np.int64).reshape(-1, 6)
 
     def is_bold(self, index: int) -> bool:
-        """Return whether the font of a character is bold by its weight or by its name."""
+        """Whether the font of a character is bold by its weight or name."""
         name, flags = ctypes.create_string_buffer(96), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._page.raw, index, name, 96, ctypes.byref(flags))
         return _is_bold_name(name.value)
 
 
 def _font_name(item: int) -> str:
-    """The name of a text object's font without the mark of a subset, empty where it has none."""
+    """Return the name of a text object's font without its subset prefix, empty if it has none."""
     name = ctypes.create_string_buffer(128)
     length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)
     return font_name(name.value.decode("utf-8", "replace")) if 0 < length <= 128 else ""
@@ -173,13 +173,13 @@ def _is_bold_name(name: bytes) -> bool:
 
 
 def join_surrogates(codes: IntArray, boxes: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return code points with surrogate pairs joined and what is no code point replaced, and their boxes."""
+    """Return code points with surrogate pairs joined and invalid code points replaced, and their boxes."""
     high = (codes[:-1] >= 0xD800) & (codes[:-1] < 0xDC00) & (codes[1:] >= 0xDC00) & (codes[1:] < 0xE000)
     where = np.flatnonzero(high)
     if len(where):
         codes = codes.copy()
         codes[where] = 0x10000 + ((codes[where] - 0xD800) << 10) + (codes[where + 1] - 0xDC00)
         codes, boxes = np.delete(codes, where + 1), np.delete(boxes, where + 1, axis=0)
-    # Pdfium gives nonsense for some broken fonts: neither lone halves nor numbers beyond Unicode decode.
+    # For some broken fonts pdfium returns lone surrogates or numbers beyond Unicode, which cannot be decoded.
     bad = ((codes >= 0xD800) & (codes < 0xE000)) | (codes < 0) | (codes > 0x10FFFF)
     return np.where(bad, 0xFFFD, codes).astype(np.int32), boxes

@@ -1,7 +1,7 @@
-"""Blanks between words that the text layer lacks.
+"""Insert blanks between words that are missing in the text layer.
 
-Typesetters as old as troff draw each word where it belongs and no blank between two of them. Pdfium makes blanks of
-most of these gaps; the others would join two words to one: "invokedwith".
+Some typesetters, such as troff, position each word and draw no blanks. Pdfium inserts blanks in most of these gaps;
+without a blank in the others, two words would be joined: "invokedwith".
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types import FloatArray, Int64Array, IntArray
 
 _BLANK = 0x20
-# In heights of the line: a gap that parts words, and what letters that are set apart have between them.
+# In line heights: least gap between words, and least gap between letters of a letter-spaced word.
 _GAP, _TRACKED = 0.2, 0.1
 _LEAST_SHARED = 0.5
-# Scripts without blanks, and those that run to the left.
+# Scripts without blanks, and right-to-left scripts.
 _OTHER_SCRIPTS = re.compile(f"[{UNSPACED_SCRIPTS}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 def insert_word_spaces(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
-    """The characters with a blank in each gap that parts two words, and their numbers with -1 for each blank."""
+    """Return the characters with a blank in each gap between words, and their numbers, -1 for each new blank."""
     codes = characters.codes
     gaps = _gaps(characters.boxes * np.array((characters.width, characters.height) * 2, np.float32))
     wide = np.flatnonzero((gaps > _GAP) & (codes[:-1] > _BLANK) & (codes[1:] > _BLANK))
     ends = np.flatnonzero(codes <= _BLANK) if len(wide) else wide
-    places = [place + 1 for place in wide.tolist() if _parts_words(codes, gaps, ends, place)]
+    places = [place + 1 for place in wide.tolist() if _separates_words(codes, gaps, ends, place)]
     if not places:
         return characters, numbers
-    made = replace(
+    spaced = replace(
         characters,
         codes=np.insert(codes, places, _BLANK),
         boxes=np.insert(characters.boxes, places, np.nan, axis=0),
     )
-    return made, np.insert(numbers, places, -1)
+    return spaced, np.insert(numbers, places, -1)
 
 
 def _gaps(boxes: FloatArray) -> FloatArray:
-    """Between each character and the next on its line, in heights of the line; 0 where they are on two."""
-    before, behind = boxes[:-1], boxes[1:]
-    shared = np.minimum(before[:, 3], behind[:, 3]) - np.maximum(before[:, 1], behind[:, 1])
-    heights = np.maximum(before[:, 3] - before[:, 1], behind[:, 3] - behind[:, 1])
-    beside = (heights > 0) & (shared > _LEAST_SHARED * heights)
-    gaps = np.where(beside, behind[:, 0] - before[:, 2], 0) / np.where(beside, heights, 1)
+    """Return the gap between each character and the next, in line heights; 0 if they are on different lines."""
+    before, after = boxes[:-1], boxes[1:]
+    shared = np.minimum(before[:, 3], after[:, 3]) - np.maximum(before[:, 1], after[:, 1])
+    heights = np.maximum(before[:, 3] - before[:, 1], after[:, 3] - after[:, 1])
+    same_line = (heights > 0) & (shared > _LEAST_SHARED * heights)
+    gaps = np.where(same_line, after[:, 0] - before[:, 2], 0) / np.where(same_line, heights, 1)
     return gaps.astype(np.float32)
 
 
-def _parts_words(codes: IntArray, gaps: FloatArray, ends: Int64Array, place: int) -> bool:
-    """Whether a gap is none of those between letters that are all set apart, as those of some headings are."""
+def _separates_words(codes: IntArray, gaps: FloatArray, ends: Int64Array, place: int) -> bool:
+    """Whether a gap is between words, and not between the letters of a letter-spaced word, as in some headings."""
     if _OTHER_SCRIPTS.search("".join(map(chr, codes[place : place + 2].tolist()))):
         return False
     after = int(np.searchsorted(ends, place))

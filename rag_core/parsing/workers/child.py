@@ -1,7 +1,7 @@
-"""The child process: opens one file at a time and answers questions about its pages.
+"""The worker process: it opens one file at a time and reads or draws its pages.
 
-Started as ``python -m rag_core.parsing.workers.child MEMORY_MB OCR``; speaks `messages` on the pipes it is
-given. Whatever a hostile file does, it does it here.
+The parent starts it with ``python -m rag_core.parsing.workers.child MEMORY_MB OCR`` and exchanges `messages` with
+it over pipes. A hostile file can crash only this process.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from rag_core.parsing.workers import messages
 
 def main() -> None:
     """Serve until standard input ends."""
-    # Libraries that print, C++ ones included, would break the protocol: it gets descriptors of its own.
+    # The protocol uses separate descriptors, because output that a library prints would break it.
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     _limit_memory(int(sys.argv[1]))
     service = Service(ocr=sys.argv[2])
-    for request in _incoming(requests):
+    for request in _read_requests(requests):
         reply = service.answer(request)
         replies.write(messages.dumps({"id": request.get("id"), **reply}))
         replies.flush()
@@ -43,7 +43,7 @@ def _limit_memory(megabytes: int) -> None:
     except ImportError:  # Windows
         return
     limit = megabytes * 1024 * 1024
-    # Data counts what is written to; address space would also count libraries and reserved stacks.
+    # RLIMIT_DATA counts memory that is written; RLIMIT_AS also counts libraries and reserved stacks.
     for kind, value in ((resource.RLIMIT_DATA, limit), (resource.RLIMIT_AS, 4 * limit)):
         _, hard = resource.getrlimit(kind)
         if hard == resource.RLIM_INFINITY or hard > value:
@@ -54,26 +54,26 @@ def _limit_memory(megabytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _incoming(stream: BinaryIO) -> Any:
-    """Requests in order. A thread reads them, so that an owner's death ends even a page that hangs."""
-    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+def _read_requests(stream: BinaryIO) -> Any:
+    """Yield requests in order. A thread reads them, so that this process ends with the parent even if a page hangs."""
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:
         for line in stream:
-            waiting.put(line)
+            lines.put(line)
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        yield messages.loads(waiting.get())
+        yield messages.loads(lines.get())
 
 
-class UnpacksTooFarError(Exception):
-    """A stream of the file unpacks to more than is allowed."""
+class DecompressedSizeError(Exception):
+    """A stream of the file is larger than allowed after decompression."""
 
 
 class Service:
-    """Answers requests, each ``{"do": name, …}``, with a result or ``{"error": kind, "detail": text}``."""
+    """Answer requests ``{"do": name, …}`` with ``{"result": …}`` or ``{"error": kind, "detail": text}``."""
 
     def __init__(self, ocr: str) -> None:
         self._ocr = ocr
@@ -83,7 +83,7 @@ class Service:
         self._fonts: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request; an error is an answer, too."""
+        """Return the answer to one request; errors are answers too."""
         try:
             handler = getattr(self, f"do_{request['do']}")
             return {"result": handler(request)}
@@ -91,34 +91,34 @@ class Service:
             return {"error": "password", "detail": str(error)}
         except UnreadableError as error:
             return {"error": "unreadable", "detail": str(error)}
-        except UnpacksTooFarError:
+        except DecompressedSizeError:
             return {"error": "unpacks", "detail": ""}
         except MemoryError:
             return {"error": "memory", "detail": ""}
-        except Exception as error:  # noqa: BLE001 - the process border: one page's bug must not cost the rest
+        except Exception as error:  # noqa: BLE001 - process boundary: a bug on one page must not lose the others
             return {"error": "bug", "detail": f"{type(error).__name__}: {error}"[:500]}
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
         self.do_close(request)
         self._path, self._password = Path(request["path"]), request.get("password")
-        most = request.get("most_unpacked")
-        if most and exceeds_decompressed_size(self._path, most):
-            raise UnpacksTooFarError
+        limit = request.get("most_unpacked")
+        if limit and exceeds_decompressed_size(self._path, limit):
+            raise DecompressedSizeError
         self._document = PdfiumDocument(self._path, self._password)
-        # Pdfium also finds no pages in a file of which it can make nothing.
+        # Pdfium also finds no pages in a file that it does not understand.
         if not self._document.page_count and not has_no_pages(self._path):
-            raise UnreadableError("no page can be found in it")
+            raise UnreadableError("no pages can be found in it")
         self._fonts = Fonts(self._path, self._password)
         return {"page_count": self._document.page_count}
 
     def do_metadata(self, request: dict[str, Any]) -> dict[str, Any]:
-        found = read_metadata(self._document)
-        return {"labels": found.labels, "outline": found.outline}
+        metadata = read_metadata(self._document)
+        return {"labels": metadata.labels, "outline": metadata.outline}
 
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
-        with self._document.open_page(request["index"]) as reader:
-            read = parse_page(reader, request["index"], self._fonts, self._ocr)
-        return messages.pack_page(read)
+        with self._document.open_page(request["index"]) as page:
+            parsed = parse_page(page, request["index"], self._fonts, self._ocr)
+        return messages.pack_page(parsed)
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         with self._document.open_page(request["index"]) as reader:

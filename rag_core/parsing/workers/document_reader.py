@@ -1,4 +1,4 @@
-"""One run over one file, by several workers, each replaced when the file kills it."""
+"""Read one file with several workers; a worker that the file kills is replaced."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rag_core.system import available_cores
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
 
-# Workers on one file; of a document with fewer pages each than `_LEAST_PAGES` fewer.
+# Workers per file; fewer if each would get fewer than `_LEAST_PAGES` pages.
 READERS = min(available_cores(), 4)
 _LEAST_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
-# Pages asked of each worker before the first of them is taken.
+# Pages requested from each worker in advance.
 _AHEAD = 2
 _MOST_LOSSES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """What a file may cost."""
+    """Limits on time, memory and size of a file."""
 
     page_timeout_s: float
     memory_mb: int
@@ -48,7 +48,7 @@ class PdfHeader:
 
 
 class DocumentReader:
-    """One run over one file: `run` once, then `close`."""
+    """Read one file once: call `run`, then `close`."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class DocumentReader:
         self._password = password
         self._cancelled = cancelled
         self._readers = [self._open_reader(most_unpacked=limits.max_decompressed_mb * 1_000_000)]
-        # Until the first page has been read, it may be a scan.
+        # Before the first page is read, the file may be a scan.
         self._sequential = True
-        self._lost = False
+        self._lost_worker = False
 
     def close(self) -> None:
         for reader in self._readers:
@@ -79,66 +79,66 @@ class DocumentReader:
         return FileReader(self._pool, opening, self._limits.page_timeout_s, self._cancelled)
 
     def run(self) -> Iterator[PdfHeader | Page]:
-        header = self._header()
+        header = self._read_header()
         yield header
         assembler = PageAssembler(Sections(header.outline), self._name)
         states: dict[PageState, int] = {}
         reason = ""
-        for read in self._pages(header.page_count):
-            label = header.labels[read.page.page_index] if header.labels else str(read.page.page_index + 1)
-            page = replace(read.page, page_label=label or str(read.page.page_index + 1))
+        for parsed in self._read_pages(header.page_count):
+            label = header.labels[parsed.page.page_index] if header.labels else str(parsed.page.page_index + 1)
+            page = replace(parsed.page, page_label=label or str(parsed.page.page_index + 1))
             states[page.state] = states.get(page.state, 0) + 1
             reason = reason or (page.reason if page.state is PageState.FAILED else "")
-            yield from assembler.add(replace(read, page=page))
+            yield from assembler.add(replace(parsed, page=page))
         yield from assembler.flush()
-        self._check_yield(states, reason)
+        self._check_states(states, reason)
 
-    def _check_yield(self, states: dict[PageState, int], reason: str) -> None:
+    def _check_states(self, states: dict[PageState, int], reason: str) -> None:
         if set(states) <= {PageState.EMPTY}:
             raise EmptyDocument(
-                f"{self._name} holds no text on any of its pages. "
+                f"{self._name} has no text on any page. "
                 + (
-                    "Turn text recognition on (RAG_OCR=auto) if it is a scan."
+                    "If it is a scan, turn on text recognition (RAG_OCR=auto)."
                     if self._limits.ocr == "off"
-                    else "Text recognition found none either."
+                    else "Text recognition found no text either."
                 )
             )
-        if set(states) <= {PageState.EMPTY, PageState.FAILED} and not self._lost:
+        if set(states) <= {PageState.EMPTY, PageState.FAILED} and not self._lost_worker:
             raise DamagedPdf(
                 f"No page of {self._name} can be read: {reason}. "
-                "Download it again, or open it in a PDF reader and save it anew."
+                "Download it again, or open it in a PDF reader and save it again."
             )
         if set(states) <= {PageState.EMPTY, PageState.FAILED}:
-            raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it anew and try again.")
+            raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it again and retry.")
 
     # Opening
 
-    def _refuse(self, answer: dict[str, Any]) -> None:
+    def _raise_open_error(self, answer: dict[str, Any]) -> None:
         if answer["error"] == "password":
-            wrong = ", and the password given does not open it" if self._password else ""
-            raise EncryptedPdf(f"{self._name} is encrypted{wrong}. Give its password, or save a copy without one.")
+            wrong = ", and the given password does not open it" if self._password else ""
+            raise EncryptedPdf(f"{self._name} is encrypted{wrong}. Give its password, or add a copy without one.")
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
-                f"{self._name} holds a stream that unpacks to more than {self._limits.max_decompressed_mb:,} MB. "
-                "Save it anew with smaller images, or raise RAG_MAX_DECOMPRESSED_MB if you trust it."
+                f"{self._name} contains a stream of more than {self._limits.max_decompressed_mb:,} MB after "
+                "decompression. Save it with smaller images, or raise RAG_MAX_DECOMPRESSED_MB if you trust it."
             )
         if answer["error"] == "unreadable":
             raise DamagedPdf(
                 f"{self._name} begins like a PDF but cannot be read as one ({answer['detail']}). "
-                "Download it again, or open it in a PDF reader and save it anew."
+                "Download it again, or open it in a PDF reader and save it again."
             )
         raise ExtractionFailed(
-            f"{self._name} could not be opened ({answer['error']}: {answer['detail']}). Save it anew."
+            f"{self._name} could not be opened ({answer['error']}: {answer['detail']}). Save it again and retry."
         )
 
-    def _header(self) -> PdfHeader:
+    def _read_header(self) -> PdfHeader:
         try:
-            answer = self._readers[0].opened()
+            answer = self._readers[0].wait_until_open()
         except (WorkerDiedError, WorkerTimedOutError) as loss:
             how = str(loss) or f"it took longer than {OPEN_TIMEOUT_S:g} s"
-            raise ExtractionFailed(f"{self._name} could not be opened: {how}. Save it anew and try again.") from None
+            raise ExtractionFailed(f"{self._name} could not be opened: {how}. Save it again and retry.") from None
         if "error" in answer:
-            self._refuse(answer)
+            self._raise_open_error(answer)
         page_count = int(answer["result"]["page_count"])
         if page_count == 0:
             raise EmptyDocument(f"{self._name} has no pages. Save or download it again.")
@@ -147,70 +147,72 @@ class DocumentReader:
                 f"{self._name} has {page_count:,} pages, more than the {self._limits.max_pages:,} allowed. "
                 "Split it, or raise RAG_MAX_PAGES."
             )
-        return self._described(page_count)
+        return self._read_metadata(page_count)
 
-    def _described(self, page_count: int) -> PdfHeader:
+    def _read_metadata(self, page_count: int) -> PdfHeader:
         try:
             answer = self._readers[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
-            # Without outline and labels the text is still worth having.
+            # The text is useful without outline and labels.
             return PdfHeader(page_count)
-        found = answer.get("result", {})
+        metadata = answer.get("result", {})
         return PdfHeader(
             page_count,
-            tuple((int(index), str(title)) for index, title in found.get("outline", ())),
-            tuple(found.get("labels", ())),
+            tuple((int(index), str(title)) for index, title in metadata.get("outline", ())),
+            tuple(metadata.get("labels", ())),
         )
 
     # Pages
 
-    def _pages(self, page_count: int) -> Iterator[ParsedPage]:
-        """Every page, in order; the workers already read the next ones while a page is taken care of."""
+    def _read_pages(self, page_count: int) -> Iterator[ParsedPage]:
+        """Yield every page in order; the workers read the next pages in the meantime."""
         for _ in range(min(READERS, page_count // _LEAST_PAGES) - 1):
             reader = self._open_reader()
-            reader.begin()
+            reader.start()
             self._readers.append(reader)
-        asked: deque[FileReader] = deque()
+        pending: deque[FileReader] = deque()
         losses = 0
         for index in range(page_count):
             if losses >= _MOST_LOSSES:
-                yield _failed(index, f"not tried, since the {losses} pages before it were lost one after another")
+                yield _failed_page(index, f"not tried, because the {losses} pages before it failed one after another")
                 continue
-            self._request(index, page_count, asked)
-            reader = asked.popleft()
+            self._request_pages(index, page_count, pending)
+            reader = pending.popleft()
             try:
                 answer = reader.receive()
             except (WorkerDiedError, WorkerTimedOutError) as loss:
-                self._lost = True
+                self._lost_worker = True
                 losses += 1
                 how = str(loss) or f"reading it took longer than {self._limits.page_timeout_s:g} s"
-                yield _failed(index, how)
+                yield _failed_page(index, how)
             else:
                 losses = 0
-                read = self._read(answer, index)
-                self._sequential = read.page.state in (PageState.OCR, PageState.MIXED)
+                parsed = self._unpack_answer(answer, index)
+                self._sequential = parsed.page.state in (PageState.OCR, PageState.MIXED)
                 reader.recognised |= self._sequential
-                yield read
+                yield parsed
 
-    def _request(self, index: int, page_count: int, asked: deque[FileReader]) -> None:
-        """Ask for the pages from ``index`` on; ``asked`` holds for each that was asked for who reads it."""
-        # Text recognition uses all cores, and half a gigabyte a worker: page by page then.
-        readers = self._readers[:1] if self._sequential else [reader for reader in self._readers if reader.ready()]
-        while len(asked) < _AHEAD * len(readers) and index + len(asked) < page_count:
-            reader = min(readers, key=lambda one: one.waiting)
-            reader.request(index + len(asked))
-            asked.append(reader)
+    def _request_pages(self, index: int, page_count: int, pending: deque[FileReader]) -> None:
+        """Request the pages from ``index`` on; ``pending`` has the reader of each requested page."""
+        # Text recognition uses all cores and much memory a worker, so it reads page by page with one worker.
+        readers = (
+            self._readers[:1] if self._sequential else [reader for reader in self._readers if reader.can_request()]
+        )
+        while len(pending) < _AHEAD * len(readers) and index + len(pending) < page_count:
+            reader = min(readers, key=lambda candidate: candidate.pending_count)
+            reader.request(index + len(pending))
+            pending.append(reader)
 
-    def _read(self, answer: dict[str, Any], index: int) -> ParsedPage:
+    def _unpack_answer(self, answer: dict[str, Any], index: int) -> ParsedPage:
         if "result" in answer:
             return unpack_page(answer["result"])
         reasons = {
-            "memory": f"it needs more than the {self._limits.memory_mb} MB a reader may use",
+            "memory": f"it needs more than the {self._limits.memory_mb} MB that a reader process may use",
             "unreadable": f"the page is damaged ({answer.get('detail', '')})",
         }
-        self._lost |= answer["error"] != "unreadable"
-        return _failed(index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})"))
+        self._lost_worker |= answer["error"] != "unreadable"
+        return _failed_page(index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})"))
 
 
-def _failed(index: int, reason: str) -> ParsedPage:
+def _failed_page(index: int, reason: str) -> ParsedPage:
     return ParsedPage(Page(index, "", "", PageState.FAILED, reason=reason))

@@ -1,4 +1,4 @@
-"""One reader of one file: the pages asked of it, and the worker that takes the place of one that was lost."""
+"""Read pages of one file with one worker process, which is replaced if it dies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLOSE_TIMEOUT_S = 5.0
 
 
 class FileReader:
-    """Reads pages of a file in the order in which they are asked for.
+    """Read pages of a file in the order of the requests.
 
     Parameters
     ----------
@@ -22,12 +22,13 @@ class FileReader:
         The request that opens the file.
     page_timeout_s : float
     cancelled : callable
-        Asked several times a second while an answer is waited for; once it says so, `ReadCancelledError` is raised.
+        Called several times a second while waiting for an answer; once it returns true, the wait raises
+        `ReadCancelledError`.
 
     Attributes
     ----------
     recognised : bool
-        Set by the owner once a page went through text recognition.
+        Set by the caller once text recognition has read a page.
     """
 
     def __init__(
@@ -40,96 +41,96 @@ class FileReader:
         self._cancelled = cancelled
         self._worker: WorkerProcess | None = None
         self._is_opening = False
-        self._able = True
-        self._asked: deque[int] = deque()
+        self._can_read = True
+        self._requested: deque[int] = deque()
 
     @property
-    def waiting(self) -> int:
-        """Pages asked for and not received."""
-        return len(self._asked)
+    def pending_count(self) -> int:
+        """Number of pages requested and not yet received."""
+        return len(self._requested)
 
-    def begin(self) -> None:
-        """Have a worker open the file, and read what it is asked for from then on; nothing is waited for."""
+    def start(self) -> None:
+        """Send the request to open the file, and those for pages, to a worker; do not wait for answers."""
         self._worker = self._pool.acquire()
         self._is_opening = True
         self._worker.send(self._opening)
-        for index in self._asked:
+        for index in self._requested:
             self._send(index)
 
-    def opened(self) -> dict[str, Any]:
-        """What a worker says of the file, which may be an error; waited for.
+    def wait_until_open(self) -> dict[str, Any]:
+        """Wait for the answer to the opening request and return it; it may be an error.
 
         Raises
         ------
         WorkerDiedError, WorkerTimedOutError
         """
         if self._worker is None:
-            self.begin()
+            self.start()
         answer = self._receive(OPEN_TIMEOUT_S)
         self._is_opening = False
         return answer
 
-    def ready(self) -> bool:
-        """Whether pages may be asked for: not while the file is being opened, nor where that came to nothing."""
+    def can_request(self) -> bool:
+        """Whether pages may be requested: not while the file is being opened, nor if opening it failed."""
         if self._worker is not None and self._is_opening:
             if not self._worker.has_answered:
                 return False
             try:
-                self._able = "error" not in self.opened()
+                self._can_read = "error" not in self.wait_until_open()
             except (WorkerDiedError, WorkerTimedOutError):
-                self._able = False
-        return self._able
+                self._can_read = False
+        return self._can_read
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send anything but the request for a page, and wait for its answer; raises as `opened` does."""
+        """Send a request other than for a page, and return its answer; raises the same errors as `wait_until_open`."""
         assert self._worker is not None
         self._worker.send(request)
         return self._receive(timeout_s)
 
     def request(self, index: int) -> None:
-        """Ask for a page."""
-        self._asked.append(index)
+        """Request a page."""
+        self._requested.append(index)
         if self._worker is not None:
             self._send(index)
 
     def receive(self) -> dict[str, Any]:
-        """The answer for the page asked for first.
+        """Wait for the page that was requested first and return the answer.
 
         Raises
         ------
         WorkerDiedError, WorkerTimedOutError
-            The page is lost; those asked for after it are not.
+            This page is lost; the pages requested after it are not.
         """
         try:
             if self._worker is None:
                 self._open_again()
             return self._receive(self._page_timeout_s)
         finally:
-            self._asked.popleft()
+            self._requested.popleft()
 
     def close(self) -> None:
-        """Give the worker back to the pool, or end it."""
+        """Return the worker to the pool, or end it."""
         worker, self._worker = self._worker, None
         if worker is None:
             return
-        if self._asked:
+        if self._requested:
             worker.kill()
         elif self.recognised:
-            worker.close()  # text recognition keeps half a gigabyte that an idle worker has no use for
+            worker.close()  # text recognition keeps much memory, which an idle worker does not need
         elif worker.alive:
             try:
                 if self._is_opening:
                     worker.receive(_CLOSE_TIMEOUT_S, _never)
                 worker.ask({"do": "close"}, _CLOSE_TIMEOUT_S)
-            except (WorkerDiedError, WorkerTimedOutError):  # whatever it died of, it is no longer needed
+            except (WorkerDiedError, WorkerTimedOutError):  # the worker is no longer needed
                 pass
         self._pool.release(worker)
 
     def _open_again(self) -> None:
-        answer = self.opened()
+        answer = self.wait_until_open()
         if "error" in answer and self._worker is not None:
             self._worker.kill()
-            self._lose()
+            self._drop_worker()
             raise WorkerDiedError(f"the file could not be opened again ({answer['error']}: {answer['detail']})")
 
     def _send(self, index: int) -> None:
@@ -141,10 +142,10 @@ class FileReader:
         try:
             return self._worker.receive(timeout_s, self._cancelled)
         except (WorkerDiedError, WorkerTimedOutError):
-            self._lose()
+            self._drop_worker()
             raise
 
-    def _lose(self) -> None:
+    def _drop_worker(self) -> None:
         self._worker, self._is_opening = None, False
 
 

@@ -1,4 +1,4 @@
-"""What a worker process and its owner say to each other: one JSON object a line, nothing pickled."""
+"""Messages between a worker process and its parent: one JSON object per line, without pickle."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rag_core.types.documents import ParsedPage
 
 
 def dumps(message: dict[str, Any]) -> bytes:
-    """One line, ASCII only, so that neither a lone surrogate nor a locale can break it."""
+    """Encode a message as one ASCII line, which neither a lone surrogate nor a locale can break."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def loads(line: bytes) -> dict[str, Any]:
-    """The reverse of `dumps`.
+    """Decode a line from `dumps`.
 
     Raises
     ------
@@ -33,22 +33,22 @@ def loads(line: bytes) -> dict[str, Any]:
 
 
 def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
-    """Little-endian bytes in base64; to deflate them would take longer than to pass them on."""
+    """Encode an array as little-endian bytes in base64; compression would take longer than sending it."""
     little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     data = base64.b64encode(little.tobytes()).decode("ascii")
     return {"dtype": little.dtype.str, "shape": list(array.shape), "data": data}
 
 
 def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
-    """The reverse of `pack_array`; a shape that does not fit its data raises `ValueError`."""
+    """Decode an array from `pack_array`; raise `ValueError` if the shape does not fit the data."""
     flat = np.frombuffer(base64.b64decode(packed["data"]), np.dtype(packed["dtype"]))
     native: npt.NDArray[Any] = flat.reshape(packed["shape"]).astype(flat.dtype.newbyteorder("="))
     return native
 
 
-def pack_page(read: ParsedPage) -> dict[str, Any]:
-    """A page as a JSON object."""
-    page = read.page
+def pack_page(parsed: ParsedPage) -> dict[str, Any]:
+    """Encode a page as a JSON object."""
+    page = parsed.page
     return {
         "page_index": page.page_index,
         "page_label": page.page_label,
@@ -64,14 +64,14 @@ def pack_page(read: ParsedPage) -> dict[str, Any]:
         "rects": pack_array(page.boxes.rects),
         "skip": page.skip,
         "hidden": page.hidden,
-        "headings": read.headings,
-        "divided": read.divided,
-        "words": read.words,
+        "headings": parsed.headings,
+        "divided": parsed.divided,
+        "words": parsed.words,
     }
 
 
 def unpack_page(packed: dict[str, Any]) -> ParsedPage:
-    """The reverse of `pack_page`."""
+    """Decode a page from `pack_page`."""
     boxes = WordBoxes(*(unpack_array(packed[name]) for name in ("starts", "ends", "rects")))
     page = Page(
         page_index=packed["page_index"],

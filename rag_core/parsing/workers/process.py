@@ -1,4 +1,4 @@
-"""The parent's end of a worker process: start it, ask it, time it, bury it."""
+"""Start worker processes, send them requests, limit their time, and end them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rag_core.system import available_cores
 _ROOT = Path(__file__).resolve().parents[3]
 _SLICE_S = 0.1
 WORKER_MODULE = "rag_core.parsing.workers.child"
-# What the child may know of our environment: none of the keys and addresses that a setting may hold.
+# The child gets only these environment variables, so that a hostile file cannot read the keys in other settings.
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
 
 class WorkerDiedError(Exception):
-    """The process ended without an answer; the message says how, in words."""
+    """The process ended without an answer; the message says how."""
 
 
 class WorkerTimedOutError(Exception):
-    """No answer in time."""
+    """The process did not answer in time."""
 
 
 class ReadCancelledError(Exception):
@@ -36,7 +36,7 @@ class ReadCancelledError(Exception):
 
 
 class WorkerProcess:
-    """A worker; answers come in the order of the requests."""
+    """A worker process; it answers requests in order."""
 
     def __init__(self, memory_mb: int, ocr: str) -> None:
         self.memory_mb = memory_mb
@@ -47,7 +47,7 @@ class WorkerProcess:
             "PYTHONIOENCODING": "utf-8",
             "OMP_NUM_THREADS": str(available_cores()),
             "OPENBLAS_NUM_THREADS": "1",
-            # glibc reserves a heap a thread, which alone can use up the memory limit.
+            # glibc reserves a heap for each thread, which can use up the memory limit.
             "MALLOC_ARENA_MAX": "2",
         }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -68,7 +68,7 @@ class WorkerProcess:
 
     @property
     def has_answered(self) -> bool:
-        """Whether `receive` need not wait: there is an answer, or the process has ended."""
+        """Whether `receive` returns at once: there is an answer, or the process has ended."""
         return not self._answers.empty()
 
     @property
@@ -87,7 +87,7 @@ class WorkerProcess:
             self._answers.put(None)
 
     def send(self, request: dict[str, Any]) -> None:
-        """Put a request; a process that is gone shows in `receive`."""
+        """Send a request; if the process has ended, `receive` raises the error."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(messages.dumps(request))
@@ -96,12 +96,12 @@ class WorkerProcess:
             return
 
     def receive(self, timeout_s: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
-        """The next answer.
+        """Wait for the next answer and return it.
 
         Raises
         ------
         WorkerDiedError, WorkerTimedOutError, ReadCancelledError
-            In each case the process is gone afterwards.
+            In each case the process has ended.
         """
         deadline = time.monotonic() + timeout_s
         if cancelled():
@@ -126,13 +126,13 @@ class WorkerProcess:
     def ask(
         self, request: dict[str, Any], timeout_s: float, cancelled: Callable[[], bool] = lambda: False
     ) -> dict[str, Any]:
-        """`send` and `receive`."""
+        """Send a request and return its answer; see `send` and `receive`."""
         self.send(request)
         return self.receive(timeout_s, cancelled)
 
     def _exit_reason(self) -> str:
         try:
-            self._process.wait(2)  # its pipe closes a little before it is gone
+            self._process.wait(2)  # the pipe closes a little before the process ends
         except subprocess.TimeoutExpired:
             self._process.kill()
         self._reap()
@@ -140,16 +140,16 @@ class WorkerProcess:
         if code is not None and code < 0:
             names = {int(member): member.name for member in signal.Signals}
             name = names.get(-code, str(-code))
-            return f"the reader crashed ({name}), or needed more than the {self.memory_mb} MB it may use"
+            return f"the reader crashed ({name}), or needed more than the {self.memory_mb} MB that it may use"
         return f"the reader ended unexpectedly (exit status {code})"
 
     def kill(self) -> None:
-        """End it at once."""
+        """End the process at once."""
         self._process.kill()
         self._reap()
 
     def close(self) -> None:
-        """Let it end by itself, for two seconds."""
+        """Close the process; kill it after two seconds."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
@@ -165,17 +165,17 @@ class WorkerProcess:
             if stream is not None:
                 try:
                     stream.close()
-                except OSError:  # what was still in the buffer has nowhere to go
+                except OSError:  # the reader of the buffered data has ended
                     continue
 
 
 class WorkerPool:
-    """Hands out worker processes and takes them back; as many exist as are used at once.
+    """Provide worker processes and take them back; the pool starts a new one if none is idle.
 
     Parameters
     ----------
     memory_mb : int
-        Memory limit of each.
+        Memory limit of each worker.
     ocr : {"auto", "on", "off"}
     """
 
@@ -187,7 +187,7 @@ class WorkerPool:
         self._closed = False
 
     def acquire(self) -> WorkerProcess:
-        """A worker that lives and has no file open, a new one if need be."""
+        """Return a running worker without an open file; start one if none is idle."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
@@ -197,7 +197,7 @@ class WorkerPool:
         return WorkerProcess(self._memory_mb, self._ocr)
 
     def release(self, worker: WorkerProcess) -> None:
-        """Take a worker back, alive or not."""
+        """Take a worker back; it may have ended."""
         with self._lock:
             if worker.alive and not self._closed:
                 self._idle.append(worker)
@@ -205,7 +205,7 @@ class WorkerPool:
         worker.close()
 
     def close(self) -> None:
-        """End the workers that wait, and each other one when it comes back."""
+        """End the idle workers, and each busy one when it is released."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -131,7 +131,7 @@ def test_a_word_that_stands_for_no_key_is_no_secret(tmp_path: Path) -> None:
 def test_what_the_font_lacks_is_told(tmp_path: Path) -> None:
     text = pdf_text(pdf(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1].")))
     assert "???? is 412 metres long" in text
-    assert "the Markdown export has them all" in text
+    assert "The Markdown export contains them" in text
     assert "Мост" in markdown(settings_in(tmp_path), CONVERSATION, talk("Мост is 412 metres long [1]."))
 
 

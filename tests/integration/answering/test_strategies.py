@@ -114,7 +114,7 @@ def test_a_model_without_further_queries_leaves_the_plain_search(folder: Path) -
         plain = engine.search(ASK_BUDGET)
         assert [one.chunk_id for one in found.passages] == [one.chunk_id for one in plain.passages]
         assert found.gate == plain.gate
-        assert found.steps[0] == "The model made no further queries."
+        assert found.steps[0] == "The model returned no further queries."
 
 
 def test_a_made_up_answer_moves_the_dense_search_and_stands_in_no_answer(folder: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_part_that_nothing_answers_is_told_and_adds_no_passages(folder: Path) 
 def test_a_single_question_is_not_taken_apart(folder: Path) -> None:
     with asking(folder, complete(ASK_BUDGET), REPLY) as (engine, _):
         answer = engine.answer(ASK_BUDGET, configuration=by("compare"))
-        assert answer.steps == ("The model saw a single question, which was searched for as it is.",)
+        assert answer.steps == ("The model did not split the question, which was searched for as it is.",)
         assert answer.citations
 
 
@@ -205,7 +205,7 @@ def test_an_endpoint_that_fails_leaves_the_plain_search(folder: Path, strategy: 
         answer = engine.answer(ASK_BUDGET, configuration=by(strategy))
         assert answer.text == "It is 42 million euros [1]."
         assert "HTTP 500" in answer.notices[0]
-        assert answer.notices[0].endswith("Searched plainly instead.")
+        assert answer.notices[0].endswith("A plain search was used instead.")
 
 
 def test_an_endpoint_that_fails_in_the_middle_leaves_what_was_found(folder: Path) -> None:
@@ -213,7 +213,7 @@ def test_an_endpoint_that_fails_in_the_middle_leaves_what_was_found(folder: Path
     with asking(folder, *script) as (engine, _):
         answer = engine.answer(ASK_COPPER, configuration=by("iterative"))
         assert len(answer.steps) == 2
-        assert answer.notices[0].endswith("What was found until then is used.")
+        assert answer.notices[0].endswith("The answer uses the passages found before.")
         assert answer.notices[1].endswith("Quoted from the documents instead.")
         assert answer.state is AnswerState.ANSWERED
         assert "ninety percent" in answer.text

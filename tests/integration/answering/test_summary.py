@@ -182,7 +182,7 @@ def test_summary_that_breaks_off_is_kept_as_far_as_it_was_written(folder: Path) 
         answer = events[-1]
         assert isinstance(answer, Answer)
         assert (answer.state, answer.text) == (AnswerState.ANSWERED, "The budget is 42 million euros [1].")
-        assert "broke off half-way" in answer.notices[-1]
+        assert "stopped half-way" in answer.notices[-1]
         assert not any(isinstance(event, Restart) for event in events)
 
 
@@ -207,7 +207,7 @@ def test_an_endpoint_that_fails_leaves_the_plain_search(folder: Path, well: int)
         answer = engine.answer(ASK_BUDGET, documents=["bridge.pdf"], configuration=SUMMARY)
         assert (answer.state, answer.generator) == (AnswerState.ANSWERED, "extractive")
         assert "HTTP 500" in answer.notices[0]
-        assert answer.notices[0].endswith("Searched plainly instead.")
+        assert answer.notices[0].endswith("A plain search was used instead.")
         assert answer.usage.calls == well
 
 
@@ -222,7 +222,7 @@ def test_settings_that_leave_no_room_are_told(folder: Path, values: dict[str, in
     with asking(folder, complete("It is 42 million euros [1]."), **values) as (engine, _):
         answer = engine.answer(ASK_BUDGET, configuration=SUMMARY)
         assert answer.notices[0].startswith(named)
-        assert answer.notices[0].endswith("Searched plainly instead.")
+        assert answer.notices[0].endswith("A plain search was used instead.")
         assert answer.citations
 
 

@@ -326,3 +326,24 @@ def test_a_collection_is_searched_alone(run: Run, library: Path) -> None:
     assert {one["document"] for one in found["passages"]} == {"orchard.pdf", "harbour.pdf"}
     code, _, error = run("ask", QUESTION, "--collection", "Vegetables")
     assert (code, "collection named 'Vegetables'" in error) == (cli.WRONG_USE, True)
+
+
+def test_pages_show_the_text_of_each_page(run: Run, library: Path) -> None:
+    code, rows, _ = run("pages", "harbour.pdf")
+    assert code == 0
+    assert [(row["document"], row["page_index"], row["page_label"], row["state"]) for row in rows] == [
+        ("harbour.pdf", 0, "1", "text"),
+        ("harbour.pdf", 1, "2", "text"),
+    ]
+    assert "dredged in 1931" in rows[0]["text"]
+    assert run("pages", "harbour.pdf", "--page", "2")[1] == rows[1:]
+    assert "painted red" in run("pages", "harbour.pdf", "--page", "2", as_json=False)[1][0]["shown"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [(("harbour.pdf", "--page", "3"), "its last page is 2"), (("other.pdf",), "other.pdf")]
+)
+def test_pages_that_are_not_there_are_wrong_use(run: Run, library: Path, words: tuple[str, ...], expected: str) -> None:
+    code, rows, error = run("pages", *words)
+    assert (code, rows) == (2, [])
+    assert expected in error

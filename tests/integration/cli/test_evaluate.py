@@ -62,7 +62,7 @@ def test_people_get_a_table(run: Run, library: Path, labels: Path, tmp_path: Pat
     assert "recall@1" in row["shown"]
     assert "1.000 to 1.000" in row["shown"]
     assert "tables and charts are in" in " ".join(row["shown"].split())
-    assert "The advised threshold of named: Measured on 1 without an answer, so of others like them up to" in notes
+    assert "The advised threshold of named: Measured on 1 question without an answer: of similar questions, up" in notes
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_failing_recogniser_fails_the_page(
     def fails() -> None:
         raise ValueError(message)
 
-    monkeypatch.setattr(ocr, "_engine", fails)
+    monkeypatch.setattr(ocr, "_load_engine", fails)
     page = read(scan, 0, "auto").page
     assert page.state is PageState.FAILED
     assert says in page.reason
@@ -192,7 +192,7 @@ def test_missing_recogniser_is_said(scan: Path, monkeypatch: pytest.MonkeyPatch)
     def missing() -> None:
         raise ocr.OcrMissingError
 
-    monkeypatch.setattr(ocr, "_engine", missing)
+    monkeypatch.setattr(ocr, "_load_engine", missing)
     page = read(scan, 0, "auto").page
     assert page.state is PageState.EMPTY
     assert "rapidocr" in page.reason

@@ -62,4 +62,4 @@ def test_an_answer_does_not_fail_for_its_usage(
     answer = engine.answer(ASK_BUDGET)
     assert answer.state is AnswerState.ANSWERED
     assert answer.usage.calls == 1
-    assert "usage was not noted: The database does not answer." in caplog.text
+    assert "the usage could not be stored: The database does not answer." in caplog.text

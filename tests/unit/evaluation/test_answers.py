@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.evaluation.answer_metrics import contains_answer, exact_match, normalised, token_f1, without_markers
+from rag_core.evaluation.answer_metrics import contains_answer, exact_match, normalised, token_f1
+from rag_core.types.answers import strip_markers
 
 
 def test_normalisation() -> None:
@@ -39,4 +40,4 @@ def test_an_answer_is_contained_as_whole_words() -> None:
 
 
 def test_markers_are_no_words_of_the_answer() -> None:
-    assert without_markers("It rose [1], then fell [2][3].") == "It rose, then fell."
+    assert strip_markers("It rose [1], then fell [2][3].") == "It rose, then fell."

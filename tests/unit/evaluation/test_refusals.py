@@ -123,14 +123,15 @@ def test_no_number_of_questions_shows_that_none_is_ever_answered() -> None:
     advice = advise_threshold([0.9], [0.2] * 12, 0)
     assert advice is not None
     assert advice.reach == (
-        "Measured on 12 without an answer, so of others like them up to 22.1 % may be answered (95 % confidence)."
+        "Measured on 12 questions without an answer: of similar questions, up to 22.1 % may be answered "
+        "(95 % confidence)."
     )
 
 
 def test_too_few_questions_are_told_with_how_many_it_takes() -> None:
     few = advise_threshold([0.9], [0.2] * 12)
     assert few is not None
-    assert few.reach.endswith(" It takes at least 59 to know of 5 %.")
+    assert few.reach.endswith(" At least 59 are needed to confirm 5 %.")
     enough = advise_threshold([0.9], [0.2] * 59)
     assert enough is not None
     assert enough.reach.endswith("up to 5.0 % may be answered (95 % confidence).")

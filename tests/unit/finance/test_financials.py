@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_core.finance.lookup import FinancialLookup
-from rag_core.finance.measures import MOST, MOST_FOR_A_CAUSE, Statement, StatementPlan, plan_lookup
+from rag_core.finance.measures import MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE, Statement, StatementPlan, plan_lookup
 from rag_core.retrieval.pipeline import RetrievedHits, SectionRanker, rank_chunks
 from rag_core.types import Hit
 from rag_core.types.retrieval import Timer
@@ -77,7 +77,9 @@ def test_what_the_question_names_is_looked_for_too() -> None:
     assert found.text == "Consolidated Statements of Income revenue net sales cost of sales gross profit Acme 2021"
 
 
-@pytest.mark.parametrize(("question", "most"), [("What drove the gross margin?", MOST_FOR_A_CAUSE), ("EBIT?", MOST)])
+@pytest.mark.parametrize(
+    ("question", "most"), [("What drove the gross margin?", MAX_CHUNKS_FOR_CAUSE), ("EBIT?", MAX_CHUNKS)]
+)
 def test_a_cause_needs_the_figures_once(question: str, most: int) -> None:
     found = plan_lookup(question, [])
     assert found is not None

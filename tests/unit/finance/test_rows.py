@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.finance.statement_rows import MOST_ROWS, read_rows
+from rag_core.finance.statement_rows import MAX_ROWS, read_rows
 from tests.support.passages import passage
 
 SHEET = """\
@@ -48,4 +48,4 @@ def test_a_row_of_another_name_is_not_quoted() -> None:
 def test_no_more_rows_than_are_read() -> None:
     many = "\n".join(f"{name} reserve 1,{number}00 1,{number}50" for number, name in enumerate("abcdefghij"))
     _, citations = read_rows([f"{name} reserve" for name in "abcdefghij"], [passage(text=many)])
-    assert len(citations) <= MOST_ROWS
+    assert len(citations) <= MAX_ROWS

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rag_core.gate.calibration import SUREST, apply_threshold, calibration, log_odds
+from rag_core.gate.calibration import MAX_ODDS, apply_threshold, calibration, log_odds
 from rag_core.types import Gate, Passage
 
 
@@ -48,8 +48,8 @@ def test_the_probability_rises_with_closeness_topic_and_reading_and_falls_with_w
 
 
 def test_a_reading_that_is_all_sure_is_bounded_and_none_is_taken_to_be_in_the_middle() -> None:
-    surest = pytest.approx(math.log(SUREST - 1))
-    assert log_odds([0.5, 1.0, None]) == [0.0, surest, pytest.approx(math.log(SUREST - 1) / 2)]
+    surest = pytest.approx(math.log(MAX_ODDS - 1))
+    assert log_odds([0.5, 1.0, None]) == [0.0, surest, pytest.approx(math.log(MAX_ODDS - 1) / 2)]
     assert [-one for one in log_odds([0.0, None])] == [surest, surest]
     assert log_odds([None, None]) == [0.0, 0.0]
     assert log_odds([]) == []

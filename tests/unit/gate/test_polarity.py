@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.gate.yes_no_questions import is_polar
+from rag_core.gate.yes_no_questions import is_yes_no_question
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from rag_core.gate.yes_no_questions import is_polar
     ],
 )
 def test_a_clause_with_its_auxiliary_first_asks_for_yes_or_no(question: str) -> None:
-    assert is_polar(question)
+    assert is_yes_no_question(question)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_a_clause_with_its_auxiliary_first_asks_for_yes_or_no(question: str) -> 
     ],
 )
 def test_what_wants_a_thing_does_not(question: str) -> None:
-    assert not is_polar(question)
+    assert not is_yes_no_question(question)
 
 
 @given(st.text(max_size=60))
 def test_any_text_can_be_asked(question: str) -> None:
-    assert is_polar(question) in (True, False)
+    assert is_yes_no_question(question) in (True, False)

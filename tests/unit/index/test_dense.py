@@ -35,7 +35,7 @@ def test_a_folder_that_cannot_be_opened_is_told_with_what_to_do_and_opened_once_
     folder.mkdir()
     (folder / "chroma.sqlite3").write_bytes(b"this is not a database" * 100)
     for _ in range(2):
-        with pytest.raises(StoreUnavailable, match=r"is not a database.*remove that folder.*re-index") as refused:
+        with pytest.raises(StoreUnavailable, match=r"is not a database.*delete that folder.*re-index") as refused:
             open_chroma(folder, None, 8000)
         assert str(folder) in str(refused.value)
         assert "CHROMA_HOST" not in str(refused.value)

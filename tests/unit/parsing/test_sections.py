@@ -9,7 +9,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headers_footers import HeadersFooters, edges_of, find_headers_footers
-from rag_core.parsing.layout.headings import Sections, shorten
+from rag_core.parsing.layout.headings import Sections, shorten_heading
 from rag_core.types import Page, PageState
 from rag_core.types.documents import ParsedPage
 from tests.support.drawn_pdfs import PROSE, lines, make, read
@@ -132,7 +132,7 @@ def test_without_outline_a_page_has_its_own_heading_or_inherits() -> None:
     ],
 )
 def test_headings_are_short(heading: str, short: str) -> None:
-    assert shorten(heading) == short
+    assert shorten_heading(heading) == short
     assert len(short) <= 80
 
 

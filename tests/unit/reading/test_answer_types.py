@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.answer_types import Kind, expected, holds, wanting
+from rag_core.reading.answer_types import Kind, contains_kind, find_answer_kind, wanting
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from rag_core.reading.answer_types import Kind, expected, holds, wanting
     ],
 )
 def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind | None) -> None:
-    assert expected(question) is kind
+    assert find_answer_kind(question) is kind
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind 
     ],
 )
 def test_a_text_holds_a_kind_of_answer_or_not(kind: Kind, text: str, held: bool) -> None:
-    assert holds(kind, text, "What of the bridge?") is held
+    assert contains_kind(kind, text, "What of the bridge?") is held
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_text_holds_a_kind_of_answer_or_not(kind: Kind, text: str, held: bool)
     ],
 )
 def test_what_the_question_names_itself_is_no_answer(kind: Kind, text: str, question: str) -> None:
-    assert not holds(kind, text, question)
+    assert not contains_kind(kind, text, question)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.reading.clauses import FEWEST_WORDS, refers_back, runs
+from rag_core.reading.clauses import MIN_CLAUSE_WORDS, find_clause_spans, has_back_reference
 from rag_core.text.tables import is_row
 
 OLD = "the old bridge was built of wood by local men"
@@ -24,14 +24,14 @@ NEW = "the new bridge was opened in the spring of 1931"
     ],
 )
 def test_a_sentence_is_parted_where_a_clause_ends(text: str, parts: list[str]) -> None:
-    found = [text[start:end] for start, end in runs(text)]
+    found = [text[start:end] for start, end in find_clause_spans(text)]
     assert sorted(found) == sorted(parts)
-    assert all(len(one.split()) >= FEWEST_WORDS for one in found)
+    assert all(len(one.split()) >= MIN_CLAUSE_WORDS for one in found)
 
 
 def test_runs_of_clauses_come_shortest_first_without_the_whole() -> None:
     text = f"{OLD}; {NEW}; {OLD}."
-    lengths = [end - start for start, end in runs(text)]
+    lengths = [end - start for start, end in find_clause_spans(text)]
     assert lengths == sorted(lengths)
     assert len(lengths) == 5
     assert max(lengths) < len(text)
@@ -42,7 +42,7 @@ def test_runs_of_clauses_come_shortest_first_without_the_whole() -> None:
     [("She left.", True), ("The latter fell.", True), ("Sheila left.", False), ("The mill fell.", False)],
 )
 def test_a_sentence_refers_back_by_its_first_word(text: str, refers: bool) -> None:
-    assert refers_back(text) is refers
+    assert has_back_reference(text) is refers
 
 
 @pytest.mark.parametrize(

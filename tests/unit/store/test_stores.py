@@ -65,7 +65,7 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
     with pytest.raises(RuntimeError):
         write(database, RuntimeError())
     with database.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM preferences")).scalar() == 0
+        assert connection.execute(text("SELECT count(*) FROM preferences WHERE name = 'name'")).scalar() == 0
 
 
 def test_a_database_that_refuses_says_so_in_words(database: Database) -> None:
@@ -80,7 +80,7 @@ def test_a_refusal_repeats_nothing_of_what_was_to_be_stored(database: Database) 
     assert "confidential" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("opened", "todo"), [(Database, "copy of the data folder"), (WordIndex, "re-index")])
+@pytest.mark.parametrize(("opened", "todo"), [(Database, "data folder from a backup"), (WordIndex, "re-index")])
 def test_a_file_that_is_no_database_is_told_with_what_to_do(
     tmp_path: Path, opened: Callable[[Path], object], todo: str
 ) -> None:
@@ -96,7 +96,7 @@ def test_a_damaged_page_of_a_database_is_told_with_what_to_do(tmp_path: Path) ->
     whole = (tmp_path / "words.sqlite").read_bytes()
     (tmp_path / "words.sqlite").write_bytes(whole[:8192] + b"\xab" * (len(whole) - 8192))
     index = WordIndex(tmp_path / "words.sqlite")
-    with pytest.raises(StoreUnavailable, match=r"words\.sqlite is damaged .*remove that file.*re-index"):
+    with pytest.raises(StoreUnavailable, match=r"words\.sqlite is damaged .*delete that file.*re-index"):
         index.ids()
     index.close()
 

@@ -58,7 +58,7 @@ def test_a_statement_that_its_source_does_not_support_loses_its_marker_and_says_
     assert verdicts(answer) == [False, True]
     wrong = answer.statements[0]
     assert answer.text[wrong.start : wrong.end] == "Net sales fell by 4 %"
-    assert wrong.reason == "In passage 2, the number 4 % is not there."
+    assert wrong.reason == "In passage 2, the number 4 % is missing."
     assert [one.marker for one in answer.citations] == [3]
 
 
@@ -329,7 +329,7 @@ def test_a_row_is_quoted_with_the_years_above_it() -> None:
 
 def test_a_figure_of_another_column_is_told_with_its_own_year() -> None:
     answer = verify_answer("Cost of sales was $18,795 million in 2022 [1].", [passage(1, INCOME)])
-    assert answer.statements[0].reason == "In passage 1, the number $18,795 million is of 2021 there."
+    assert answer.statements[0].reason == "In passage 1, the number $18,795 million is for 2021."
 
 
 @pytest.mark.parametrize(

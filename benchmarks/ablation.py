@@ -1,0 +1,163 @@
+"""Measure what each rule contributes: the same questions with it and without it.
+
+    python -m benchmarks.ablation search DATA [--limit N]
+    python -m benchmarks.ablation follow-ups DATA CONVERSATIONS
+
+``search``: DATA holds ``pdfs/`` and ``questions.jsonl`` as `benchmarks.quality` reads them, with ``values`` where an
+answer is expected. For each rule the table has recall@1 and recall@5 of the evidence pages, the share of answers that
+contain an expected value, and the share of questions without an answer that are refused, each as the difference that
+the rule makes, with its 95 % paired bootstrap interval.
+
+``follow-ups``: CONVERSATIONS is a file of lines with ``first``, ``question``, ``values`` and ``document``: a question,
+a second one that may depend on it, and texts of which a passage of that document must contain one, such as
+``benchmarks/office/conversations.jsonl`` with the documents of `benchmarks.office_documents` among others. The second
+question is searched for with the content words of the first, if the rules take it for dependent, as it is, and with
+these words in any case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.quality import page_rank
+from benchmarks.with_model import holds_value
+from rag_core.answering.anaphora import is_dependent
+from rag_core.answering.follow_up import add_earlier_words
+from rag_core.engine import Engine
+from rag_core.evaluation.intervals import mean_interval
+from rag_core.settings import load_settings
+from rag_core.store.database import now
+from rag_core.types import AnswerState, Message, SearchResult
+
+DEPTH = 10
+Row = dict[str, Any]
+
+
+def without(target: str, replacement: Any) -> Callable[[], AbstractContextManager[Any]]:
+    return lambda: patch(target, replacement)
+
+
+# Each rule, by what takes its place while it is off.
+SEARCH_RULES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "near-duplicates folded": without(
+        "rag_core.answering.search.fold_near_duplicates", lambda rows, wanted: {row.id: () for row in rows[:wanted]}
+    ),
+    "named documents first": without("rag_core.answering.ranking._prefer_named_documents", lambda ranking, *_: ranking),
+    "statement lines looked up": without("rag_core.finance.lookup.FinancialLookup.plan", lambda *_, **__: None),
+}
+
+
+@contextmanager
+def library(data: Path) -> Iterator[Engine]:
+    """Open an engine over the PDFs of a folder."""
+    with tempfile.TemporaryDirectory() as folder, Engine(load_settings(data_dir=Path(folder) / "data")) as engine:
+        files = sorted((data / "pdfs").glob("*.pdf"))
+        engine.jobs.wait([engine.documents.submit(file.name, file.read_bytes()).job_id for file in files])
+        yield engine
+
+
+def measure_search(engine: Engine, rows: Sequence[Row]) -> dict[str, list[float | None]]:
+    """Return each metric's value for each question; ``None`` if it does not apply."""
+    values: dict[str, list[float | None]] = {"recall@1": [], "recall@5": [], "value": [], "refused": []}
+    for row in rows:
+        answer = engine.answer(row["question"], top_k=DEPTH)
+        pages = [(one.document, one.page_index) for one in answer.passages]
+        rank = page_rank(row, list(dict.fromkeys(pages))) if row.get("evidence") else None
+        is_answerable = row.get("answerable", row.get("kind") == "answerable")
+        expects = is_answerable and (row.get("values") or row.get("answer"))
+        values["recall@1"].append(None if rank is None else float(rank <= 1))
+        values["recall@5"].append(None if rank is None else float(rank <= 5))
+        values["value"].append(float(holds_value(row, answer.text)) if expects else None)
+        values["refused"].append(None if is_answerable else float(answer.state is AnswerState.ABSTAINED))
+    return values
+
+
+def show_search(data: Path, limit: int | None) -> None:
+    rows = [json.loads(line) for line in (data / "questions.jsonl").read_text("utf-8").splitlines()][:limit]
+    rows = [{**row, "values": row.get("values") or row.get("answers")} for row in rows]
+    with library(data) as engine:
+        full = measure_search(engine, rows)
+        print("| rule | " + " | ".join(full) + " |\n| --- |" + " --- |" * len(full))
+        print("| all rules | " + " | ".join(_share(values) for values in full.values()) + " |", flush=True)
+        for name, off in SEARCH_RULES.items():
+            with off():
+                less = measure_search(engine, rows)
+            cells = [_difference(full[metric], less[metric]) for metric in full]
+            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def complete(question: str, history: Sequence[Message]) -> str:
+    """Complete a question as the product does without a language model."""
+    return add_earlier_words(question, history) if is_dependent(question) else question
+
+
+FOLLOW_UPS: dict[str, Callable[[str, Sequence[Message]], str]] = {
+    "words added to dependent questions": complete,
+    "as asked": lambda question, _: question,
+    "words added to every question": add_earlier_words,
+}
+
+
+def show_follow_ups(data: Path, conversations: Path) -> None:
+    rows = [json.loads(line) for line in conversations.read_text("utf-8").splitlines()]
+    with library(data) as engine:
+        full: list[tuple[float, float, float]] = []
+        print("| completed | rank 1 | first five | answer |\n| --- | --- | --- | --- |")
+        for name, rewrite in FOLLOW_UPS.items():
+            asked = [rewrite(row["question"], [Message("", "user", row["first"], now())]) for row in rows]
+            found = [_found(engine.answer(question, top_k=5), row) for question, row in zip(asked, rows, strict=True)]
+            full = full or found
+            shares = [_share([values[column] for values in found]) for column in range(3)]
+            if found is not full:
+                differences = [
+                    _difference([values[column] for values in full], [values[column] for values in found])
+                    for column in range(3)
+                ]
+                shares = [f"{share}; the product adds {gain}" for share, gain in zip(shares, differences, strict=True)]
+            print(f"| {name} | " + " | ".join(shares) + " |", flush=True)
+
+
+def _found(answer: Any, row: Row) -> tuple[float, float, float]:
+    """Return whether the value is in the first passage, in the first five, and in the answer."""
+    assert not isinstance(answer, SearchResult)
+    texts = [passage.text if passage.document == row["document"] else "" for passage in answer.passages]
+    first, five = (float(any(holds_value(row, text) for text in texts[:count])) for count in (1, 5))
+    cited = any(citation.document == row["document"] for citation in answer.citations)
+    return first, five, float(cited and holds_value(row, answer.text))
+
+
+def _share(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return f"{sum(known) / len(known):.3f} of {len(known)}" if known else ""
+
+
+def _difference(full: Sequence[float | None], less: Sequence[float | None]) -> str:
+    pairs = [one - other for one, other in zip(full, less, strict=True) if one is not None and other is not None]
+    if not pairs:
+        return ""
+    found = mean_interval(pairs)
+    return f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("search", "follow-ups"))
+    parser.add_argument("data", type=Path)
+    parser.add_argument("conversations", type=Path, nargs="?")
+    parser.add_argument("--limit", type=int)
+    arguments = parser.parse_args()
+    if arguments.what == "search":
+        show_search(arguments.data, arguments.limit)
+    else:
+        show_follow_ups(arguments.data, arguments.conversations)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What is imported is listed in the requirements, and what is listed is pinned in the constraints."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = ("requirements.txt", "requirements-ocr.txt", "requirements-gguf.txt")
+
+
+def listed(*names: str) -> dict[str, str]:
+    """Return the version specifier of each package in requirements files, by its normalized name."""
+    lines = [line for name in names for line in (ROOT / name).read_text("utf-8").splitlines()]
+    matches = [re.match(r"([A-Za-z0-9._-]+)(.*)", line) for line in lines if line and line[0] not in "#-"]
+    return {normalized(match[1]): match[2] for match in matches if match}
+
+
+def normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def imported(*paths: str) -> set[str]:
+    """Return the top-level names that files import, without the standard library and our own."""
+    names = set()
+    for path in paths:
+        for file in [ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.Import):
+                    names |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom):
+                    names.add((node.module or "").partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"rag_core", "pages", "tests", "benchmarks", "docs"}
+
+
+@pytest.mark.parametrize(
+    ("paths", "files"),
+    [
+        (("app.py", "rag_core", "pages"), FILES),
+        (("tests", "benchmarks", "docs"), (*FILES, "requirements-dev.txt")),
+    ],
+)
+def test_imported_packages_are_required(paths: tuple[str, ...], files: tuple[str, ...]) -> None:
+    distributions = packages_distributions()
+    required = listed(*files)
+    missing = {
+        name for name in imported(*paths) if not {normalized(one) for one in distributions[name]} & set(required)
+    }
+    assert missing == set()
+
+
+def test_constraints_pin_every_required_package() -> None:
+    constraints = listed("constraints.txt")
+    assert len(constraints) > 100
+    required = listed(*FILES, "requirements-dev.txt")
+    exact = {name: version for name, version in required.items() if version.startswith("==")}
+    assert {name: constraints.get(name) for name in exact} == exact
+    assert set(required) <= set(constraints)
