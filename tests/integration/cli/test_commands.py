@@ -185,7 +185,7 @@ def test_what_is_piped_is_a_line_a_row_and_whole(run: Run, tmp_path: Path) -> No
     assert head.split() == ["document", "pages", "chunks", "status", "added", "at", "reason"]
     assert len(rows) == 2
     assert any(row.startswith(name) for row in rows)
-    assert any("Export it as a PDF and add that." in row for row in rows)
+    assert any("Export it as a PDF and add the exported file." in row for row in rows)
     assert all(re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d ", row) for row in rows)
     _, (answer,), _ = run("ask", QUESTION, as_json=False)
     assert f"[1] {name} p. 1: “The harbour of Brennick was dredged in 1931 by forty men.”" in answer["shown"]
